@@ -28,7 +28,7 @@ mod tests;
 
 pub use csv::CsvReporter;
 pub use gate::*;
-pub use html::HtmlReport;
+pub use html::{HtmlReport, ObservationPage};
 pub use json::{JsonReporter, json_line};
 pub use junit::JunitReporter;
 pub use markdown::MarkdownReporter;

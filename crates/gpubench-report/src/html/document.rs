@@ -28,34 +28,17 @@ impl HtmlReport<'_> {
     /// Returns the page: one file that loads nothing and runs nothing. Its content security policy
     /// enforces this.
     pub fn page(&self) -> String {
-        let sections = self.sections();
-        let links = sections
-            .iter()
-            .map(|(id, name, _)| element("li").child(element("a").with("href", format_args!("#{id}")).text(name)));
-        let navigation = element("nav")
-            .with("aria-label", "Sections")
-            .child(element("ul").children(links));
-        let content = sections.iter().map(|(_, _, section)| section.clone());
-        let body = element("body")
-            .child(
-                element("a")
-                    .class("skip")
-                    .with("href", "#cases")
-                    .text("Skip to the cases"),
-            )
-            .child(masthead(self.run))
-            .child(navigation)
-            .child(element("main").children(content))
-            .child(element("footer").child(legend::legend()));
-        let page = element("html")
-            .with("lang", "en")
-            .child(head(&title(self.run)))
-            .child(body);
-        format!("<!DOCTYPE html>\n{}\n", Markup::from(page).into_html())
+        whole(Parts {
+            title: &title(self.run),
+            masthead: masthead(self.run),
+            skip: ("#cases", "Skip to the cases"),
+            sections: self.sections(),
+            footer: legend::legend(),
+        })
     }
 
     /// Returns each section with its anchor and its name in the navigation.
-    fn sections(&self) -> Vec<(String, String, Element)> {
+    fn sections(&self) -> Vec<NamedSection> {
         let run = self.run;
         let named = |id: &str, name: &str, section: Option<Element>| {
             section.map(|section| (id.to_owned(), name.to_owned(), section))
@@ -85,6 +68,40 @@ impl HtmlReport<'_> {
         .flatten()
         .collect()
     }
+}
+
+/// A section with its anchor and its name in the navigation.
+pub(super) type NamedSection = (String, String, Element);
+
+/// What a page consists of.
+pub(super) struct Parts<'a> {
+    pub(super) title: &'a str,
+    pub(super) masthead: Element,
+    /// Where the link for keyboards leads, and its text.
+    pub(super) skip: (&'static str, &'static str),
+    pub(super) sections: Vec<NamedSection>,
+    pub(super) footer: Element,
+}
+
+/// Returns a page.
+pub(super) fn whole(parts: Parts<'_>) -> String {
+    let links = parts
+        .sections
+        .iter()
+        .map(|(id, name, _)| element("li").child(element("a").with("href", format_args!("#{id}")).text(name)));
+    let navigation = element("nav")
+        .with("aria-label", "Sections")
+        .child(element("ul").children(links));
+    let content = parts.sections.iter().map(|(_, _, section)| section.clone());
+    let (target, words) = parts.skip;
+    let body = element("body")
+        .child(element("a").class("skip").with("href", target).text(words))
+        .child(parts.masthead)
+        .child(navigation)
+        .child(element("main").children(content))
+        .child(element("footer").child(parts.footer));
+    let page = element("html").with("lang", "en").child(head(parts.title)).child(body);
+    format!("<!DOCTYPE html>\n{}\n", Markup::from(page).into_html())
 }
 
 fn head(title: &str) -> Element {

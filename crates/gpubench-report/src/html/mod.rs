@@ -1,4 +1,4 @@
-//! A run as an HTML page: one file without scripts or network access.
+//! A run or an observation as an HTML page: one file without scripts or network access.
 //!
 //! The page is a view of the same records as every other report. All text passes through
 //! [`markup`], which escapes it. Charts are SVG with a description in words.
@@ -10,6 +10,7 @@ mod chart;
 mod checks;
 mod comparison;
 mod contest;
+mod course;
 mod distribution;
 mod document;
 mod facts;
@@ -20,6 +21,8 @@ mod legend;
 mod markup;
 mod masthead;
 mod names;
+mod observation;
+mod observed;
 mod rankings;
 mod roofline;
 mod roofline_chart;
@@ -32,3 +35,4 @@ mod trend;
 mod tests;
 
 pub use document::HtmlReport;
+pub use observation::ObservationPage;

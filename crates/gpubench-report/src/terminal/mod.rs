@@ -10,6 +10,7 @@ mod contest;
 mod details;
 mod explanation;
 mod functions;
+pub(crate) mod probe;
 mod progress;
 mod ranking;
 mod remarks;
@@ -21,6 +22,7 @@ mod tree;
 
 pub use comparison::{comparison_page, runs_page};
 pub use explanation::{RepeatedCommand, is_plain};
+pub use probe::{ScreenSize, probe_line, probe_screen, probe_summary};
 pub use reporter::{Detail, ProgressDisplay, TerminalOptions, TerminalReporter};
 pub use several::comparisons_page;
 pub use style::{Color, Styling};

@@ -4,6 +4,7 @@ mod comparison;
 mod golden;
 pub(super) mod hostile;
 mod metric;
+pub(crate) mod observation;
 mod play;
 
 pub(super) use golden::{broken_lines, written};

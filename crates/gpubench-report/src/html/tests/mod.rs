@@ -3,5 +3,6 @@
 
 mod golden;
 mod hostile;
+mod observation;
 mod outline;
 mod pages;

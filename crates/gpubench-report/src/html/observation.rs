@@ -1,0 +1,95 @@
+//! The page of an observation.
+
+use super::document::{NamedSection, Parts, whole};
+use super::facts::Facts;
+use super::markup::{Element, element, list, note, span, text};
+use super::names::moment;
+use super::{course, observed};
+use crate::terminal::probe::figures::{age, several};
+use crate::terminal::probe::screen::what;
+use crate::terminal::probe::summary::{counts, end};
+use gpubench_contract::{ProbeFinished, ProbeStarted};
+
+/// The data of the page of `cargo gpubench probe`.
+#[derive(Clone, Copy, Debug)]
+pub struct ObservationPage<'a> {
+    /// The start.
+    pub started: &'a ProbeStarted,
+    /// The end, with everything that was seen.
+    pub finished: &'a ProbeFinished,
+}
+
+impl ObservationPage<'_> {
+    /// Returns the page: one file that loads nothing and runs nothing.
+    pub fn page(&self) -> String {
+        whole(Parts {
+            title: &format!("Observation of {}", what(self.started)),
+            masthead: self.masthead(),
+            skip: ("#processes", "Skip to the processes"),
+            sections: self.sections(),
+            footer: element("p").text(
+                "Seen from outside of the processes, at the functions of the CUDA driver. Launches of a graph count \
+                 once, however many kernels it has. Times of calls are those of the host.",
+            ),
+        })
+    }
+
+    fn masthead(&self) -> Element {
+        let Self { started, finished } = self;
+        let heading = element("h1").child(span("name").text(what(started)));
+        let outcome = format!(
+            "{}, after {}. {}",
+            end(finished),
+            age(finished.elapsed_ns),
+            counts(&finished.seen)
+        );
+        let facts = Facts::default()
+            .and("Started", moment(&started.started_at))
+            .and("Observed", text(started.target.describe().trim_end_matches('.')))
+            .and_known("Process", started.pid)
+            .and("Events", text(finished.seen.events));
+        element("header")
+            .child(
+                element("p")
+                    .class("eyebrow")
+                    .text(format_args!("cargo gpubench {} probe", started.tool_version)),
+            )
+            .child(heading)
+            .child(element("p").class("outcome").text(outcome))
+            .child(self.notes())
+            .child(facts.list())
+    }
+
+    /// Returns what makes the page incomplete.
+    fn notes(&self) -> Option<Element> {
+        let seen = &self.finished.seen;
+        let lost = several(seen.lost_events, "event was", "events were");
+        let lost =
+            (seen.lost_events > 0).then(|| format!("{lost} lost: all tables but that of calls may be incomplete."));
+        let unknown = several(seen.unknown_frees, "call", "calls");
+        let unknown =
+            (seen.unknown_frees > 0).then(|| format!("{unknown} freed memory that was not seen to be allocated."));
+        let notices = self.started.notices.iter().cloned();
+        let items = lost.into_iter().chain(unknown).chain(notices);
+        let list = list("", items.map(|item| element("li").text(item)))?;
+        Some(note("div").child(list))
+    }
+
+    fn sections(&self) -> Vec<NamedSection> {
+        let seen = &self.finished.seen;
+        let sections = [
+            ("left", "Left allocated", observed::left(seen)),
+            ("errors", "Errors", observed::errors(seen)),
+            ("course", "Course", course::section_of(self.finished)),
+            ("processes", "Processes", observed::processes(seen)),
+            ("kernels", "Kernels", observed::kernels(seen)),
+            ("memory", "Memory", observed::memory(seen)),
+            ("copies", "Copies", observed::copies(seen)),
+            ("calls", "Calls", observed::calls(seen)),
+        ];
+        let sections = sections.into_iter();
+        sections
+            .filter_map(|(id, name, section)| Some((id.to_owned(), name.to_owned(), section?)))
+            .collect()
+    }
+}

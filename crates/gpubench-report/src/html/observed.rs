@@ -1,0 +1,169 @@
+//! The tables of an observation.
+
+use super::cases::scrolled;
+use super::markup::{self, Element, Markup, cell, element, row_heading, section, text};
+use super::names::name;
+use crate::terminal::probe::figures::{bytes, bytes_rate, count};
+use crate::terminal::probe::summary::described;
+use crate::terminal::probe::tables::{direction, kind, process_name};
+use gpubench_contract::units::{counted, percent};
+use gpubench_contract::{ProbeProcess, ProbeState};
+
+/// A row: its heading, and its figures.
+type Row = (Markup, Vec<String>);
+
+/// Returns a section with one table. `None` without rows.
+fn table(id: &str, title: &str, caption: &str, columns: &[&str], rows: Vec<Row>) -> Option<Element> {
+    if rows.is_empty() {
+        return None;
+    }
+    let heads = columns.iter().enumerate();
+    let heads = heads.map(|(place, title)| (*title, if place == 0 { "" } else { "number" }));
+    let rows = rows.into_iter().map(|(heading, figures)| {
+        let figures = figures.into_iter().map(|figure| cell("number").text(figure));
+        element("tr").child(row_heading(heading)).children(figures)
+    });
+    let table = markup::table(caption, heads).child(element("tbody").children(rows));
+    Some(section(id, title).child(scrolled(title, table)))
+}
+
+pub(super) fn processes(seen: &ProbeState) -> Option<Element> {
+    let columns = [
+        "process",
+        "pid",
+        "launches",
+        "graphs",
+        "peak memory",
+        "left",
+        "copied",
+        "errors",
+    ];
+    let row = |process: &ProbeProcess| {
+        let state = if process.running { "" } else { ", ended" };
+        let heading = Markup::from(name(&process_name(process)))
+            .then(text(state))
+            .then(element("span").class("share").text(process.command.join(" ")));
+        let figures = vec![
+            process.pid.to_string(),
+            count(process.launches),
+            count(process.graph_launches),
+            bytes(process.peak_bytes),
+            bytes(process.left_bytes),
+            bytes(process.copied_bytes),
+            count(process.errors),
+        ];
+        (heading, figures)
+    };
+    let caption = match seen.processes_left_out {
+        0 => "Processes that used the driver".to_owned(),
+        more => format!("Processes that used the driver; {more} more are not listed"),
+    };
+    let rows = seen.processes.iter().map(row).collect();
+    table("processes", "Processes", &caption, &columns, rows)
+}
+
+pub(super) fn kernels(seen: &ProbeState) -> Option<Element> {
+    let total = seen.work.launches().max(1) as f64;
+    let rows = seen.kernels.iter().map(|kernel| {
+        let figures = vec![
+            count(kernel.launches),
+            percent(kernel.launches as f64 / total),
+            format!("{:.1}", kernel.launches_per_second),
+            count(kernel.captured_launches),
+        ];
+        (name(&kernel.name).into(), figures)
+    });
+    let caption = match seen.kernels_left_out {
+        0 => "Launches by kernel".to_owned(),
+        more => format!("Launches by kernel; {more} more kernels are not listed"),
+    };
+    let columns = ["kernel", "launches", "share", "launches/s", "captured"];
+    table("kernels", "Kernels", &caption, &columns, rows.collect())
+}
+
+pub(super) fn copies(seen: &ProbeState) -> Option<Element> {
+    let rows = seen.copies.iter().map(|copies| {
+        let figures = vec![
+            count(copies.copies),
+            bytes(copies.bytes),
+            bytes_rate(copies.bytes_per_second),
+            copies.bandwidth.map_or_else(|| "–".to_owned(), bytes_rate),
+        ];
+        (text(direction(copies.direction)), figures)
+    });
+    let caption = "Copies by direction; the bandwidth is that of copies whose call waited";
+    let columns = ["direction", "copies", "bytes", "bytes/s", "bandwidth"];
+    table("copies", "Copies", caption, &columns, rows.collect())
+}
+
+pub(super) fn memory(seen: &ProbeState) -> Option<Element> {
+    let rows = seen.memory.iter().map(|memory| {
+        let figures = vec![
+            count(memory.allocations),
+            bytes(memory.allocated_bytes),
+            bytes(memory.freed_bytes),
+            bytes(memory.live_bytes),
+            bytes(memory.left_bytes),
+        ];
+        (text(kind(memory.kind)), figures)
+    });
+    let caption = "Memory by kind; left is what processes had when they ended";
+    let columns = ["kind", "allocations", "allocated", "freed", "live", "left"];
+    table("memory", "Memory", caption, &columns, rows.collect())
+}
+
+pub(super) fn errors(seen: &ProbeState) -> Option<Element> {
+    let rows = seen.errors.iter().map(|error| {
+        let heading = Markup::from(name(&error.call)).then(
+            element("span")
+                .class("share")
+                .text(error.name.as_deref().unwrap_or("unknown error")),
+        );
+        (heading, vec![error.code.to_string(), count(error.count)])
+    });
+    table(
+        "errors",
+        "Errors",
+        "Calls that failed, by function and result",
+        &["call", "code", "count"],
+        rows.collect(),
+    )
+}
+
+/// Returns the memory that processes had when they ended.
+pub(super) fn left(seen: &ProbeState) -> Option<Element> {
+    let leaking = seen.processes.iter().filter(|process| process.left > 0);
+    let items = leaking.map(|process| {
+        let head = format!(
+            "{} ({}): {} in {}",
+            process_name(process),
+            process.pid,
+            bytes(process.left_bytes),
+            counted(process.left, "allocation")
+        );
+        let groups = process.memory.iter().map(|group| element("li").text(described(group)));
+        element("li")
+            .child(element("p").text(head))
+            .child(element("ul").children(groups))
+    });
+    let list = markup::list("failures", items)?;
+    Some(section("left", "Left allocated").child(list))
+}
+
+pub(super) fn calls(seen: &ProbeState) -> Option<Element> {
+    let rows = seen.calls.iter().map(|calls| {
+        let errors = calls.errors.map_or_else(|| "–".to_owned(), count);
+        (
+            name(&calls.call).into(),
+            vec![count(calls.calls), errors, count(calls.lost)],
+        )
+    });
+    let caption = "Functions of the driver, from counters that lose nothing";
+    table(
+        "calls",
+        "Calls",
+        caption,
+        &["call", "calls", "failed", "lost events"],
+        rows.collect(),
+    )
+}

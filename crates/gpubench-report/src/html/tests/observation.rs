@@ -1,0 +1,42 @@
+//! The page of an observation.
+
+use super::outline::outline;
+use crate::ObservationPage;
+use crate::tests::observation::{finished, hostile, started};
+
+fn page(finished: &gpubench_contract::ProbeFinished) -> String {
+    ObservationPage {
+        started: &started(),
+        finished,
+    }
+    .page()
+}
+
+#[test]
+fn page_of_an_observation() {
+    insta::assert_snapshot!(outline(&page(&finished())));
+}
+
+#[test]
+fn hostile_names_stay_text() {
+    let mut finished = finished();
+    finished.seen = hostile().seen;
+    let page = page(&finished);
+    assert!(!page.contains("<script") && page.contains("&lt;script&gt;"));
+}
+
+#[test]
+fn a_page_of_nothing_says_so() {
+    let mut finished = finished();
+    finished.seen = Default::default();
+    finished.timeline.clear();
+    assert!(outline(&page(&finished)).contains("No process used CUDA."));
+}
+
+#[test]
+fn an_observation_without_time_has_no_rates() {
+    let mut finished = finished();
+    finished.timeline.iter_mut().for_each(|point| point.elapsed_ns = 0);
+    let page = page(&finished);
+    assert!(!page.contains("NaN") && !page.contains("inf"), "{page}");
+}

@@ -1,0 +1,75 @@
+//! Counts, rates, sizes and ages as cells of a table.
+
+use std::time::Duration;
+
+use gpubench_contract::units::{byte_rate, size, wall_time};
+
+/// Returns a count with its digits in groups of three: `1,234,567`.
+pub(crate) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() * 4 / 3);
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// Returns a count with its noun: `1 process`, `1,234 processes`.
+pub(crate) fn several(number: u64, one: &str, many: &str) -> String {
+    match number {
+        1 => format!("1 {one}"),
+        number => format!("{} {many}", count(number)),
+    }
+}
+
+/// Returns a number a second: `0.4`, `12.5`, `12,345`. 0 is `-`.
+pub(crate) fn rate(number: f64) -> String {
+    match number {
+        _ if number <= 0.0 => super::super::table::NONE.to_owned(),
+        _ if number < 99.95 => format!("{number:.1}"),
+        _ => count(number.round() as u64),
+    }
+}
+
+/// Returns a size: `1.500 GiB`. 0 is `-`.
+pub(crate) fn bytes(number: u64) -> String {
+    match number {
+        0 => super::super::table::NONE.to_owned(),
+        _ => size(number).to_string(),
+    }
+}
+
+/// Returns a number of bytes a second: `12.30 GB/s`. 0 is `-`.
+pub(crate) fn bytes_rate(number: f64) -> String {
+    match number > 0.0 {
+        true => byte_rate(number).to_string(),
+        false => super::super::table::NONE.to_owned(),
+    }
+}
+
+/// Returns an age: `14.2 s`, `2 min 14 s`.
+pub(crate) fn age(nanoseconds: u64) -> String {
+    wall_time(Duration::from_nanos(nanoseconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_of_counts_are_in_groups() {
+        let counts = [0, 12, 123, 1234, 123_456, 1_234_567].map(count);
+        assert_eq!(counts, ["0", "12", "123", "1,234", "123,456", "1,234,567"]);
+    }
+
+    #[test]
+    fn rates_have_a_decimal_where_it_matters() {
+        assert_eq!(
+            [0.0, 0.04, 12.34, 99.96, 1234.5].map(rate),
+            ["-", "0.0", "12.3", "100", "1,235"]
+        );
+    }
+}

@@ -1,0 +1,128 @@
+//! Tables whose rows are all known, for a line of a given width.
+
+use anstyle::Style;
+
+use crate::terminal::style::{FAINT, PLAIN};
+use gpubench_diagnostic::layout::{UNBOUNDED, in_one_line, width};
+use gpubench_diagnostic::printable_line;
+
+/// Spaces between columns.
+const GAP: usize = 2;
+/// The least width of the column of names.
+const LEAST_NAME: usize = 8;
+
+/// Whether a column is there on narrow terminals, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Room {
+    /// Always.
+    Any,
+    /// If a line has at least this many columns.
+    From(usize),
+}
+
+/// A column of figures, right-aligned.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Figure {
+    pub(super) title: &'static str,
+    pub(super) room: Room,
+}
+
+/// A table: names on the left, figures on the right.
+#[derive(Clone, Debug)]
+pub(super) struct Grid {
+    title: &'static str,
+    figures: Vec<Figure>,
+    rows: Vec<Row>,
+}
+
+#[derive(Clone, Debug)]
+struct Row {
+    name: String,
+    style: Style,
+    cells: Vec<String>,
+}
+
+impl Grid {
+    /// Returns an empty table. `title` is that of the names.
+    pub(super) fn new(title: &'static str, figures: impl IntoIterator<Item = (&'static str, Room)>) -> Self {
+        let figures = figures.into_iter().map(|(title, room)| Figure { title, room });
+        Self {
+            title,
+            figures: figures.collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row.
+    pub(super) fn row(&mut self, name: &str, cells: impl IntoIterator<Item = String>) {
+        self.styled_row(name, PLAIN, cells);
+    }
+
+    /// Adds a row whose name has a style.
+    pub(super) fn styled_row(&mut self, name: &str, style: Style, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(Row {
+            name: printable_line(name),
+            style,
+            cells: cells.into_iter().collect(),
+        });
+    }
+
+    /// Returns the number of rows.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Returns the lines of the table for lines of `columns` columns: the titles, then at most
+    /// `rows` rows. The last one says how many are missing.
+    pub(super) fn lines(&self, columns: usize, rows: usize) -> Vec<String> {
+        if self.rows.is_empty() || rows == 0 {
+            return Vec::new();
+        }
+        let is_shown = |figure: &Figure| match figure.room {
+            Room::Any => true,
+            Room::From(least) => columns >= least,
+        };
+        let hidden = match self.rows.len() > rows {
+            true => self.rows.len() - (rows - 1),
+            false => 0,
+        };
+        let shown = &self.rows[..self.rows.len() - hidden];
+        let widths: Vec<(usize, usize)> = self
+            .figures
+            .iter()
+            .enumerate()
+            .filter(|(_, figure)| is_shown(figure))
+            .map(|(place, figure)| {
+                let cells = shown.iter().map(|row| width(&row.cells[place]));
+                (place, cells.max().unwrap_or(0).max(width(figure.title)))
+            })
+            .collect();
+        let taken: usize = widths.iter().map(|(_, width)| width + GAP).sum();
+        let longest = shown.iter().map(|row| width(&row.name)).max().unwrap_or(0);
+        let room = match columns {
+            UNBOUNDED => longest,
+            _ => columns.saturating_sub(taken).max(LEAST_NAME),
+        };
+        let name_width = longest.max(width(self.title)).min(room);
+        let line = |name: &str, style: Style, cells: &dyn Fn(usize) -> String| {
+            let name = in_one_line(name, name_width);
+            let fill = " ".repeat(name_width - width(&name));
+            let cells = widths.iter().map(|(place, room)| {
+                let cell = cells(*place);
+                format!("{}{cell}", " ".repeat(GAP + room - width(&cell)))
+            });
+            format!("{style}{name}{style:#}{fill}{}", cells.collect::<String>())
+        };
+        let titles = line(self.title, PLAIN, &|place| self.figures[place].title.to_owned());
+        let mut lines = vec![format!("{FAINT}{titles}{FAINT:#}")];
+        lines.extend(
+            shown
+                .iter()
+                .map(|row| line(&row.name, row.style, &|place| row.cells[place].clone())),
+        );
+        if hidden > 0 {
+            lines.push(format!("{FAINT}… {hidden} more{FAINT:#}"));
+        }
+        lines
+    }
+}

@@ -1,0 +1,16 @@
+//! What `cargo gpubench probe` shows: a screen that is redrawn, a line for each interval where
+//! there is no terminal, and a summary at the end.
+
+pub(crate) mod figures;
+mod grid;
+mod line;
+pub(crate) mod screen;
+pub(crate) mod summary;
+pub(crate) mod tables;
+
+#[cfg(test)]
+mod tests;
+
+pub use line::probe_line;
+pub use screen::{ScreenSize, probe_screen};
+pub use summary::probe_summary;

@@ -1,0 +1,122 @@
+//! The screen that is redrawn while an observation lasts.
+
+use super::figures::{age, bytes, rate, several};
+use super::grid::Grid;
+use super::tables::{When, copies, errors, kernels, processes};
+use crate::terminal::style::{BAD, DOUBTFUL, FAINT, TITLE};
+use gpubench_contract::{ProbeSample, ProbeStarted, ProbeState, ProbeTarget};
+use gpubench_diagnostic::layout::in_one_line;
+use gpubench_diagnostic::printable_line;
+
+/// The size of a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScreenSize {
+    /// Letters in a line.
+    pub columns: usize,
+    /// Lines.
+    pub rows: usize,
+}
+
+/// Returns the lines of the screen: at most as many as it has, none wider than it.
+pub fn probe_screen(started: &ProbeStarted, sample: &ProbeSample, size: ScreenSize) -> Vec<String> {
+    let mut lines = head(started, sample, size.columns);
+    let seen = &sample.seen;
+    let tables = [
+        processes(seen, When::Live),
+        kernels(seen, When::Live),
+        copies(seen),
+        errors(seen),
+    ];
+    let rows = shares(&tables, size.rows.saturating_sub(lines.len()));
+    for (table, rows) in tables.iter().zip(rows) {
+        let table = table.lines(size.columns, rows);
+        if !table.is_empty() {
+            lines.push(String::new());
+            lines.extend(table);
+        }
+    }
+    if sample.seen.processes.is_empty() {
+        lines.push(String::new());
+        lines.push(format!("{FAINT}no process has used CUDA yet{FAINT:#}"));
+    }
+    lines.truncate(size.rows);
+    lines
+}
+
+fn head(started: &ProbeStarted, sample: &ProbeSample, columns: usize) -> Vec<String> {
+    let seen = &sample.seen;
+    let running = seen.processes.iter().filter(|process| process.running).count() as u64;
+    let processes = several(running, "process", "processes");
+    let facts = format!("  {}  {processes}", age(sample.elapsed_ns));
+    let what = in_one_line(&what(started), columns.saturating_sub(facts.len()).max(8));
+    let first = format!("{TITLE}{what}{TITLE:#}{FAINT}{facts}{FAINT:#}");
+    let mut lines = vec![first, in_one_line(&sums(seen), columns)];
+    let failed = failures(seen);
+    if failed > 0 {
+        let errors = several(failed, "error", "errors");
+        lines.push(format!("{BAD}{}{BAD:#}", in_one_line(&errors, columns)));
+    }
+    if seen.lost_events > 0 {
+        let lost = several(seen.lost_events, "event was", "events were");
+        let lost = format!("{lost} lost: the tables may be incomplete");
+        lines.push(format!("{DOUBTFUL}{}{DOUBTFUL:#}", in_one_line(&lost, columns)));
+    }
+    lines
+}
+
+/// Returns `12,345 launches/s · 12.0 graphs/s · 1.500 GiB in 312 allocations`.
+fn sums(seen: &ProbeState) -> String {
+    let live: u64 = seen.memory.iter().map(|memory| memory.live_bytes).sum();
+    let allocations: u64 = seen.memory.iter().map(|memory| memory.live).sum();
+    let allocations = several(allocations, "allocation", "allocations");
+    let parts = [
+        Some(format!("{} launches/s", rate(seen.work.launches_per_second))),
+        (seen.work.graph_launches > 0).then(|| format!("{} graphs/s", rate(seen.work.graph_launches_per_second))),
+        Some(format!("{} in {allocations}", bytes(live))),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// Returns the number of calls that failed.
+pub(crate) fn failures(seen: &ProbeState) -> u64 {
+    seen.errors.iter().map(|error| error.count).sum::<u64>() + seen.errors_left_out
+}
+
+/// Returns what is observed: `python train.py`, `process 1234`, `all processes`.
+pub(crate) fn what(started: &ProbeStarted) -> String {
+    let command = started.command.join(" ");
+    match (started.target, started.pid) {
+        (ProbeTarget::System, _) => "all processes".to_owned(),
+        (_, Some(pid)) if command.is_empty() => format!("process {pid}"),
+        _ => printable_line(&command),
+    }
+}
+
+/// Shares lines between tables. Each gets its titles and a row, then those with more rows get what
+/// is left, in turn.
+fn shares<const N: usize>(tables: &[Grid; N], lines: usize) -> [usize; N] {
+    // An empty line and the titles.
+    const FRAME: usize = 2;
+    let wanted = tables.each_ref().map(Grid::len);
+    let mut rows = [0; N];
+    let mut left = lines;
+    for (place, wanted) in wanted.iter().enumerate() {
+        if *wanted > 0 && left > FRAME {
+            rows[place] = 1;
+            left -= FRAME + 1;
+        }
+    }
+    while left > 0 {
+        let before = left;
+        for (place, wanted) in wanted.iter().enumerate() {
+            if left > 0 && rows[place] > 0 && rows[place] < *wanted {
+                rows[place] += 1;
+                left -= 1;
+            }
+        }
+        if left == before {
+            break;
+        }
+    }
+    rows
+}

@@ -1,0 +1,190 @@
+//! The summary at the end of an observation.
+
+use std::fmt::Write;
+
+use super::figures::{age, bytes, count, several};
+use super::grid::Grid;
+use super::screen::{failures, what};
+use super::tables::{When, copies, errors, kernels, kind, memory, process_name, processes};
+use crate::terminal::style::{BAD, DOUBTFUL, GOOD, TITLE};
+use gpubench_contract::units::{counted, listed};
+use gpubench_contract::{ProbeAllocations, ProbeEnd, ProbeFinished, ProbeProcess, ProbeStarted, ProbeState};
+use gpubench_diagnostic::layout::fitted;
+use gpubench_diagnostic::printable_line;
+
+/// The most rows of a table.
+const ROWS: usize = 20;
+/// The most processes that left memory which are shown.
+const LEAKING: usize = 10;
+/// The most groups of allocations of each.
+const GROUPS: usize = 5;
+
+/// Returns the summary for lines of `columns` columns, with ANSI styles.
+pub fn probe_summary(started: &ProbeStarted, finished: &ProbeFinished, columns: usize) -> String {
+    let seen = &finished.seen;
+    let mut page = format!(
+        "{TITLE}{}{TITLE:#}: {} after {}\n",
+        what(started),
+        end(finished),
+        age(finished.elapsed_ns)
+    );
+    page += &fitted(&format!("{}\n", counts(seen)), columns);
+    for table in [
+        processes(seen, When::Final),
+        kernels(seen, When::Final),
+        copies(seen),
+        memory(seen),
+        errors(seen),
+    ] {
+        page += &section(&table, columns);
+    }
+    page += &fitted(&left(seen), columns);
+    page += &fitted(&remarks(seen, started), columns);
+    page
+}
+
+/// Returns how it ended: `exit code 0`, `killed by signal 9`, `interrupted`.
+pub(crate) fn end(finished: &ProbeFinished) -> String {
+    match (finished.exit_code, finished.signal, finished.end) {
+        (Some(code), ..) => format!("exit code {code}"),
+        (None, Some(signal), _) => format!("killed by signal {signal}"),
+        (None, None, ProbeEnd::Ended) => "ended".to_owned(),
+        (None, None, ProbeEnd::Duration) => "observed".to_owned(),
+        (None, None, ProbeEnd::Interrupted) => "interrupted".to_owned(),
+    }
+}
+
+/// Returns the sums: `2 processes, 1,234 launches of 5 kernels, 10 graph launches, 3 errors`.
+pub(crate) fn counts(seen: &ProbeState) -> String {
+    let work = &seen.work;
+    let processes = seen.processes.len() as u64 + seen.processes_left_out;
+    let kernels = seen.kernels.len() as u64 + seen.kernels_left_out;
+    let failed = failures(seen);
+    if processes == 0 {
+        return "No process used CUDA.".to_owned();
+    }
+    let text = listed([
+        Some(several(processes, "process", "processes")),
+        Some(format!(
+            "{} of {}",
+            several(work.launches(), "launch", "launches"),
+            several(kernels, "kernel", "kernels")
+        )),
+        (work.graph_launches > 0).then(|| several(work.graph_launches, "graph launch", "graph launches")),
+        (work.captured_launches > 0).then(|| several(work.captured_launches, "captured launch", "captured launches")),
+        (work.sets > 0).then(|| several(work.sets, "fill", "fills")),
+        (work.waits > 0).then(|| {
+            let waits = several(work.waits, "wait", "waits");
+            format!("{waits} of {} together", age(work.waited_ns))
+        }),
+        (failed > 0).then(|| several(failed, "error", "errors")),
+    ]);
+    format!("{text}.")
+}
+
+fn section(table: &Grid, columns: usize) -> String {
+    let lines = table.lines(columns, ROWS);
+    lines.iter().enumerate().fold(String::new(), |page, (position, line)| {
+        let before = if position == 0 { "\n" } else { "" };
+        format!("{page}{before}{line}\n")
+    })
+}
+
+/// Returns what processes had when they ended.
+fn left(seen: &ProbeState) -> String {
+    let mut leaking: Vec<&ProbeProcess> = seen.processes.iter().filter(|process| process.left > 0).collect();
+    leaking.sort_by_key(|process| std::cmp::Reverse(process.left_bytes));
+    let total: u64 = seen.memory.iter().map(|memory| memory.left).sum();
+    let total_bytes: u64 = seen.memory.iter().map(|memory| memory.left_bytes).sum();
+    let has_ended = seen.processes.iter().any(|process| !process.running);
+    if total == 0 {
+        return match has_ended {
+            true => format!("\n{GOOD}Nothing was left allocated.{GOOD:#}\n"),
+            false => String::new(),
+        };
+    }
+    let mut text = format!(
+        "\n{BAD}Left allocated:{BAD:#} {} in {} when processes ended\n",
+        bytes(total_bytes),
+        counted(total, "allocation")
+    );
+    for process in leaking.iter().take(LEAKING) {
+        let _ = writeln!(
+            text,
+            "  {} ({}): {} in {}",
+            printable_line(&process_name(process)),
+            process.pid,
+            bytes(process.left_bytes),
+            counted(process.left, "allocation")
+        );
+        text.extend(
+            process
+                .memory
+                .iter()
+                .take(GROUPS)
+                .map(|group| format!("    {}\n", described(group))),
+        );
+        if process.memory.len() > GROUPS {
+            text += "    …\n";
+        }
+    }
+    if leaking.len() > LEAKING {
+        let _ = writeln!(
+            text,
+            "  … {} more",
+            several((leaking.len() - LEAKING) as u64, "process", "processes")
+        );
+    }
+    text
+}
+
+/// Returns `12 × 1 MiB device, by thread 1234, from 12.1 s to 0.40 s before the end`.
+pub(crate) fn described(group: &ProbeAllocations) -> String {
+    let times = match group.count {
+        1 => format!("{} before the end", age(group.oldest_ns)),
+        _ => format!(
+            "from {} to {} before the end",
+            age(group.oldest_ns),
+            age(group.newest_ns)
+        ),
+    };
+    format!(
+        "{} × {} {}, by thread {}, {times}",
+        count(group.count),
+        bytes(group.bytes),
+        kind(group.kind),
+        group.thread
+    )
+}
+
+/// Returns what makes the tables incomplete.
+pub(crate) fn remarks(seen: &ProbeState, started: &ProbeStarted) -> String {
+    let untracked: u64 = seen.memory.iter().map(|memory| memory.untracked).sum();
+    let remarks = [
+        (seen.lost_events > 0).then(|| {
+            format!(
+                "{} events were lost, so the tables may be incomplete; the counts of calls are exact",
+                count(seen.lost_events)
+            )
+        }),
+        (seen.unknown_frees > 0).then(|| {
+            format!(
+                "{} freed memory that was not seen to be allocated",
+                counted(seen.unknown_frees, "call")
+            )
+        }),
+        (untracked > 0).then(|| {
+            format!(
+                "{} were not followed: too many at once",
+                counted(untracked, "allocation")
+            )
+        }),
+    ];
+    let all = remarks.into_iter().flatten().chain(started.notices.iter().cloned());
+    let lines = all.map(|remark| format!("{DOUBTFUL}note{DOUBTFUL:#}: {}\n", printable_line(&remark)));
+    let lines: String = lines.collect();
+    match lines.is_empty() {
+        true => lines,
+        false => format!("\n{lines}"),
+    }
+}

@@ -1,0 +1,202 @@
+//! The tables of an observation.
+
+use super::figures::{age, bytes, bytes_rate, count, rate};
+use super::grid::{Grid, Room};
+use crate::terminal::style::{BAD, FAINT, PLAIN};
+use crate::terminal::table::NONE;
+use gpubench_contract::{ProbeDirection, ProbeMemoryKind, ProbeProcess, ProbeState};
+
+/// Lines of at least this many columns have more columns.
+const WIDE: usize = 100;
+
+/// Returns the processes, those that run first.
+pub(super) fn processes(seen: &ProbeState, when: When) -> Grid {
+    let columns: &[(&'static str, Room)] = match when {
+        When::Live => &[
+            ("pid", Room::Any),
+            ("memory", Room::Any),
+            ("peak", Room::From(WIDE)),
+            ("allocations", Room::From(WIDE)),
+            ("oldest", Room::Any),
+            ("launches/s", Room::Any),
+            ("launches", Room::From(WIDE)),
+            ("copied", Room::From(WIDE)),
+            ("errors", Room::Any),
+        ],
+        When::Final => &[
+            ("pid", Room::Any),
+            ("peak memory", Room::Any),
+            ("left", Room::Any),
+            ("launches", Room::Any),
+            ("copied", Room::Any),
+            ("errors", Room::Any),
+        ],
+    };
+    let mut grid = Grid::new("process", columns.iter().copied());
+    for process in &seen.processes {
+        let (name, style) = match (process.running, when) {
+            (true, When::Final) => (format!("{} (still runs)", process_name(process)), PLAIN),
+            (true, When::Live) | (false, When::Final) => (process_name(process), PLAIN),
+            (false, When::Live) => (format!("{} (ended)", process_name(process)), FAINT),
+        };
+        let figures = match when {
+            When::Live => live_figures(process),
+            When::Final => final_figures(process),
+        };
+        grid.styled_row(&name, style, figures);
+    }
+    grid
+}
+
+fn live_figures(process: &ProbeProcess) -> Vec<String> {
+    vec![
+        process.pid.to_string(),
+        bytes(process.live_bytes),
+        bytes(process.peak_bytes),
+        count(process.live),
+        process.oldest_ns.map_or_else(|| NONE.to_owned(), age),
+        rate(process.launches_per_second),
+        count(process.launches),
+        bytes(process.copied_bytes),
+        count(process.errors),
+    ]
+}
+
+fn final_figures(process: &ProbeProcess) -> Vec<String> {
+    vec![
+        process.pid.to_string(),
+        bytes(process.peak_bytes),
+        bytes(process.left_bytes),
+        count(process.launches),
+        bytes(process.copied_bytes),
+        count(process.errors),
+    ]
+}
+
+/// Returns the name of a process for people.
+pub(crate) fn process_name(process: &ProbeProcess) -> String {
+    process
+        .program
+        .clone()
+        .unwrap_or_else(|| "(unknown program)".to_owned())
+}
+
+/// Returns the kernels, with rates and with shares.
+pub(super) fn kernels(seen: &ProbeState, when: When) -> Grid {
+    let total = seen.work.launches().max(1) as f64;
+    let last = match when {
+        When::Live => ("launches/s", Room::Any),
+        When::Final => ("share", Room::Any),
+    };
+    let mut grid = Grid::new(
+        "kernel",
+        [last, ("launches", Room::Any), ("captured", Room::From(WIDE))],
+    );
+    for kernel in &seen.kernels {
+        let figure = match when {
+            When::Live => rate(kernel.launches_per_second),
+            When::Final => gpubench_contract::units::percent(kernel.launches as f64 / total),
+        };
+        let captured = match kernel.captured_launches {
+            0 => NONE.to_owned(),
+            captured => count(captured),
+        };
+        grid.row(&kernel.name, [figure, count(kernel.launches), captured]);
+    }
+    grid
+}
+
+/// When a table is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// During the observation: rates are those of the last interval.
+    Live,
+    /// At its end.
+    Final,
+}
+
+/// Returns the copies.
+pub(super) fn copies(seen: &ProbeState) -> Grid {
+    let mut grid = Grid::new(
+        "copies",
+        [
+            ("bytes/s", Room::Any),
+            ("bytes", Room::Any),
+            ("copies", Room::Any),
+            ("bandwidth", Room::Any),
+        ],
+    );
+    for copies in &seen.copies {
+        let cells = [
+            bytes_rate(copies.bytes_per_second),
+            bytes(copies.bytes),
+            count(copies.copies),
+            copies.bandwidth.map_or_else(|| NONE.to_owned(), bytes_rate),
+        ];
+        grid.row(direction(copies.direction), cells);
+    }
+    grid
+}
+
+/// Returns a direction for people.
+pub(crate) fn direction(direction: ProbeDirection) -> &'static str {
+    match direction {
+        ProbeDirection::HostToDevice => "host to device",
+        ProbeDirection::DeviceToHost => "device to host",
+        ProbeDirection::DeviceToDevice => "device to device",
+        ProbeDirection::HostToHost => "host to host",
+        ProbeDirection::PeerToPeer => "device to other device",
+        ProbeDirection::Unknown => "unknown direction",
+    }
+}
+
+/// Returns the memory by kind.
+pub(super) fn memory(seen: &ProbeState) -> Grid {
+    let mut grid = Grid::new(
+        "memory",
+        [
+            ("allocations", Room::Any),
+            ("bytes", Room::Any),
+            ("freed", Room::Any),
+            ("left", Room::Any),
+        ],
+    );
+    for memory in &seen.memory {
+        let cells = [
+            count(memory.allocations),
+            bytes(memory.allocated_bytes),
+            bytes(memory.freed_bytes),
+            bytes(memory.left_bytes),
+        ];
+        grid.row(kind(memory.kind), cells);
+    }
+    grid
+}
+
+/// Returns a kind of memory for people.
+pub(crate) fn kind(kind: ProbeMemoryKind) -> &'static str {
+    match kind {
+        ProbeMemoryKind::Device => "device",
+        ProbeMemoryKind::StreamOrdered => "stream-ordered",
+        ProbeMemoryKind::Pool => "pool",
+        ProbeMemoryKind::Managed => "managed",
+        ProbeMemoryKind::Pinned => "pinned host",
+        ProbeMemoryKind::Registered => "registered host",
+        ProbeMemoryKind::Physical => "physical",
+        ProbeMemoryKind::Array => "array",
+    }
+}
+
+/// Returns the calls that failed.
+pub(super) fn errors(seen: &ProbeState) -> Grid {
+    let mut grid = Grid::new("errors", [("code", Room::Any), ("count", Room::Any)]);
+    for error in &seen.errors {
+        let name = error.name.as_deref().unwrap_or("unknown error");
+        let what = format!("{}: {name}", error.call);
+        grid.styled_row(&what, BAD, [error.code.to_string(), count(error.count)]);
+    }
+    if seen.errors_left_out > 0 {
+        grid.row("others", [NONE.to_owned(), count(seen.errors_left_out)]);
+    }
+    grid
+}

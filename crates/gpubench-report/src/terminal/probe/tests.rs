@@ -1,0 +1,61 @@
+use anstream::adapter::strip_str;
+
+use super::*;
+use crate::tests::observation::{busy, finished, hostile, sample, started};
+use gpubench_diagnostic::layout::width;
+
+fn plain(lines: &[String]) -> String {
+    strip_str(&lines.join("\n")).to_string()
+}
+
+fn screen(columns: usize, rows: usize) -> Vec<String> {
+    probe_screen(&started(), &sample(), ScreenSize { columns, rows })
+}
+
+#[test]
+fn screen_of_80_columns() {
+    insta::assert_snapshot!(plain(&screen(80, 24)));
+}
+
+#[test]
+fn screen_of_120_columns() {
+    insta::assert_snapshot!(plain(&screen(120, 40)));
+}
+
+#[test]
+fn a_screen_never_exceeds_its_terminal() {
+    for columns in [20, 40, 60, 80, 100, 120, 200] {
+        for rows in [1, 2, 5, 10, 24, 50] {
+            for sample in [sample(), busy(), hostile()] {
+                let lines = probe_screen(&started(), &sample, ScreenSize { columns, rows });
+                assert!(lines.len() <= rows);
+                // Narrower terminals than 60 columns cut tables, which their rows cannot fit.
+                let widest = lines.iter().map(|line| width(line)).max().unwrap_or(0);
+                assert!(columns < 60 || widest <= columns, "{columns}: {}", plain(&lines));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_hostile_name_of_a_kernel_cannot_move_the_cursor() {
+    let lines = probe_screen(&started(), &hostile(), ScreenSize { columns: 80, rows: 24 });
+    let text = plain(&lines);
+    assert!(!text.contains('\x1b') && !text.contains('\r'));
+    assert!(
+        lines
+            .iter()
+            .all(|line| !line.contains('\n') && !line.contains("\x1b[2J"))
+    );
+}
+
+#[test]
+fn summary_of_a_command_that_leaks() {
+    let text = probe_summary(&started(), &finished(), 80);
+    insta::assert_snapshot!(strip_str(&text));
+}
+
+#[test]
+fn line_of_an_interval() {
+    insta::assert_snapshot!(probe_line(&sample()));
+}
