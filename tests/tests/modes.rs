@@ -208,8 +208,8 @@ fn every_call_of_a_graph_has_its_own_tensors_and_is_checked() {
     assert_eq!(inputs.as_u64(), windows.as_u64().map(|windows| 10 * windows));
     assert_eq!(honest["checks"].as_array().map(Vec::len), Some(1));
     let single = &honest["single_calls"];
-    // Each of two workers times ten calls in two windows.
-    assert_eq!(single["n"], 40);
+    // Each of two workers times ten calls in one window.
+    assert_eq!(single["n"], 20);
     assert!(single["median_ns"].as_f64() > Some(0.0), "{single}");
 
     for (kernel, cause, output) in [

@@ -55,6 +55,20 @@ impl WarmUpRule {
         }
     }
 
+    /// Returns the rule for a worker that has warmed up in an earlier measurement of the same case
+    /// and has rested since.
+    ///
+    /// Its code is loaded, and the clocks of the device are stable. Only its buffers are new, which
+    /// the first window absorbs. So single windows are compared, and there are at most four.
+    pub fn of_rested_worker(&self) -> WarmUpRule {
+        WarmUpRule {
+            group: 1,
+            max_windows: self.max_windows.min(4),
+            max_time: self.max_time / 5,
+            ..self.clone()
+        }
+    }
+
     /// Whether warm-up is over after these windows. Call it before the first window and after each.
     pub fn is_over(&self, windows: &[f64], elapsed: Duration) -> bool {
         self.is_stable(windows) || windows.len() >= self.max_windows || elapsed >= self.max_time
@@ -130,6 +144,15 @@ mod tests {
     fn an_endless_slope_stops_at_the_limit() {
         let windows: Vec<f64> = (0..100).map(|i| 1e6 * 0.95f64.powi(i)).collect();
         assert_eq!(run(&WarmUpRule::default(), &windows), Some(50));
+    }
+
+    #[test]
+    fn a_rested_worker_is_warm_once_two_windows_agree() {
+        let rule = WarmUpRule::default().of_rested_worker();
+        let is_over = |windows: &[f64]| rule.is_over(windows, Duration::ZERO);
+        assert!(!is_over(&[9.0]) && is_over(&[9.0, 9.0]));
+        assert!(!is_over(&[20.0, 9.0]) && is_over(&[20.0, 9.0, 9.0]));
+        assert!(is_over(&[20.0, 9.0, 12.0, 15.0]), "four windows are the most");
     }
 
     #[test]

@@ -28,8 +28,9 @@ const AGREED: f64 = std::f64::consts::FRAC_1_SQRT_2;
 /// as well as those of one. Each worker may therefore stop at an interval √n times as wide, and at
 /// a plateau of `samples / n` estimates with √n times the spread. The target coefficient of
 /// variation does not depend on the number of samples and applies to every worker. If fewer workers
-/// may be enough, the parts are still those of the maximum number. A worker after those n gets as
-/// much as the last of them.
+/// may be enough, the maxima are still divided by the maximum number of workers, but the minimum of
+/// samples by their minimum number: slow samples alone never need more workers. A worker after
+/// those n gets as much as the last of them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkerRules {
     case: StopRule,
@@ -74,11 +75,12 @@ impl WorkerRules {
             samples: (samples / self.most()).max(FEWEST_ESTIMATES.min(samples)),
             spread: spread * coarser,
         });
+        let max_samples = Self::part(self.case.max_samples, self.most(), position).max(1);
         StopRule {
             median_interval: self.case.median_interval * coarser,
-            min_samples: self.part(self.case.min_samples, position),
+            min_samples: Self::part(self.case.min_samples, self.first(), position).min(max_samples),
             spread_from: FEWEST_OF_WORKER.min(self.case.min_samples),
-            max_samples: self.part(self.case.max_samples, position).max(1),
+            max_samples,
             max_time: self.case.max_time / self.most() as u32,
             plateau,
             ..self.case.clone()
@@ -96,8 +98,8 @@ impl WorkerRules {
         self.case.max_time.mul_f64(part)
     }
 
-    fn part(&self, of: usize, position: usize) -> usize {
-        of / self.most() + usize::from(position < of % self.most())
+    fn part(of: usize, workers: usize, position: usize) -> usize {
+        of / workers + usize::from(position < of % workers)
     }
 }
 
@@ -152,6 +154,17 @@ mod tests {
         );
         assert_eq!((rules.first(), rules.most()), (5, 8));
         assert_eq!(rules.max_samples_until(7), 1_000);
+    }
+
+    #[test]
+    fn the_first_workers_have_the_minimum_of_samples_when_time_is_up() {
+        let rules = WorkerRules::new(
+            StopRule::usual(),
+            WorkerCountRule::until_known(NonZeroUsize::new(10).unwrap()),
+        );
+        let minimum = |worker| rules.of(worker).min_samples;
+        assert_eq!((0..rules.first()).map(minimum).sum::<usize>(), 20);
+        assert_eq!(minimum(9), 4);
     }
 
     #[test]

@@ -106,8 +106,12 @@ functions! {
         0
     }
     fn cuptiProfilerGetCounterAvailability(parameters) {
-        if state().counters.is_none() && take_counters().is_none() {
-            return HARDWARE_BUSY;
+        if state().counters.is_none() {
+            // The driver takes the counters for a moment to look at them.
+            let Some(_taken) = take_counters() else {
+                return HARDWARE_BUSY;
+            };
+            std::thread::sleep(std::time::Duration::from_millis(100));
         }
         // SAFETY: the caller's structure has the size of the image there.
         unsafe { set(parameters, 24, 8) };

@@ -30,4 +30,4 @@ pub use spawn::RoleEnvironment;
 pub(crate) use spawn::{PROGRAM, remove_run_variables};
 pub(crate) use strays::Registered;
 pub use strays::adopt_orphans;
-pub use worker::{HostedLaunch, ObservedBy, Start, WorkerClient, WorkerLaunch, WorkerReading};
+pub use worker::{HostedLaunch, ObservedBy, Start, WorkerClient, WorkerLaunch, WorkerPast, WorkerReading};

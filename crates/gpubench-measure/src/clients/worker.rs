@@ -23,6 +23,7 @@ pub struct WorkerClient {
     _private: Option<PrivateFolder>,
     /// The counts of the last window, if it was counted.
     counts: Vec<Count>,
+    past: WorkerPast,
     observed: Option<Observed>,
 }
 
@@ -105,6 +106,15 @@ pub enum Start {
     Refused(String),
 }
 
+/// Whether a worker has been measured before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkerPast {
+    /// It is fresh.
+    New,
+    /// It has rested since an earlier measurement of its case.
+    Rested,
+}
+
 impl WorkerClient {
     /// Starts a worker and sends its set-up. [`WorkerClient::ready`] waits for the result.
     ///
@@ -133,6 +143,7 @@ impl WorkerClient {
             child,
             _private: None,
             counts: Vec::new(),
+            past: WorkerPast::New,
             observed: None,
         })
     }
@@ -176,6 +187,7 @@ impl WorkerClient {
             child,
             _private: Some(private),
             counts: Vec::new(),
+            past: WorkerPast::New,
             observed: None,
         })
     }
@@ -278,7 +290,13 @@ impl WorkerClient {
     pub(crate) fn rest(&mut self, within: Duration, interrupt: &Interrupt) -> Result<(), RoleFailure> {
         self.child.send(to_worker::REST, &[], &[])?;
         self.child.expect(from_worker::RESTS, within, interrupt)?;
+        self.past = WorkerPast::Rested;
         Ok(())
+    }
+
+    /// Returns whether it has been measured before.
+    pub(crate) fn past(&self) -> WorkerPast {
+        self.past
     }
 
     /// Makes the worker queue a window that waits for *go*.
@@ -328,6 +346,7 @@ impl WorkerClient {
             child,
             _private: None,
             counts: Vec::new(),
+            past: WorkerPast::New,
             observed: None,
         }
     }

@@ -32,6 +32,9 @@ use gpubench_stats::{median, stop_of_case};
 /// the previous call are the same.
 const DIAGNOSIS: u32 = 2;
 
+/// How often each worker times the parts of a call, at least.
+const TIMES_OF_PART: u32 = 2;
+
 /// An arm and the results of its windows so far.
 pub(super) struct Arm<'a> {
     pub(super) owner: WindowOwner,
@@ -187,7 +190,10 @@ impl<'a> Arm<'a> {
         self.samples.begin_turn();
         self.observed_calls.clear();
         match self.pool.next() {
-            Ok(ready) => self.worker = self.evidence.admit(ready),
+            Ok(ready) => {
+                self.samples.turn_mut().past = ready.worker.past();
+                self.worker = self.evidence.admit(ready);
+            }
             // A constructor in a kernel module may exit or never return. The kernel is to blame for
             // that.
             Err(RoleFailure::Ended { end, log, .. }) => match self.protocol.observer {
@@ -296,7 +302,7 @@ impl<'a> Arm<'a> {
         if step == Step::Done {
             self.evidence.end_warm_up_window();
             self.observed_calls.note(None);
-            let calls = f64::from(self.calls.get()) * f64::from(self.batch.repeats().get());
+            let calls = f64::from(self.calls_of_sample().get());
             let elapsed_ns = self.evidence.last_window().and_then(WindowEvidence::elapsed_ns);
             let claimed = elapsed_ns.map(|elapsed_ns| elapsed_ns / calls);
             // All samples of a case have the same number of calls.
@@ -308,6 +314,11 @@ impl<'a> Arm<'a> {
             turn.warmed_for += started.elapsed();
         }
         Ok(step)
+    }
+
+    /// Returns the number of calls that a sample is the mean of.
+    fn calls_of_sample(&self) -> NonZeroU32 {
+        self.calls.saturating_mul(self.batch.repeats())
     }
 
     /// Number of windows since the current worker's last early check.
@@ -340,8 +351,7 @@ impl<'a> Arm<'a> {
                     let sample = self.samples.keep_for_later();
                     self.observed_calls.note(Some(sample));
                 } else if let Some(window) = self.evidence.last_window() {
-                    let calls = self.calls.saturating_mul(self.batch.repeats());
-                    self.samples.keep(window, calls);
+                    self.samples.keep(window, self.calls_of_sample());
                 }
                 self.keep_counts(worker.take_counts());
             }
@@ -397,10 +407,13 @@ impl<'a> Arm<'a> {
         self.energy = elapsed_ns.and_then(|elapsed_ns| energy::energy(readings, elapsed_ns, calls));
     }
 
-    /// Whether the parts of the call can be timed one by one: the steps of a plan that has several,
-    /// or the calls of a graph.
-    pub(super) fn has_parts(&self) -> bool {
-        self.has_parts
+    /// Returns how many windows time the parts of the call one by one in each round: the steps of a
+    /// plan that has several, or the calls of a graph.
+    pub(super) fn windows_for_parts(&self) -> u32 {
+        match self.has_parts {
+            true => TIMES_OF_PART.div_ceil(self.calls.get()),
+            false => 0,
+        }
     }
 
     /// Whether the current worker has time for more samples in place of some of its own.
@@ -450,7 +463,8 @@ impl<'a> Arm<'a> {
         let Some(mut worker) = self.worker.take() else {
             return Ok(());
         };
-        while self.controls.can_continue(&context.control) && self.controls.needs_more(workers) {
+        while self.controls.can_continue(&context.control) && self.controls.needs_more(workers, self.calls_of_sample())
+        {
             let started = Instant::now();
             if self.control_window(context, &mut worker)? == Step::Failed {
                 return Ok(());

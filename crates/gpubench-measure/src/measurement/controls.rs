@@ -1,5 +1,6 @@
 //! The control windows of an arm: who runs them, and when.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use super::control_lease::ControlLease;
@@ -11,12 +12,13 @@ use gpubench_protocol::window::{ControlPace, Seeds, WindowId};
 pub(super) const ALONE: usize = 8;
 
 /// Least number of control windows of a case and of each worker.
-const FEWEST: usize = 8;
-const FEWEST_EACH: usize = 2;
+const FEWEST: [usize; 2] = [8, 2];
 
 /// Number of control windows of a case and of each worker that is enough if time allows.
-const ENOUGH: usize = 40;
-const ENOUGH_EACH: usize = 6;
+const ENOUGH: [usize; 2] = [40, 6];
+
+/// The same if a sample has several calls. They share the bound, so it may be wider.
+const ENOUGH_FOR_SEVERAL_CALLS: [usize; 2] = [20, 4];
 
 /// Number of a worker's control windows after which they become sparse. The others only show that
 /// the machine has not changed.
@@ -102,13 +104,17 @@ impl Controls {
     }
 
     /// Whether the current worker, one of `workers`, needs more control windows than the key has
-    /// drawn.
-    pub(super) fn needs_more(&self, workers: usize) -> bool {
+    /// drawn. A sample has `calls` calls.
+    pub(super) fn needs_more(&self, workers: usize, calls: NonZeroU32) -> bool {
         let turns = u32::try_from(self.turns.len().min(workers)).unwrap_or(u32::MAX);
         let patience = PATIENCE * turns / u32::try_from(workers).unwrap_or(u32::MAX);
-        let each = |of_case: usize, of_worker| of_case.div_ceil(workers).max(of_worker);
+        let each = |[of_case, of_worker]: [usize; 2]| of_case.div_ceil(workers).max(of_worker);
+        let enough = match calls {
+            NonZeroU32::MIN => ENOUGH,
+            _ => ENOUGH_FOR_SEVERAL_CALLS,
+        };
         let windows = self.of_turn();
-        windows < each(FEWEST, FEWEST_EACH) || windows < each(ENOUGH, ENOUGH_EACH) && self.caught_up_for < patience
+        windows < each(FEWEST) || windows < each(enough) && self.caught_up_for < patience
     }
 
     /// Returns the control windows for the judge.

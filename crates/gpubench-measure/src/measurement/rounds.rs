@@ -19,9 +19,6 @@ use crate::clients::{OpenedCase, RoleFailure};
 use gpubench_protocol::window::{Seeds, WindowKind, WindowOwner};
 use gpubench_stats::WorkerRules;
 
-/// Windows of each worker that time the parts of a call.
-const PART_WINDOWS: usize = 2;
-
 /// The rounds of cases that are measured alternately.
 pub(super) struct Rounds<'a> {
     arms: Vec<Arm<'a>>,
@@ -173,8 +170,8 @@ impl<'a> Rounds<'a> {
             for arm in &mut self.arms {
                 arm.catch_up(context, workers)?;
             }
-            for arm in self.arms.iter_mut().filter(|arm| arm.has_parts()) {
-                for _ in 0..PART_WINDOWS {
+            for arm in &mut self.arms {
+                for _ in 0..arm.windows_for_parts() {
                     arm.step(context, Part::Parts)?;
                 }
             }

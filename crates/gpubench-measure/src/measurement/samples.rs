@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 use std::time::Duration;
 
+use crate::clients::WorkerPast;
 use crate::verdict::WindowEvidence;
 use gpubench_contract::StopReason;
 use gpubench_protocol::wire::{CountProgress, Measurand};
@@ -24,6 +25,8 @@ pub(super) struct Samples {
 /// The samples and limits of one worker.
 #[derive(Debug)]
 pub(super) struct Turn {
+    /// Whether its worker has been measured before.
+    pub(super) past: WorkerPast,
     /// Claims of its warm-up windows in nanoseconds.
     pub(super) warm_up_ns: Vec<f64>,
     pub(super) warmed_for: Duration,
@@ -42,6 +45,7 @@ impl Samples {
     pub(super) fn begin_turn(&mut self) {
         let taken = self.values.len();
         self.turns.push(Turn {
+            past: WorkerPast::New,
             warm_up_ns: Vec::new(),
             warmed_for: Duration::ZERO,
             samples: taken..taken,

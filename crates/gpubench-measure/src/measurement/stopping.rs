@@ -2,6 +2,7 @@
 
 use super::protocol::Protocol;
 use super::samples::Samples;
+use crate::clients::WorkerPast;
 use gpubench_contract::StopReason;
 use gpubench_stats::{WarmUpRule, WorkerRules};
 
@@ -37,8 +38,11 @@ impl<'a> Stopping<'a> {
     /// Whether the running median of the current worker's warm-up is stable, or a limit is reached.
     pub(super) fn is_warm(&self, samples: &Samples) -> bool {
         let turn = samples.turn();
-        let further = (samples.position() > 0).then(|| self.warm_up.of_further_worker());
-        let rule = further.as_ref().unwrap_or(self.warm_up);
+        let rule = match turn.past {
+            WorkerPast::Rested => self.warm_up.of_rested_worker(),
+            WorkerPast::New if samples.position() > 0 => self.warm_up.of_further_worker(),
+            WorkerPast::New => self.warm_up.clone(),
+        };
         rule.is_over(&turn.warm_up_ns, turn.warmed_for)
     }
 

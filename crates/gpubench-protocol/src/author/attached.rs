@@ -4,6 +4,7 @@
 
 use std::num::NonZeroUsize;
 use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gpubench::abi::Buffer;
 use gpubench::catalog::{Fill, Recording, Reference, Role};
@@ -121,17 +122,17 @@ impl Attached {
             };
             buffers.push(Buffer { data, len });
         }
-        for (call, buffers) in (0..).zip(buffers.chunks(self.case.tensors_of_call.get())) {
+        let Attachment { benchmark, request, .. } = &self.case;
+        for_each_call(&buffers, self.case.tensors_of_call, |call, buffers| {
             // Constants are the same in all calls; inputs are not.
             let seed = match constants {
                 true => order.constant_seed,
-                false => order.seed.wrapping_add(seed_step(call)),
+                false => order.seed.wrapping_add(seed_step(call as u64)),
             };
             // SAFETY: the buffers are this process's own writable mappings and vectors of their
             // lengths, aligned to at least 16 bytes.
-            unsafe { library.generate(self.case.benchmark, &self.case.request, seed, buffers)? };
-        }
-        Ok(())
+            unsafe { library.generate(*benchmark, request, seed, buffers) }
+        })
     }
 
     /// Runs the reference on the contents and writes the answers.
@@ -142,14 +143,65 @@ impl Attached {
         }
         let lens = self.case.layouts.iter().map(|layout| layout.len as usize);
         let buffers: Vec<Buffer> = self.operands.iter().zip(lens).map(for_reference).collect();
-        for buffers in buffers.chunks(self.case.tensors_of_call.get()) {
+        let Attachment { benchmark, request, .. } = &self.case;
+        for_each_call(&buffers, self.case.tensors_of_call, |_, buffers| {
             // SAFETY: contents are readable and answers writable mappings of their lengths, aligned
             // to at least 16 bytes; nothing else in this process uses them.
-            unsafe { library.reference(self.case.benchmark, &self.case.request, buffers)? };
-        }
-        Ok(())
+            unsafe { library.reference(*benchmark, request, buffers) }
+        })
     }
 }
+
+/// Stack of a thread that runs the user's function: as much as a main thread usually has.
+const STACK_BYTES: usize = 8 << 20;
+
+/// Runs the user's function for each call of a window: `run` gets the number of the call and its
+/// buffers. Several calls share the processors, since a function of the user is a safe Rust
+/// function and each call has tensors of its own.
+fn for_each_call(
+    buffers: &[Buffer],
+    tensors_of_call: NonZeroUsize,
+    run: impl Fn(usize, &[Buffer]) -> Result<(), AuthorError> + Sync,
+) -> Result<(), AuthorError> {
+    let calls: Vec<CallBuffers<'_>> = buffers.chunks(tensors_of_call.get()).map(CallBuffers).collect();
+    let processors = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let threads = processors.get().min(calls.len());
+    if threads < 2 {
+        return calls
+            .iter()
+            .enumerate()
+            .try_for_each(|(call, buffers)| run(call, buffers.0));
+    }
+    let next = AtomicUsize::new(0);
+    let run_rest = || {
+        loop {
+            let call = next.fetch_add(1, Ordering::Relaxed);
+            let Some(buffers) = calls.get(call) else {
+                return Ok(());
+            };
+            run(call, buffers.0)?;
+        }
+    };
+    std::thread::scope(|scope| {
+        let thread = || std::thread::Builder::new().stack_size(STACK_BYTES);
+        // A thread that cannot start leaves its calls to the others.
+        let others: Vec<_> = (1..threads)
+            .filter_map(|_| thread().spawn_scoped(scope, run_rest).ok())
+            .collect();
+        let own = run_rest();
+        let others = others.into_iter().map(|other| other.join());
+        others.fold(own, |so_far, other| {
+            let other = other.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            so_far.and(other)
+        })
+    })
+}
+
+/// The buffers of one call.
+struct CallBuffers<'a>(&'a [Buffer]);
+
+// SAFETY: the memory belongs to this process, and only the thread that runs the call uses it.
+unsafe impl Sync for CallBuffers<'_> {}
 
 /// Returns the distance of a call's seed from that of the window's first call.
 fn seed_step(call: u64) -> u64 {
@@ -192,5 +244,75 @@ impl std::fmt::Debug for Attached {
             .field("benchmark", &self.case.benchmark)
             .field("memory", &self.memory)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Barrier, Mutex};
+
+    use super::*;
+    use crate::wire::AuthorFailure;
+
+    fn buffers(tensors: usize) -> Vec<Buffer> {
+        let buffer = |len| Buffer {
+            data: std::ptr::null_mut(),
+            len,
+        };
+        (0..tensors).map(buffer).collect()
+    }
+
+    #[test]
+    fn every_call_runs_once_with_its_own_buffers() {
+        for calls in [1, 2, 7, 100] {
+            let seen = Mutex::new(Vec::new());
+            let ran = for_each_call(&buffers(calls * 3), NonZeroUsize::new(3).unwrap(), |call, buffers| {
+                let lens: Vec<usize> = buffers.iter().map(|buffer| buffer.len).collect();
+                seen.lock().unwrap().push((call, lens));
+                Ok(())
+            });
+            ran.unwrap();
+            let mut seen = seen.into_inner().unwrap();
+            seen.sort();
+            let expected: Vec<_> = (0..calls)
+                .map(|call| (call, vec![3 * call, 3 * call + 1, 3 * call + 2]))
+                .collect();
+            assert_eq!(seen, expected);
+        }
+    }
+
+    #[test]
+    fn a_call_that_fails_fails_the_window() {
+        for failing in [0, 1, 9] {
+            let ran = for_each_call(&buffers(10), NonZeroUsize::MIN, |call, _| match call == failing {
+                true => Err(AuthorError::new(AuthorFailure::Returned, format!("call {call}"))),
+                false => Ok(()),
+            });
+            assert_eq!(ran.unwrap_err().message, format!("call {failing}"));
+        }
+    }
+
+    #[test]
+    fn a_call_in_another_thread_has_as_much_stack_as_a_main_thread() {
+        fn deep(depth: usize) -> usize {
+            let frame = std::hint::black_box([depth as u8; 1 << 12]);
+            match depth {
+                0 => frame.len(),
+                depth => deep(depth - 1) + usize::from(frame[0]),
+            }
+        }
+        if std::thread::available_parallelism().unwrap().get() < 2 {
+            eprintln!("skipped: this machine has one processor");
+            return;
+        }
+        let (own, both) = (std::thread::current().id(), Barrier::new(2));
+        let ran = for_each_call(&buffers(2), NonZeroUsize::MIN, |_, _| {
+            both.wait();
+            if std::thread::current().id() != own {
+                assert!(deep(1_000) > 0);
+            }
+            Ok(())
+        });
+        ran.unwrap();
     }
 }

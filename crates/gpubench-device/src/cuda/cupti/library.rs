@@ -3,6 +3,7 @@
 
 use std::ffi::{CStr, c_char, c_int};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use libloading::os::unix::{Library as Opened, RTLD_GLOBAL, RTLD_NOW};
 
@@ -131,7 +132,9 @@ impl Library {
         }
     }
 
-    /// Calls a function with parameters that `fill` completes. Returns them with its results.
+    /// Calls a function with parameters that `fill` completes. Returns them with its results. Waits
+    /// for counters that another process has: two workers that are set up at the same time both
+    /// look at them.
     ///
     /// # Safety
     /// All that the parameters point to is valid for what the function does with it.
@@ -145,9 +148,15 @@ impl Library {
     ) -> Result<P, DeviceError> {
         let mut parameters = P::new();
         fill(&mut parameters);
-        // SAFETY: the structure says its size; the caller guarantees the rest.
-        let result = unsafe { (function.address)(&mut parameters) };
-        self.check(function.name, result).map(|()| parameters)
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            // SAFETY: the structure says its size; the caller guarantees the rest.
+            let result = unsafe { (function.address)(&mut parameters) };
+            if result != HARDWARE_BUSY || Instant::now() >= deadline {
+                return self.check(function.name, result).map(|()| parameters);
+            }
+            std::thread::sleep(PAUSE);
+        }
     }
 
     /// Returns the error for a result, unless it is success.
@@ -183,6 +192,12 @@ impl Library {
         }))
     }
 }
+
+/// How long a function waits for counters that another process has.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Pause between two attempts to get the counters.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Returns the absence of counters that the driver does not lend.
 fn refused(reason: String, hint: &str) -> Absence {
