@@ -59,7 +59,7 @@ impl Abilities {
         let watched = 0_u32;
         let watchpoint = Watchpoint::on_writes(0, (&raw const watched).addr() as u64).is_ok();
         let events = Records::open(Watched::Process(own)).is_ok();
-        let descendants = KernelTypes::load().is_ok();
+        let descendants = KernelTypes::are_there();
         let (ability, missing) = match probes() {
             Ok(Ability::Probes) => (Ability::Probes, None),
             Ok(ability) => (ability, Some(old_kernel())),

@@ -38,6 +38,11 @@ impl KernelTypes {
         KernelTypes::parse(bytes).ok_or_else(|| BpfError::UnknownType("task_struct".to_owned()))
     }
 
+    /// Whether the kernel has a description of itself.
+    pub fn are_there() -> bool {
+        Path::new(KERNEL).exists()
+    }
+
     fn parse(bytes: Vec<u8>) -> Option<KernelTypes> {
         let header = |at| word(&bytes, at).map(|word| word as usize);
         let (start, types, length) = (header(4)?, header(8)?, header(12)?);
@@ -67,7 +72,7 @@ impl KernelTypes {
     fn find(&self, structure: &str, path: &str) -> Option<i32> {
         let named = |place: &&usize| {
             let information = word(&self.bytes, **place + 4).unwrap_or(0);
-            kind(information) == STRUCTURE && information & 0xffff > 0 && self.name(**place) == structure.as_bytes()
+            kind(information) == STRUCTURE && information & 0xffff > 0 && self.is_named(**place, structure)
         };
         let mut place = *self.places.iter().find(named)?;
         let mut offset = 0;
@@ -91,14 +96,12 @@ impl KernelTypes {
             let inner = word(&self.bytes, member + 4)?;
             let bits = word(&self.bytes, member + 8)?;
             let offset = if has_bit_fields { bits & 0x00ff_ffff } else { bits } / 8;
-            match self.name(member) {
-                found if found == name.as_bytes() => Some((inner, offset)),
-                [] => {
-                    let (inner, within) = self.member(self.place(inner)?, name)?;
-                    Some((inner, offset + within))
-                }
-                _ => None,
+            if self.is_named(member, name) {
+                return Some((inner, offset));
             }
+            let nameless = self.is_named(member, "").then_some(inner)?;
+            let (inner, within) = self.member(self.place(nameless)?, name)?;
+            Some((inner, offset + within))
         })
     }
 
@@ -113,11 +116,11 @@ impl KernelTypes {
         }
     }
 
-    /// Returns the name of a type or a member: its first word says where.
-    fn name(&self, place: usize) -> &[u8] {
+    /// Whether a type or a member has a name: its first word tells where that is.
+    fn is_named(&self, place: usize, name: &str) -> bool {
         let at = word(&self.bytes, place).map_or(usize::MAX, |at| self.strings + at as usize);
-        let rest = self.bytes.get(at..).unwrap_or_default();
-        &rest[..rest.iter().position(|byte| *byte == 0).unwrap_or(0)]
+        let found = self.bytes.get(at..).and_then(|rest| rest.get(..=name.len()));
+        found.is_some_and(|found| found.starts_with(name.as_bytes()) && found.ends_with(&[0]))
     }
 }
 

@@ -5,6 +5,8 @@
 //! makes pages for Prometheus.
 #![forbid(unsafe_code)]
 
+mod attach;
+mod cuda;
 mod event;
 pub mod ledger;
 mod memory;
@@ -13,11 +15,14 @@ mod process;
 mod result_code;
 pub mod sample;
 mod source;
+mod system;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod timestamp;
 mod work;
 
+pub use attach::{Attachment, Driver, ObserveError, Observer, Target};
+pub use cuda::Recognised;
 pub use event::{DriverCall, Event, EventKind};
 pub use memory::{Allocation, HandleSpace, MemoryHandle, MemoryKind};
 pub use process::{Origin, ProcessId, ProcessStart};

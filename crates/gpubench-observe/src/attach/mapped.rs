@@ -1,0 +1,35 @@
+//! Drivers that processes map while they are observed: in containers, or in unusual places.
+
+use std::path::PathBuf;
+
+use gpubench_bpf::BpfError;
+use gpubench_bpf::perf::{Lifecycle, Records, Watched};
+
+use super::libraries::{below_root, is_driver, mapped_by};
+
+/// The files that processes map from now on.
+#[derive(Debug)]
+pub(super) struct MappedDrivers(Records);
+
+impl MappedDrivers {
+    pub(super) fn watch() -> Result<MappedDrivers, BpfError> {
+        Records::open(Watched::System).map(MappedDrivers)
+    }
+
+    /// Returns the files of drivers that were mapped since the last call, by paths from here.
+    pub(super) fn next(&mut self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        for record in self.0.read() {
+            if let Lifecycle::Mapped { name, .. } = record.what
+                && is_driver(&name)
+            {
+                // A process that has ended leaves the path as it called it.
+                let in_process = below_root(record.pid, &name);
+                let elsewhere = mapped_by(record.pid).into_iter().next();
+                let exists = |path: &PathBuf| path.exists();
+                found.extend(elsewhere.or(Some(in_process).filter(exists)).or(Some(name)));
+            }
+        }
+        found
+    }
+}

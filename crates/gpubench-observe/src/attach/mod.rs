@@ -1,0 +1,12 @@
+//! Attaching to drivers and processes.
+
+mod error;
+mod libraries;
+mod mapped;
+mod observer;
+mod target;
+
+pub use error::ObserveError;
+pub use libraries::Driver;
+pub use observer::{Attachment, Observer};
+pub use target::Target;

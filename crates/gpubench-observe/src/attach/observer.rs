@@ -1,0 +1,347 @@
+//! The observer of a machine.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+
+use gpubench_bpf::elf::Library;
+use gpubench_bpf::{Abilities, Ability, AttachType, BpfError, HeldChild, Link, Update};
+use gpubench_diagnostic::Failure;
+
+use super::libraries::{self, Driver, Inode};
+use super::mapped::MappedDrivers;
+use super::{ObserveError, Target};
+use crate::cuda::{
+    Coverage, Decoder, FIRST_SEEN, Functions, Introduction, Maps, PROCESSES_LOST, Plan, Programs, Recognised, Scope,
+    counter, is_driver_function, process_value,
+};
+use crate::system::{self, Stat};
+use crate::{Event, FunctionTotal, Origin, ProcessId, Source, Timestamp};
+
+/// Observes processes through probes on the functions of their driver.
+///
+/// All probes are gone when this is dropped, and when its process ends, however it ends. Poll it at
+/// least each 100 ms: what the kernel has no room for is lost and counted. The events of a process
+/// come in the order in which their calls end.
+#[derive(Debug)]
+pub struct Observer {
+    maps: Maps,
+    programs: Programs,
+    functions: Functions,
+    decoder: Decoder,
+    /// In the order in which they were attached.
+    links: Vec<Link>,
+    attachment: Attachment,
+    drivers: BTreeMap<Inode, Driver>,
+    /// Files that are named like a driver and cannot be probed.
+    unreadable: BTreeMap<Inode, BpfError>,
+    mapped: Option<MappedDrivers>,
+    child: Option<Child>,
+    /// Events that wait for the next poll.
+    events: Vec<Event>,
+}
+
+/// How probes are attached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attachment {
+    /// All probes of a library at once.
+    AtOnce,
+    /// One by one, and to the functions with a meaning for the observer alone: for Linux before
+    /// 6.6. Each takes 0.1 s to detach.
+    OneByOne,
+}
+
+impl Observer {
+    /// Begins to observe. A command runs when this returns.
+    ///
+    /// # Errors
+    ///
+    /// If the machine does not allow it, or there is no such process or program.
+    pub fn attach(target: Target) -> Result<Observer, ObserveError> {
+        let abilities = Abilities::here();
+        let attachment = match (abilities.ability, abilities.missing) {
+            (Ability::Probes, _) => Attachment::AtOnce,
+            (Ability::SlowProbes, _) => Attachment::OneByOne,
+            (_, Some(missing)) => return Err(ObserveError::NotAllowed(missing)),
+            (_, None) => Attachment::OneByOne,
+        };
+        Observer::attach_with(target, attachment)
+    }
+
+    /// Begins to observe with a given way to attach probes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Observer::attach`].
+    pub fn attach_with(target: Target, attachment: Attachment) -> Result<Observer, ObserveError> {
+        if !system::has_the_kernels_pids() {
+            return Err(ObserveError::OwnProcessIds);
+        }
+        match target {
+            Target::Command(command) => Observer::begin(Scope::Listed, attachment)?.run(command),
+            Target::Process(pid) => Observer::begin(Scope::Listed, attachment)?.follow(pid),
+            Target::System => Observer::begin(Scope::Everything, attachment)?.follow_all(),
+        }
+    }
+
+    /// Returns an observer that follows processes, none yet, and has no probes.
+    fn begin(scope: Scope, attachment: Attachment) -> Result<Observer, ObserveError> {
+        let maps = Maps::create()?;
+        let attach = match attachment {
+            Attachment::AtOnce => AttachType::UprobeMulti,
+            Attachment::OneByOne => AttachType::Plain,
+        };
+        let programs = Programs::load(&maps, scope, attach)?;
+        let links = programs.follow_processes()?;
+        Ok(Observer {
+            maps,
+            programs,
+            functions: Functions::default(),
+            decoder: Decoder::default(),
+            links,
+            attachment,
+            drivers: BTreeMap::new(),
+            unreadable: BTreeMap::new(),
+            // Without it, drivers that are mapped later in unusual places are not seen.
+            mapped: MappedDrivers::watch().ok(),
+            child: None,
+            events: Vec::new(),
+        })
+    }
+
+    fn run(mut self, command: Command) -> Result<Observer, ObserveError> {
+        let program = command.get_program().to_string_lossy().into_owned();
+        let search = library_path(&command);
+        let held = HeldChild::start(command)?;
+        self.list(held.pid(), FIRST_SEEN)?;
+        self.probe_all(libraries::installed(search.as_deref()))?;
+        let released = held.release();
+        self.child = Some(released.map_err(|source| ObserveError::Start { program, source })?);
+        Ok(self)
+    }
+
+    fn follow(mut self, root: u32) -> Result<Observer, ObserveError> {
+        if !system::exists(root) {
+            return Err(ObserveError::NoProcess(root));
+        }
+        let mut listed = BTreeSet::new();
+        // A process that is not listed yet may fork meanwhile. Once a round finds none, all are.
+        loop {
+            let found = system::with_descendants(root);
+            let new: Vec<u32> = found.difference(&listed).copied().collect();
+            if new.is_empty() {
+                break;
+            }
+            for pid in new {
+                listed.insert(pid);
+                self.find(pid)?;
+            }
+        }
+        let mapped = listed.iter().flat_map(|pid| libraries::mapped_by(*pid));
+        let drivers = mapped.chain(libraries::installed(own_library_path().as_deref()));
+        self.probe_all(drivers.collect())?;
+        Ok(self)
+    }
+
+    fn follow_all(mut self) -> Result<Observer, ObserveError> {
+        let mut drivers = libraries::installed(own_library_path().as_deref());
+        for pid in system::all() {
+            let mapped = libraries::mapped_by(pid);
+            if !mapped.is_empty() {
+                drivers.extend(mapped);
+                self.find(pid)?;
+            }
+        }
+        self.probe_all(drivers)?;
+        Ok(self)
+    }
+
+    /// Lists a process that runs already, unless it ends meanwhile.
+    fn find(&mut self, pid: u32) -> Result<(), BpfError> {
+        let Some(before) = Stat::of(pid) else {
+            return Ok(());
+        };
+        let started = Timestamp(now());
+        if !self.list(pid, started.0)? {
+            return Ok(());
+        }
+        if Stat::of(pid).is_none_or(|after| !after.is_same_process(before)) {
+            self.maps.processes.delete(&pid.to_ne_bytes())?;
+            return Ok(());
+        }
+        let found = Introduction {
+            process: ProcessId { pid, started },
+            start: system::describe(pid, Origin::Before),
+        };
+        self.decoder.introduce(found, &mut self.events);
+        Ok(())
+    }
+
+    /// Tells the kernel to observe a process. Returns whether it did not already.
+    fn list(&self, pid: u32, started: u64) -> Result<bool, BpfError> {
+        let value = process_value(started);
+        self.maps.processes.update(&pid.to_ne_bytes(), &value, Update::Absent)
+    }
+
+    /// Probes files of drivers. A file that is none is remembered, and no error.
+    fn probe_all(&mut self, files: BTreeSet<PathBuf>) -> Result<(), BpfError> {
+        for file in files {
+            self.probe(&file)?;
+        }
+        Ok(())
+    }
+
+    fn probe(&mut self, file: &Path) -> Result<(), BpfError> {
+        let Some(inode) = libraries::inode(file) else {
+            return Ok(());
+        };
+        if self.drivers.contains_key(&inode) || self.unreadable.contains_key(&inode) {
+            return Ok(());
+        }
+        let library = match Library::read(file, is_driver_function) {
+            Ok(library) => library.functions,
+            Err(error) => {
+                self.unreadable.insert(inode, error);
+                return Ok(());
+            }
+        };
+        let coverage = match self.attachment {
+            Attachment::AtOnce => Coverage::All,
+            Attachment::OneByOne => Coverage::Roles,
+        };
+        let plan = Plan::of(&library, &mut self.functions, coverage);
+        for (probe, points) in &plan.0 {
+            let program = self.programs.probe(*probe);
+            match self.attachment {
+                Attachment::AtOnce => {
+                    let link = Link::uprobe_multi(program, file, points, probe.moment())?;
+                    self.links.push(link);
+                }
+                Attachment::OneByOne => {
+                    for point in points {
+                        let link = Link::uprobe(program, file, *point, probe.moment())?;
+                        self.links.push(link);
+                    }
+                }
+            }
+        }
+        let driver = Driver {
+            path: file.to_owned(),
+            recognised: Recognised::of(&library),
+        };
+        self.drivers.insert(inode, driver);
+        Ok(())
+    }
+
+    /// Probes drivers that processes have mapped since the last poll.
+    fn probe_mapped(&mut self) {
+        let files = self.mapped.as_mut().map(MappedDrivers::next).unwrap_or_default();
+        for file in files {
+            // One file that cannot be probed does not end the observation of the others.
+            if let Err(error) = self.probe(&file)
+                && let Some(inode) = libraries::inode(&file)
+            {
+                self.unreadable.insert(inode, error);
+            }
+        }
+    }
+
+    /// Returns the files whose functions are probed. More may be found while the observation goes
+    /// on.
+    pub fn drivers(&self) -> impl Iterator<Item = &Driver> {
+        self.drivers.values()
+    }
+
+    /// Returns the command that was started, if one was.
+    pub fn child(&mut self) -> Option<&mut Child> {
+        self.child.as_mut()
+    }
+}
+
+impl Source for Observer {
+    fn poll(&mut self, sink: &mut dyn FnMut(Event)) -> Result<usize, Failure> {
+        self.probe_mapped();
+        let mut events = std::mem::take(&mut self.events);
+        let (decoder, functions) = (&mut self.decoder, &self.functions);
+        self.maps
+            .ring
+            .drain(&mut |record| decoder.decode(record, functions, &mut events));
+        let count = events.len();
+        events.drain(..).for_each(sink);
+        self.events = events;
+        Ok(count)
+    }
+
+    fn totals(&self) -> Vec<FunctionTotal> {
+        let mut totals: BTreeMap<_, FunctionTotal> = BTreeMap::new();
+        for (number, function) in self.functions.iter() {
+            let counts = self.counts(number);
+            let total = totals.entry(&function.call).or_insert_with(|| FunctionTotal {
+                call: function.call.clone(),
+                entries: 0,
+                returns: 0,
+                errors: 0,
+                dropped: 0,
+            });
+            total.entries += counts[0];
+            total.returns += counts[1];
+            total.errors += counts[2];
+            total.dropped += counts[3];
+        }
+        totals.into_values().filter(|total| total.entries > 0).collect()
+    }
+
+    fn lost(&self) -> u64 {
+        let numbers = self.functions.iter().map(|(number, _)| number);
+        numbers
+            .chain([PROCESSES_LOST])
+            .map(|number| self.counts(number)[3])
+            .sum()
+    }
+}
+
+impl Observer {
+    /// Returns entries, returns, errors and dropped events of a function.
+    fn counts(&self, number: u32) -> [u64; counter::BYTES / 8] {
+        let value = self.maps.counters.lookup(&number.to_ne_bytes());
+        let value = value.ok().flatten().unwrap_or_default();
+        let mut counts = [0; counter::BYTES / 8];
+        for (count, bytes) in counts.iter_mut().zip(value.chunks_exact(8)) {
+            *count = bytes.iter().rev().fold(0, |count, byte| count << 8 | u64::from(*byte));
+        }
+        counts
+    }
+}
+
+impl Drop for Observer {
+    /// Removes the probes. The kernel waits for all processors at each removal, but at several at
+    /// once only once.
+    fn drop(&mut self) {
+        std::thread::scope(|threads| {
+            for link in self.links.drain(..) {
+                threads.spawn(move || drop(link));
+            }
+        });
+    }
+}
+
+/// Returns the `LD_LIBRARY_PATH` that a command will have.
+fn library_path(command: &Command) -> Option<std::ffi::OsString> {
+    let set = command.get_envs().find(|(name, _)| *name == LIBRARY_PATH);
+    match set {
+        Some((_, value)) => value.map(ToOwned::to_owned),
+        None => own_library_path(),
+    }
+}
+
+const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
+
+fn own_library_path() -> Option<std::ffi::OsString> {
+    std::env::var_os(LIBRARY_PATH)
+}
+
+/// Returns the nanoseconds of `CLOCK_MONOTONIC`.
+fn now() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
+}

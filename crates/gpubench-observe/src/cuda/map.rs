@@ -1,0 +1,87 @@
+//! What the programs and the observer share.
+
+use gpubench_bpf::{BpfError, Map, MapKind, Ring};
+
+/// Which processes are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Those that the map of processes lists. The kernel lists their children before they run.
+    Listed,
+    /// All that call the driver. The kernel lists each at its first call.
+    Everything,
+}
+
+/// The maps of one observation.
+#[derive(Debug)]
+pub(crate) struct Maps {
+    /// By number of function: entries, returns, errors, dropped, 8 bytes each.
+    pub(crate) counters: Map,
+    /// By pid: when the process began, and how many of its streams are captured.
+    pub(crate) processes: Map,
+    /// By thread: the call that it is in.
+    pub(super) calls: Map,
+    pub(crate) ring: Ring,
+}
+
+/// Functions with different names. A driver has about 700.
+pub(crate) const FUNCTIONS: u32 = 4096;
+
+/// The counter of processes whose begin or end was lost.
+pub(crate) const PROCESSES_LOST: u32 = FUNCTIONS - 1;
+
+/// Processes at a time. Their entries are removed when they end.
+pub(crate) const PROCESSES: u32 = 16_384;
+
+/// Threads that are in a call at a time. An entry is removed at the return, or at the thread's end.
+const THREADS: u32 = 16_384;
+
+/// Room for a fifth of a second at a million launches a second.
+const RING_BYTES: u32 = 32 << 20;
+
+/// Offsets in an entry of `counters`.
+pub(crate) mod counter {
+    pub(crate) const ENTRIES: i16 = 0;
+    pub(crate) const RETURNS: i16 = 8;
+    pub(crate) const ERRORS: i16 = 16;
+    pub(crate) const DROPPED: i16 = 24;
+    pub(crate) const BYTES: usize = 32;
+}
+
+/// Offsets in an entry of `processes`.
+pub(super) mod process {
+    pub(in crate::cuda) const STARTED: i16 = 0;
+    pub(in crate::cuda) const CAPTURES: i16 = 8;
+    pub(in crate::cuda) const BYTES: i16 = 16;
+}
+
+/// Offsets in an entry of `calls`.
+pub(super) mod call {
+    /// The stack pointer at the entry. A call that another one makes has a lower one.
+    pub(in crate::cuda) const STACK: i16 = 0;
+    pub(in crate::cuda) const FUNCTION: i16 = 8;
+    pub(in crate::cuda) const AT: i16 = 16;
+    pub(in crate::cuda) const ARGUMENTS: i16 = 24;
+    pub(in crate::cuda) const BYTES: i16 = 72;
+}
+
+/// When a process began that runs no program yet: it waits for its first exec.
+pub(crate) const FIRST_SEEN: u64 = 1;
+
+/// Returns the entry of a process that began at `started`.
+pub(crate) fn process_value(started: u64) -> [u8; process::BYTES as usize] {
+    let mut value = [0; process::BYTES as usize];
+    value[..8].copy_from_slice(&started.to_ne_bytes());
+    value
+}
+
+impl Maps {
+    pub(crate) fn create() -> Result<Maps, BpfError> {
+        let hash = |key, value, entries, name| Map::create(MapKind::Hash, key, value, entries, name);
+        Ok(Maps {
+            counters: Map::create(MapKind::Array, 4, counter::BYTES, FUNCTIONS, "gpubench_counts")?,
+            processes: hash(4, process::BYTES as usize, PROCESSES, "gpubench_procs")?,
+            calls: hash(8, call::BYTES as usize, THREADS, "gpubench_calls")?,
+            ring: Ring::create(RING_BYTES)?,
+        })
+    }
+}

@@ -1,0 +1,21 @@
+//! The driver's functions: what each does, the programs that record it in the kernel, and the
+//! events that follow from their records.
+
+mod calls;
+mod capture;
+mod decoder;
+mod layout;
+mod map;
+mod names;
+mod plan;
+mod programs;
+mod role;
+mod work;
+
+pub(crate) use decoder::{Decoder, Introduction};
+pub(crate) use map::{FIRST_SEEN, Maps, PROCESSES_LOST, Scope, counter, process_value};
+pub(crate) use names::{canonical, is_driver_function, is_per_thread};
+pub use plan::Recognised;
+pub(crate) use plan::{Coverage, Functions, Plan};
+pub(crate) use programs::{Probe, Programs};
+pub(crate) use role::Role;

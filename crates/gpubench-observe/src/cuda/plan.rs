@@ -1,0 +1,227 @@
+//! Which programs record which function.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use gpubench_bpf::ProbePoint;
+use gpubench_bpf::elf::{Function, Shape};
+
+use super::map::PROCESSES_LOST;
+use super::{Probe, Role, canonical, is_per_thread};
+use crate::DriverCall;
+
+/// The functions of all observed drivers, by number. A name has one number in all of them.
+#[derive(Debug, Default)]
+pub(crate) struct Functions {
+    known: Vec<KnownFunction>,
+    numbers: BTreeMap<String, u32>,
+    /// One text for each name that programs call.
+    calls: BTreeMap<String, Arc<str>>,
+}
+
+/// A function of the driver.
+#[derive(Clone, Debug)]
+pub(crate) struct KnownFunction {
+    pub(crate) call: DriverCall,
+    pub(crate) role: Role,
+    /// Whether stream 0 is the thread's own.
+    pub(crate) is_per_thread: bool,
+}
+
+impl Functions {
+    /// Returns the number of a symbol, or `None` if there is no room for more.
+    fn number(&mut self, symbol: &str) -> Option<u32> {
+        if let Some(number) = self.numbers.get(symbol) {
+            return Some(*number);
+        }
+        let number = u32::try_from(self.known.len())
+            .ok()
+            .filter(|number| *number < PROCESSES_LOST)?;
+        let name = canonical(symbol);
+        let call = self.calls.entry(name.to_owned()).or_insert_with(|| name.into());
+        self.known.push(KnownFunction {
+            call: DriverCall(Arc::clone(call)),
+            role: super::calls::role(symbol),
+            is_per_thread: is_per_thread(symbol),
+        });
+        self.numbers.insert(symbol.to_owned(), number);
+        Some(number)
+    }
+
+    pub(crate) fn get(&self, number: u32) -> Option<&KnownFunction> {
+        self.known.get(number as usize)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &KnownFunction)> {
+        self.known
+            .iter()
+            .enumerate()
+            .map(|(number, function)| (number as u32, function))
+    }
+}
+
+/// Where each program goes in one library.
+#[derive(Debug, Default)]
+pub(crate) struct Plan(pub(crate) BTreeMap<Probe, Vec<ProbePoint>>);
+
+/// How much a plan covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Coverage {
+    /// Every function.
+    All,
+    /// The functions with a role, where each probe costs much.
+    Roles,
+}
+
+impl Plan {
+    /// Plans the probes of a library's functions.
+    pub(crate) fn of(library: &[Function], functions: &mut Functions, coverage: Coverage) -> Plan {
+        let mut plan = Plan::default();
+        let mut taken = BTreeMap::new();
+        for function in library {
+            let role = super::calls::role(&function.name);
+            if coverage == Coverage::Roles && role == Role::Other {
+                continue;
+            }
+            // Two names for one function: one probe, for the name with a role.
+            let other = taken.insert(function.site.offset, role);
+            if other.is_some_and(|other| other != Role::Other || role == Role::Other) {
+                continue;
+            }
+            let Some(number) = functions.number(&function.name) else {
+                continue;
+            };
+            if other.is_some() {
+                plan.remove(function.site.offset);
+            }
+            plan.add(function, role, number);
+        }
+        plan
+    }
+
+    fn add(&mut self, function: &Function, role: Role, number: u32) {
+        let mut at = |probe: Probe, offset| {
+            let cookie = u64::from(number);
+            self.0.entry(probe).or_default().push(ProbePoint { offset, cookie });
+        };
+        let (entry, exit) = probes(role);
+        at(entry, function.site.offset);
+        match (exit, function.failure) {
+            (Some(exit), _) => at(exit, function.site.offset),
+            (None, Some(failure)) => at(Probe::WayOut, failure),
+            (None, None) => at(Probe::ReturnOfFailure, function.site.offset),
+        }
+    }
+
+    fn remove(&mut self, offset: u64) {
+        for points in self.0.values_mut() {
+            points.retain(|point| point.offset != offset);
+        }
+        self.0.retain(|_, points| !points.is_empty());
+    }
+}
+
+/// Returns what records the begin of a call, and its return if that is recorded.
+///
+/// A return costs half as much again as an entry, so launches have none where the stub tells their
+/// errors.
+fn probes(role: Role) -> (Probe, Option<Probe>) {
+    use super::role::Dimensions::{Three, Two};
+    let exit = match role {
+        Role::Launch(_) => return (Probe::Launch, None),
+        Role::LaunchExtended => return (Probe::LaunchExtended, None),
+        Role::LaunchGrid { .. } | Role::GraphLaunch | Role::HostFunction => return (Probe::Enter, None),
+        Role::RecordEvent | Role::WaitForEvent => return (Probe::EnterWhileCapturing, None),
+        Role::Other => return (Probe::Count, None),
+        Role::FindKernel => Probe::ReturnWithName,
+        Role::NameOfKernel => Probe::ReturnWithNameOut,
+        Role::AllocateArray(_) => Probe::ReturnWithArray,
+        Role::CopyStructure { dimensions: Two, .. } => Probe::ReturnWithCopy2,
+        Role::CopyStructure { dimensions: Three, .. } => Probe::ReturnWithCopy3,
+        Role::BeginCapture => Probe::ReturnOfBegin,
+        Role::EndCapture => Probe::ReturnOfEnd,
+        _ => Probe::Return,
+    };
+    (Probe::Store, Some(exit))
+}
+
+/// How a library's functions were recognised.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recognised {
+    /// Functions that are probed in their implementation, so that callers around the stub are seen.
+    pub implementations: usize,
+    /// Functions that are probed at their symbol.
+    pub symbols: usize,
+    /// Functions whose probe is on an instruction that the kernel must step over: slow.
+    pub stepped: usize,
+}
+
+impl Recognised {
+    pub(crate) fn of(library: &[Function]) -> Recognised {
+        let count = |of: &dyn Fn(&Function) -> bool| library.iter().filter(|function| of(function)).count();
+        let symbols = count(&|function| function.shape == Shape::Plain);
+        Recognised {
+            implementations: library.len() - symbols,
+            symbols,
+            stepped: count(&|function| !function.site.is_emulated),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_bpf::elf::Site;
+
+    fn function(name: &str, offset: u64, failure: Option<u64>) -> Function {
+        Function {
+            name: name.to_owned(),
+            symbol: offset,
+            shape: Shape::Plain,
+            site: Site {
+                offset,
+                is_emulated: true,
+            },
+            failure,
+        }
+    }
+
+    fn probes_of(plan: &Plan, offset: u64) -> Vec<Probe> {
+        let has = |points: &Vec<ProbePoint>| points.iter().any(|point| point.offset == offset);
+        plan.0
+            .iter()
+            .filter(|(_, points)| has(points))
+            .map(|(probe, _)| *probe)
+            .collect()
+    }
+
+    #[test]
+    fn errors_of_launches_are_seen_on_the_way_out_or_at_the_return() {
+        let library = [
+            function("cuLaunchKernel", 16, Some(64)),
+            function("cuGraphLaunch", 32, None),
+        ];
+        let plan = Plan::of(&library, &mut Functions::default(), Coverage::All);
+        assert_eq!(probes_of(&plan, 16), [Probe::Launch]);
+        assert_eq!(probes_of(&plan, 64), [Probe::WayOut]);
+        assert_eq!(probes_of(&plan, 32), [Probe::ReturnOfFailure, Probe::Enter]);
+    }
+
+    #[test]
+    fn two_names_for_one_function_are_probed_once() {
+        let library = [function("cuMemFree", 16, None), function("cuMemFree_v2", 16, None)];
+        let mut functions = Functions::default();
+        let plan = Plan::of(&library, &mut functions, Coverage::All);
+        assert_eq!(probes_of(&plan, 16), [Probe::Return, Probe::Store]);
+    }
+
+    #[test]
+    fn costly_probes_go_to_functions_with_a_role_alone() {
+        let library = [
+            function("cuMemFree_v2", 16, None),
+            function("cuCtxGetCurrent", 32, None),
+        ];
+        let plan = Plan::of(&library, &mut Functions::default(), Coverage::Roles);
+        assert!(!probes_of(&plan, 16).is_empty() && probes_of(&plan, 32).is_empty());
+    }
+}

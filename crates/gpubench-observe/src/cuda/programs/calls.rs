@@ -1,0 +1,283 @@
+//! Programs at the driver's functions.
+
+use Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
+use Width::{Double, Word};
+use gpubench_bpf::{Assembler, Condition, Helper, Operation, Register, Registers, Width};
+
+use super::code::{Code, stack};
+use crate::cuda::layout::{HEAD, Kind, field};
+use crate::cuda::map::{call, counter, process};
+
+/// What a program at the begin of a call records after the head and the arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entered {
+    /// Nothing more.
+    Arguments,
+    /// The same, and only while the process captures a stream.
+    WhileCapturing,
+    /// Bytes of the arguments that are on the stack.
+    Stack(i16),
+    /// Bytes of the structure at argument 0.
+    Structure(i32),
+}
+
+/// What a program at a return reads of the process's memory, which the call has touched by then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Returned {
+    /// What is at argument 0.
+    Out,
+    /// The text at an argument.
+    Text(usize),
+    /// The text at the address that is at argument 0.
+    TextOut,
+    /// Bytes of the structure at an argument.
+    Structure(usize, i32),
+    /// A capture begins.
+    CaptureBegins,
+    /// A capture ends.
+    CaptureEnds,
+}
+
+/// Mangled names of templates are long.
+pub(in crate::cuda) const NAME_BYTES: i32 = 4096;
+
+/// `CUDA_ERROR_NOT_READY`, the answer of a query and no error.
+const NOT_READY: i32 = 600;
+
+/// Counts the call.
+pub(super) fn count(mut code: Code<'_>) -> Assembler {
+    code.which_function();
+    code.who();
+    code.observed_process();
+    code.unless_nested();
+    code.count(counter::ENTRIES);
+    code.finish()
+}
+
+/// Records that a call begins.
+pub(super) fn entered(mut code: Code<'_>, entered: Entered) -> Assembler {
+    code.which_function();
+    code.who();
+    code.observed_process();
+    code.unless_nested();
+    code.count(counter::ENTRIES);
+    if entered == Entered::WhileCapturing {
+        let end = code.end;
+        code.asm.load(Double, R1, R8, process::CAPTURES);
+        code.asm.jump_if(R1, Condition::Equal, 0, end);
+    }
+    let rest = match entered {
+        Entered::Arguments | Entered::WhileCapturing => 0,
+        Entered::Stack(bytes) => i32::from(bytes),
+        Entered::Structure(bytes) => bytes,
+    };
+    let full = code.reserve(HEAD + rest);
+    code.head(Kind::Entered);
+    code.asm.store(Word, R9, field::FUNCTION, R7);
+    code.arguments();
+    match entered {
+        Entered::Arguments | Entered::WhileCapturing => {}
+        Entered::Stack(bytes) => {
+            code.asm.load(Double, R3, R6, Registers::HERE.stack);
+            let above = i32::from(Registers::HERE.stack_arguments);
+            code.asm.calculate(Operation::Add, R3, above);
+            code.read_user(field::REST, i32::from(bytes));
+        }
+        Entered::Structure(bytes) => {
+            code.asm.load(Double, R3, R6, Registers::HERE.arguments[0]);
+            code.read_user(field::REST, bytes);
+        }
+    }
+    code.submit_or_drop(full);
+    code.finish()
+}
+
+/// Keeps the arguments of a call until its return.
+pub(super) fn store(mut code: Code<'_>) -> Assembler {
+    let maps = code.maps;
+    let end = code.end;
+    code.which_function();
+    code.who();
+    code.observed_process();
+    code.unless_nested();
+    code.count(counter::ENTRIES);
+    let value = stack::CALL_VALUE;
+    code.asm.load(Double, R1, R6, Registers::HERE.stack);
+    code.asm.store(Double, R10, value + call::STACK, R1);
+    code.asm.store(Double, R10, value + call::FUNCTION, R7);
+    for (number, register) in (0_i16..).zip(Registers::HERE.arguments) {
+        code.asm.load(Double, R1, R6, register);
+        code.asm.store(Double, R10, value + call::ARGUMENTS + 8 * number, R1);
+    }
+    code.asm.call(Helper::MonotonicNanoseconds);
+    code.asm.store(Double, R10, value + call::AT, R0);
+    code.asm.address(R2, R10, stack::TASK).address(R3, R10, value);
+    code.asm.set(R4, 0).set_map(R1, &maps.calls).call(Helper::MapUpdate);
+    code.asm.jump_if(R0, Condition::Equal, 0, end);
+    code.count(counter::DROPPED);
+    code.finish()
+}
+
+/// `R9` = the entry of the call that returns. Ends unless the thread is in that call.
+fn returning_call(code: &mut Code<'_>) {
+    let (maps, end) = (code.maps, code.end);
+    code.look_up(&maps.calls, stack::TASK);
+    code.asm.jump_if(R0, Condition::Equal, 0, end).set(R9, R0);
+    code.asm.load(Double, R1, R9, call::STACK);
+    let popped = i32::from(Registers::HERE.popped_by_return);
+    code.asm.calculate(Operation::Add, R1, popped);
+    code.asm.load(Double, R2, R6, Registers::HERE.stack);
+    code.asm.jump_if(R1, Condition::NotEqual, R2, end);
+    code.asm.load(Double, R1, R9, call::FUNCTION);
+    code.asm.jump_if(R1, Condition::NotEqual, R7, end);
+}
+
+/// Counts the return, and an error. Keeps the result in `BEGAN` on the stack.
+fn count_result(code: &mut Code<'_>, register: i16) {
+    let fine = code.asm.label();
+    code.asm.load(Double, R1, R6, register);
+    sign_extend(code, R1);
+    code.asm.store(Double, R10, stack::BEGAN, R1);
+    jump_if_fine(code, fine);
+    code.count(counter::ERRORS);
+    code.asm.place(fine);
+}
+
+/// A `CUresult` has 32 bits.
+fn sign_extend(code: &mut Code<'_>, register: Register) {
+    code.asm.calculate(Operation::ShiftLeft, register, 32);
+    code.asm.calculate(Operation::ShiftRightSigned, register, 32);
+}
+
+/// Goes to `fine` if the result on the stack is no error.
+fn jump_if_fine(code: &mut Code<'_>, fine: gpubench_bpf::Label) {
+    code.asm.load(Double, R1, R10, stack::BEGAN);
+    code.asm.jump_if(R1, Condition::Equal, 0, fine);
+    code.asm.jump_if(R1, Condition::Equal, NOT_READY, fine);
+}
+
+/// Records that a call returns.
+pub(super) fn returned(mut code: Code<'_>, returned: Returned) -> Assembler {
+    let maps = code.maps;
+    let end = code.end;
+    code.which_function();
+    code.who();
+    listed_process(&mut code);
+    returning_call(&mut code);
+    // The entry of the call moves to the stack, so that `R9` is free for the record.
+    for at in (0..call::BYTES).step_by(8) {
+        code.asm.load(Double, R1, R9, at);
+        code.asm.store(Double, R10, stack::CALL_VALUE + at, R1);
+    }
+    code.asm.address(R2, R10, stack::TASK).set_map(R1, &maps.calls);
+    code.asm.call(Helper::MapDelete);
+    code.count(counter::RETURNS);
+    count_result(&mut code, Registers::HERE.returned);
+    count_captures(&mut code, returned);
+    let rest = match returned {
+        Returned::Out | Returned::CaptureBegins | Returned::CaptureEnds => 0,
+        Returned::Text(_) | Returned::TextOut => NAME_BYTES,
+        Returned::Structure(_, bytes) => bytes,
+    };
+    let full = code.reserve(HEAD + rest);
+    code.head(Kind::Returned);
+    fill_from_call(&mut code);
+    code.asm.load(Double, R3, R10, stack::CALL_VALUE + call::ARGUMENTS);
+    code.read_user(field::OUT, 8);
+    let argument = |number: usize| stack::CALL_VALUE + call::ARGUMENTS + 8 * number as i16;
+    match returned {
+        Returned::Out | Returned::CaptureBegins | Returned::CaptureEnds => {}
+        Returned::Text(number) => {
+            code.asm.load(Double, R3, R10, argument(number));
+            code.read_user_text(field::REST, NAME_BYTES);
+        }
+        Returned::TextOut => {
+            code.asm.load(Double, R3, R9, field::OUT);
+            code.read_user_text(field::REST, NAME_BYTES);
+        }
+        Returned::Structure(number, bytes) => {
+            code.asm.load(Double, R3, R10, argument(number));
+            code.read_user(field::REST, bytes);
+        }
+    }
+    code.submit_or_drop(full);
+    code.asm.jump(end);
+    code.finish()
+}
+
+/// `R8` = the entry of the process. A process that no call listed has no call that returns.
+fn listed_process(code: &mut Code<'_>) {
+    let (maps, end) = (code.maps, code.end);
+    code.look_up(&maps.processes, stack::PROCESS);
+    code.asm.jump_if(R0, Condition::Equal, 0, end).set(R8, R0);
+}
+
+fn count_captures(code: &mut Code<'_>, returned: Returned) {
+    let change = match returned {
+        Returned::CaptureBegins => 1,
+        Returned::CaptureEnds => -1,
+        _ => return,
+    };
+    let failed = code.asm.label();
+    if change == 1 {
+        code.asm.load(Double, R1, R10, stack::BEGAN);
+        code.asm.jump_if(R1, Condition::NotEqual, 0, failed);
+    } else {
+        // Also an end with an error ends the capture; an end without a begin ends nothing.
+        code.asm.load(Double, R1, R8, process::CAPTURES);
+        code.asm.jump_if(R1, Condition::Equal, 0, failed);
+    }
+    code.asm.set(R1, change).atomic_add(R8, process::CAPTURES, R1);
+    code.asm.place(failed);
+}
+
+/// Fills the record with begin, duration, result and arguments of the call.
+fn fill_from_call(code: &mut Code<'_>) {
+    code.asm.load(Double, R1, R9, field::AT);
+    code.asm.load(Double, R2, R10, stack::CALL_VALUE + call::AT);
+    code.asm.calculate(Operation::Subtract, R1, R2);
+    code.asm.store(Double, R9, field::DURATION, R1);
+    code.asm.store(Double, R9, field::AT, R2);
+    code.asm.store(Word, R9, field::FUNCTION, R7);
+    code.asm.load(Double, R1, R10, stack::BEGAN);
+    code.asm.store(Double, R9, field::RESULT, R1);
+    for number in 0..6 {
+        code.asm
+            .load(Double, R1, R10, stack::CALL_VALUE + call::ARGUMENTS + 8 * number);
+        code.asm.store(Double, R9, field::ARGUMENTS + 8 * number, R1);
+    }
+}
+
+/// Where the failure of a call is seen whose begin alone is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FailureSeen {
+    /// At its return, among those that succeed.
+    AtReturn,
+    /// Where the stub goes after an error alone.
+    OnTheWayOut,
+}
+
+/// Records a call that failed and whose begin alone is recorded.
+pub(super) fn failed(mut code: Code<'_>, seen: FailureSeen) -> Assembler {
+    let end = code.end;
+    let register = match seen {
+        FailureSeen::AtReturn => Registers::HERE.returned,
+        FailureSeen::OnTheWayOut => Registers::HERE.failed_result,
+    };
+    code.which_function();
+    code.who();
+    listed_process(&mut code);
+    code.unless_nested();
+    if seen == FailureSeen::AtReturn {
+        code.count(counter::RETURNS);
+    }
+    count_result(&mut code, register);
+    jump_if_fine(&mut code, end);
+    let full = code.reserve(HEAD);
+    code.head(Kind::Failed);
+    code.asm.store(Word, R9, field::FUNCTION, R7);
+    code.asm.load(Double, R1, R10, stack::BEGAN);
+    code.asm.store(Double, R9, field::RESULT, R1);
+    code.submit_or_drop(full);
+    code.finish()
+}

@@ -1,0 +1,13 @@
+//! The programs that the kernel runs at the driver's functions, and when processes begin and end.
+//!
+//! A call that is made within another one is the driver's own and is not recorded: its stack
+//! pointer is below that of the call that the thread is in.
+
+mod calls;
+mod code;
+mod kernel;
+mod loaded;
+mod processes;
+
+pub(super) use calls::NAME_BYTES;
+pub(crate) use loaded::{Probe, Programs};

@@ -1,0 +1,122 @@
+//! Programs that follow processes from their fork to their exit.
+
+use Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
+use Width::{Double, Word};
+use gpubench_bpf::{Assembler, Condition, Helper, Operation, Register, Width};
+
+use super::code::{Code, stack};
+use crate::cuda::layout::{HEAD, Kind, field, program};
+use crate::cuda::map::process;
+
+/// `R8` = the entry of the current process. Ends if it is not listed.
+fn listed(code: &mut Code<'_>) {
+    let (maps, end) = (code.maps, code.end);
+    code.who();
+    code.look_up(&maps.processes, stack::PROCESS);
+    code.asm.jump_if(R0, Condition::Equal, 0, end).set(R8, R0);
+}
+
+/// Hands the record to the reader and ends; counts the process as lost where there was no room.
+fn submit_or_lose(code: &mut Code<'_>, full: gpubench_bpf::Label) {
+    let end = code.end;
+    code.submit();
+    code.asm.jump(end).place(full);
+    code.process_lost();
+}
+
+/// Reads 4 bytes of the kernel at the address in `base`, plus `offset`, to `READ` on the stack.
+fn read_word(code: &mut Code<'_>, base: Register, offset: i32) {
+    code.asm.set(R3, base).calculate(Operation::Add, R3, offset);
+    code.asm
+        .address(R1, R10, stack::READ)
+        .set(R2, 4)
+        .call(Helper::ReadKernel);
+}
+
+/// Lists a process that a listed one forks, before it runs. Runs in the parent.
+pub(super) fn fork(mut code: Code<'_>) -> Assembler {
+    let (maps, end) = (code.maps, code.end);
+    listed(&mut code);
+    // The second word of the context is the child.
+    code.asm.load(Double, R7, R6, 8);
+    let process = code.kernel.task_process;
+    read_word(&mut code, R7, process);
+    code.asm.load(Word, R1, R10, stack::READ);
+    code.asm.load(Word, R2, R10, stack::PROCESS);
+    // A new thread has its process's number.
+    code.asm.jump_if(R1, Condition::Equal, R2, end);
+    code.now_into_process_value();
+    code.asm
+        .address(R2, R10, stack::READ)
+        .address(R3, R10, stack::PROCESS_VALUE);
+    code.asm.set(R4, 0).set_map(R1, &maps.processes).call(Helper::MapUpdate);
+    let listed = code.asm.label();
+    code.asm.jump_if(R0, Condition::Equal, 0, listed);
+    code.process_lost();
+    code.asm.jump(end).place(listed);
+    let full = code.reserve(HEAD);
+    code.head(Kind::Forked);
+    code.asm
+        .load(Word, R1, R10, stack::READ)
+        .store(Double, R9, field::OUT, R1);
+    code.asm.load(Double, R1, R10, stack::PROCESS_VALUE);
+    code.asm.store(Double, R9, field::ARGUMENTS, R1);
+    submit_or_lose(&mut code, full);
+    code.finish()
+}
+
+/// Makes another process of a listed one that runs another program.
+pub(super) fn exec(mut code: Code<'_>) -> Assembler {
+    listed(&mut code);
+    let full = code.reserve(program::SIZE);
+    code.head(Kind::Exec);
+    code.asm.load(Double, R1, R9, field::AT);
+    code.asm.store(Double, R9, field::OUT, R1);
+    code.asm.store(Double, R8, process::STARTED, R1);
+    code.asm.store(Double, R8, process::CAPTURES, 0);
+    // The third word of the context is the program being executed.
+    code.asm.load(Double, R7, R6, 16);
+    let path = code.kernel.exec_path;
+    code.follow(R3, R7, path);
+    code.kernel_text(program::PATH);
+    code.describe_program();
+    let end = code.end;
+    code.submit();
+    code.asm.jump(end).place(full);
+    // The program before it must not be mixed with it, even where its end is lost.
+    code.asm.call(Helper::MonotonicNanoseconds);
+    code.asm.store(Double, R8, process::STARTED, R0);
+    code.asm.store(Double, R8, process::CAPTURES, 0);
+    code.process_lost();
+    code.finish()
+}
+
+/// Forgets the call that a thread died in, and a listed process when its last thread ends.
+pub(super) fn exit(mut code: Code<'_>) -> Assembler {
+    let (maps, end, kernel) = (code.maps, code.end, code.kernel);
+    listed(&mut code);
+    code.asm.address(R2, R10, stack::TASK).set_map(R1, &maps.calls);
+    code.asm.call(Helper::MapDelete);
+    // The first word of the context is the thread.
+    code.asm.load(Double, R6, R6, 0);
+    code.follow(R7, R6, kernel.task_signal);
+    read_word(&mut code, R7, kernel.signal_live);
+    code.asm.load(Word, R1, R10, stack::READ);
+    code.asm.jump_if(R1, Condition::NotEqual, 0, end);
+    code.asm.load(Double, R1, R8, process::STARTED);
+    code.asm.store(Double, R10, stack::PROCESS_VALUE, R1);
+    code.asm.address(R2, R10, stack::PROCESS).set_map(R1, &maps.processes);
+    code.asm.call(Helper::MapDelete);
+    // Another thread that ended at the same time was faster.
+    code.asm.jump_if(R0, Condition::NotEqual, 0, end);
+    read_word(&mut code, R6, kernel.task_status);
+    // The entry is gone; what was in it is on the stack.
+    code.asm.address(R8, R10, stack::PROCESS_VALUE);
+    let full = code.reserve(HEAD);
+    code.head(Kind::Exited);
+    code.asm
+        .load(Word, R1, R10, stack::READ)
+        .store(Double, R9, field::RESULT, R1);
+    submit_or_lose(&mut code, full);
+    code.finish()
+}

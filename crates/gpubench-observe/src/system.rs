@@ -1,0 +1,174 @@
+//! What the system tells of processes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::{Origin, ProcessStart};
+
+/// Whether there is a process with this pid.
+pub(crate) fn exists(pid: u32) -> bool {
+    Path::new(&format!("/proc/{pid}")).exists()
+}
+
+/// Returns what the system tells of a process now.
+pub(crate) fn describe(pid: u32, origin: Origin) -> ProcessStart {
+    ProcessStart {
+        origin,
+        executable: executable(pid),
+        command: words(&command_line(pid)),
+    }
+}
+
+fn executable(pid: u32) -> Option<PathBuf> {
+    std::fs::read_link(format!("/proc/{pid}/exe")).ok()
+}
+
+fn command_line(pid: u32) -> Vec<u8> {
+    std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default()
+}
+
+fn words(arguments: &[u8]) -> Vec<String> {
+    let arguments = arguments.strip_suffix(b"\0").unwrap_or(arguments);
+    if arguments.is_empty() {
+        return Vec::new();
+    }
+    let words = arguments.split(|byte| *byte == 0);
+    words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
+}
+
+/// What the kernel recorded of a program, which may have ended since.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Recorded<'a> {
+    /// The path that was executed, or the name of the file alone.
+    pub(crate) path: &'a [u8],
+    pub(crate) arguments: &'a [u8],
+    /// Whether there are more arguments.
+    pub(crate) is_cut: bool,
+}
+
+impl Recorded<'_> {
+    /// Adds what the system still tells, if it is of the same program.
+    pub(crate) fn complete(self, pid: u32, origin: Origin) -> ProcessStart {
+        let path = Path::new(OsStr::from_bytes(self.path));
+        let is_same = |found: &PathBuf| !path.is_absolute() && found.file_name() == path.file_name();
+        let recorded = (!self.path.is_empty()).then(|| path.to_owned());
+        let executable = match path.is_absolute() {
+            true => recorded,
+            false => executable(pid).filter(is_same).or(recorded),
+        };
+        let longer = self.is_cut.then(|| command_line(pid));
+        let longer = longer.filter(|longer| longer.starts_with(self.arguments));
+        ProcessStart {
+            origin,
+            executable,
+            command: words(longer.as_deref().unwrap_or(self.arguments)),
+        }
+    }
+}
+
+/// Returns the pids of all processes.
+pub(crate) fn all() -> BTreeSet<u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .collect()
+}
+
+/// Returns a process and all that descend from it.
+pub(crate) fn with_descendants(root: u32) -> BTreeSet<u32> {
+    let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for pid in all() {
+        if let Some(stat) = Stat::of(pid) {
+            children.entry(stat.parent).or_default().push(pid);
+        }
+    }
+    let mut found = BTreeSet::from([root]);
+    let mut open = vec![root];
+    while let Some(pid) = open.pop() {
+        for child in children.get(&pid).into_iter().flatten() {
+            if found.insert(*child) {
+                open.push(*child);
+            }
+        }
+    }
+    found
+}
+
+/// Two fields of `/proc/PID/stat`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stat {
+    parent: u32,
+    /// In clock ticks since the system started. Another process with the pid has another one.
+    started: u64,
+}
+
+impl Stat {
+    /// Whether it is of the same process, which may have another parent now.
+    pub(crate) fn is_same_process(self, other: Stat) -> bool {
+        self.started == other.started
+    }
+
+    pub(crate) fn of(pid: u32) -> Option<Stat> {
+        let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The name of the program may contain anything, also parentheses and spaces.
+        let (_, rest) = text.rsplit_once(')')?;
+        let mut fields = rest.split_whitespace();
+        Some(Stat {
+            parent: fields.nth(1)?.parse().ok()?,
+            started: fields.nth(17)?.parse().ok()?,
+        })
+    }
+}
+
+/// Whether this process sees the process ids of the kernel, and not those of a container.
+pub(crate) fn has_the_kernels_pids() -> bool {
+    // The kernel numbers its first namespace so (`PROC_PID_INIT_INO`).
+    const FIRST: &str = "pid:[4026531836]";
+    std::fs::read_link("/proc/self/ns/pid").is_ok_and(|link| link == Path::new(FIRST))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEFORE: Origin = Origin::Before;
+
+    #[test]
+    fn arguments_are_split_at_their_ends() {
+        let recorded = Recorded {
+            path: b"/bin/echo",
+            arguments: b"echo\0\0two words\0",
+            is_cut: false,
+        };
+        let start = recorded.complete(u32::MAX, BEFORE);
+        assert_eq!(start.command, ["echo", "", "two words"]);
+        assert_eq!(start.executable.as_deref(), Some(Path::new("/bin/echo")));
+    }
+
+    #[test]
+    fn the_name_of_a_file_is_completed_if_the_process_still_runs_it() {
+        let own = std::env::current_exe().unwrap();
+        let name = own.file_name().unwrap().as_bytes();
+        let recorded = |path| Recorded {
+            path,
+            arguments: b"",
+            is_cut: false,
+        };
+        let id = std::process::id();
+        assert_eq!(recorded(name).complete(id, BEFORE).executable.as_ref(), Some(&own));
+        let other = recorded(b"other").complete(id, BEFORE).executable;
+        assert_eq!(other.as_deref(), Some(Path::new("other")));
+    }
+
+    #[test]
+    fn descendants_are_found_with_their_process() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let found = with_descendants(std::process::id());
+        assert!(found.contains(&std::process::id()) && found.contains(&child.id()));
+        assert_eq!(with_descendants(child.id()), BTreeSet::from([child.id()]));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}

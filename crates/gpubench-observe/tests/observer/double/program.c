@@ -1,0 +1,242 @@
+/* What the observed programs do, by name. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef uint64_t u64;
+typedef unsigned int u32;
+#ifdef STATIC_RUNTIME
+/* A runtime that is linked statically finds the driver by itself. */
+static void *driver(const char *name) {
+  static void *library;
+  static int (*find)(const char *, void **, int, u64, int *);
+  if (!library) {
+    library = dlopen("libcuda.so.1", RTLD_NOW);
+    find = library ? dlsym(library, "cuGetProcAddress_v2") : 0;
+  }
+  void *function = 0;
+  if (!find || find(name, &function, 12000, 0, 0)) { fprintf(stderr, "no %s: %s\n", name, dlerror()); exit(9); }
+  return function;
+}
+#define FUNCTION(name, ...)                                                                        \
+  ({                                                                                               \
+    static int (*found)(__VA_ARGS__);                                                              \
+    if (!found) found = (int (*)(__VA_ARGS__))driver(#name);                                       \
+    found;                                                                                         \
+  })
+#else
+#define FUNCTION(name, ...) ({ extern int name(__VA_ARGS__); name; })
+#endif
+#define alloc FUNCTION(cuMemAlloc_v2, u64 *, u64)
+#define release FUNCTION(cuMemFree_v2, u64)
+#define upload FUNCTION(cuMemcpyHtoD_v2, u64, const void *, u64)
+#define get_function FUNCTION(cuModuleGetFunction, u64 *, u64, const char *)
+#define launch_kernel FUNCTION(cuLaunchKernel, u64, u32, u32, u32, u32, u32, u32, u32, u64, void **, void **)
+
+static u64 module = 0x77;
+static u64 kernel(const char *name) { u64 f = 0; if (get_function(&f, module, name)) return 0; return f; }
+static void launch(u64 f, u64 stream) { launch_kernel(f, 2, 3, 4, 5, 6, 7, 0, stream, 0, 0); }
+static u64 allocated(u64 bytes) { u64 p = 0; alloc(&p, bytes); return p; }
+
+static void memory(void) {
+  u64 p, pitch, shared[25] = {0};
+  p = allocated(1000); release(p);
+  FUNCTION(cuMemAllocPitch_v2, u64 *, u64 *, u64, u64, u32)(&p, &pitch, 100, 20, 4); release(p);
+  FUNCTION(cuMemAllocAsync, u64 *, u64, u64)(&p, 2000, 7); FUNCTION(cuMemFreeAsync, u64, u64)(p, 7);
+  FUNCTION(cuMemAllocFromPoolAsync, u64 *, u64, u64, u64)(&p, 3000, 5, 7); FUNCTION(cuMemFreeAsync, u64, u64)(p, 7);
+  FUNCTION(cuMemAllocManaged, u64 *, u64, u32)(&p, 4000, 1); release(p);
+  FUNCTION(cuMemAllocHost_v2, u64 *, u64)(&p, 5000); FUNCTION(cuMemFreeHost, u64)(p);
+  FUNCTION(cuMemHostAlloc, u64 *, u64, u32)(&p, 6000, 0); FUNCTION(cuMemFreeHost, u64)(p);
+  FUNCTION(cuMemHostRegister_v2, u64, u64, u32)((u64)shared, 100, 0); FUNCTION(cuMemHostUnregister, u64)((u64)shared);
+  FUNCTION(cuMemCreate, u64 *, u64, const void *, u64)(&p, 7000, shared, 0);
+  FUNCTION(cuMemMap, u64, u64, u64, u64, u64)(0x900000, 7000, 0, p, 0); FUNCTION(cuMemRelease, u64)(p);
+  struct { u64 width, height; u32 format, channels; } two = {10, 20, 0x20, 4};
+  FUNCTION(cuArrayCreate_v2, u64 *, const void *)(&p, &two); FUNCTION(cuArrayDestroy, u64)(p);
+  struct { u64 width, height, depth; u32 format, channels, flags; } three = {10, 20, 3, 0x10, 1, 0};
+  FUNCTION(cuArray3DCreate_v2, u64 *, const void *)(&p, &three); FUNCTION(cuArrayDestroy, u64)(p);
+}
+
+static void copies(void) {
+  char host[64] = {0};
+  upload(0x1000, host, 11);
+  FUNCTION(cuMemcpyDtoH_v2, void *, u64, u64)(host, 0x1000, 12);
+  FUNCTION(cuMemcpyDtoD_v2, u64, u64, u64)(0x2000, 0x1000, 13);
+  FUNCTION(cuMemcpy, u64, u64, u64)(0x2000, 0x1000, 14);
+  FUNCTION(cuMemcpyHtoDAsync_v2, u64, const void *, u64, u64)(0x1000, host, 15, 9);
+  FUNCTION(cuMemcpyPeer, u64, u64, u64, u64, u64)(0x2000, 1, 0x1000, 2, 16);
+  u64 two[16] = {0};
+  two[2] = 2; two[4] = 0x1000; two[9] = 1; two[10] = 0x5000; two[14] = 10; two[15] = 5;
+  FUNCTION(cuMemcpy2D_v2, const void *)(two);
+  u64 three[25] = {0};
+  three[4] = 1; three[5] = 0x5000; three[15] = 1; three[16] = 0x6000; three[22] = 10; three[23] = 5; three[24] = 2;
+  FUNCTION(cuMemcpy3DAsync_v2, const void *, u64)(three, 9);
+  FUNCTION(cuMemsetD32_v2, u64, u32, u64)(0x1000, 0, 100);
+  FUNCTION(cuMemsetD2D16Async, u64, u64, unsigned short, u64, u64, u64)(0x1000, 512, 0, 30, 4, 9);
+}
+
+static void launches(void) {
+  u64 f = kernel("plain"), g = 0, h = 0, s = 0, l = 0, m = 0;
+  FUNCTION(cuModuleLoadData, u64 *, const void *)(&m, "image");
+  FUNCTION(cuLibraryLoadData, u64 *, const void *, void *, void *, u32, void *)(&l, "image", 0, 0, 0, 0);
+  FUNCTION(cuLibraryGetKernel, u64 *, u64, const char *)(&g, l, "of_a_library");
+  FUNCTION(cuKernelGetFunction, u64 *, u64)(&h, g);
+  FUNCTION(cuStreamCreate, u64 *, u32)(&s, 1);
+  launch(f, s);
+  u32 config[16] = {8, 9, 10, 11, 12, 1};
+  memcpy(&config[8], &s, 8);
+  FUNCTION(cuLaunchKernelEx, const u32 *, u64, void **, void **)(config, g, 0, 0);
+  FUNCTION(cuLaunchCooperativeKernel, u64, u32, u32, u32, u32, u32, u32, u32, u64, void **)(h, 2, 3, 4, 5, 6, 7, 0, s, 0);
+  FUNCTION(cuGraphLaunch, u64, u64)(0x4444, s);
+  FUNCTION(cuLaunchHostFunc, u64, void *, void *)(s, 0, 0);
+  const char *name;
+  FUNCTION(cuFuncGetName, const char **, u64)(&name, 0x8888);
+  FUNCTION(cuStreamSynchronize, u64)(s);
+  FUNCTION(cuCtxSynchronize, void)();
+  FUNCTION(cuStreamDestroy_v2, u64)(s);
+  FUNCTION(cuModuleUnload, u64)(m);
+}
+
+static void capture(void) {
+  u64 f = kernel("captured"), graph;
+  launch(f, 1000);
+  FUNCTION(cuEventRecord, u64, u64)(50, 1000);
+  FUNCTION(cuStreamBeginCapture_v2, u64, int)(1000, 0);
+  launch(f, 1000);
+  FUNCTION(cuEventRecord, u64, u64)(51, 1000);
+  FUNCTION(cuStreamWaitEvent, u64, u64, u32)(2000, 51, 0);
+  launch(f, 2000);
+  launch(f, 3000);
+  FUNCTION(cuStreamEndCapture, u64, u64 *)(1000, &graph);
+  launch(f, 1000);
+  launch(f, 2000);
+}
+
+static void errors(void) {
+  u64 p;
+  alloc(&p, 1ull << 40);
+  alloc(&p, 50);
+  FUNCTION(cuStreamQuery, u64)(0);
+  FUNCTION(cuCtxSetLimit, int, u64)(99, 1);
+  upload(0, "", 5);
+  upload(0x1000, "", 6);
+  kernel("missing");
+  u64 f = kernel("found");
+  launch_kernel(f, 1, 1, 1, 2048, 1, 1, 0, 0, 0, 0);
+  launch(f, 0);
+}
+
+static u64 shared_address;
+static void *thread_allocates(void *unused) { shared_address = allocated(4096); launch(kernel("in_thread"), 0); return unused; }
+static void *thread_frees(void *unused) { release(shared_address); return unused; }
+static void *thread_frees_nothing(void *unused) { release(0x123400); return unused; }
+static void *thread_dies(void *unused) { allocated(0xdead1); return unused; }
+static void run_thread(void *(*work)(void *)) {
+  pthread_t thread;
+  pthread_create(&thread, 0, work, 0);
+  pthread_join(thread, 0);
+}
+
+static void forks(char **words) {
+  u64 f = kernel("of_the_parent");
+  launch(f, 0);
+  pid_t child = fork();
+  if (child == 0) {
+    launch(f, 0);
+    char *next[] = {words[0], "short", 0};
+    execv("/proc/self/exe", next);
+    _exit(8);
+  }
+  waitpid(child, 0, 0);
+  child = fork();
+  if (child == 0) { allocated(77); _exit(5); }
+  waitpid(child, 0, 0);
+  launch(f, 0);
+}
+
+static void cold_name(void) {
+  char path[] = "/tmp/gpubench-name-XXXXXX";
+  int file = mkstemp(path);
+  unlink(path);
+  char page[8192] = {0};
+  strcpy(page + 4096, "cold_page_kernel");
+  if (write(file, page, sizeof page) != sizeof page) exit(7);
+  const char *map = mmap(0, sizeof page, PROT_READ, MAP_PRIVATE, file, 0);
+  madvise((void *)map, sizeof page, MADV_RANDOM);
+  launch(kernel(map + 4096), 0);
+}
+
+static void names(long count) {
+  for (long i = 0; i < count; i++) {
+    char name[200];
+    memset(name, 'x', sizeof name);
+    sprintf(name + (i % 2 ? 1 : 150), "%ld", i);
+    launch(kernel(name), 0);
+  }
+}
+
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec + now.tv_nsec * 1e-9;
+}
+/* Prints the shortest of five times for a call, in nanoseconds. */
+static void time_calls(long number) {
+  u64 f = kernel("timed"), p;
+  double launches = 1e9, pairs = 1e9;
+  for (int round = 0; round < 5; round++) {
+    double begin = seconds();
+    for (long i = 0; i < number; i++) launch(f, 0);
+    double middle = seconds();
+    for (long i = 0; i < number; i++) { alloc(&p, 64); release(p); }
+    double end = seconds();
+    if (middle - begin < launches) launches = middle - begin;
+    if (end - middle < pairs) pairs = end - middle;
+  }
+  printf("launch %.0f ns, allocation and free %.0f ns\n", launches / number * 1e9, pairs / number * 1e9);
+}
+/* Launches as often as told, a million times a second. */
+static void pace(long number) {
+  u64 f = kernel("paced");
+  double begin = seconds();
+  for (long i = 0; i < number; i++) {
+    launch(f, 0);
+    if (i % 64 == 0) while (seconds() - begin < i * 1e-6) {}
+  }
+  printf("%.0f launches a second\n", number / (seconds() - begin));
+}
+
+int main(int count, char **words) {
+  const char *what = count > 1 ? words[1] : "short";
+  long number = count > 2 ? atol(words[2]) : 1;
+  FUNCTION(cuInit, u32)(0);
+  if (!strcmp(what, "wait")) { getchar(); what = "short"; }
+  if (!strcmp(what, "short")) { launch(kernel("short_lived"), 0); allocated(300); }
+  else if (!strcmp(what, "memory")) memory();
+  else if (!strcmp(what, "copies")) copies();
+  else if (!strcmp(what, "launches")) launches();
+  else if (!strcmp(what, "capture")) capture();
+  else if (!strcmp(what, "errors")) errors();
+  else if (!strcmp(what, "threads")) { run_thread(thread_allocates); run_thread(thread_frees); }
+  else if (!strcmp(what, "free-first")) { run_thread(thread_frees_nothing); run_thread(thread_allocates); }
+  else if (!strcmp(what, "many-threads")) { for (long i = 0; i < number; i++) run_thread(thread_allocates); }
+  else if (!strcmp(what, "die-in-thread")) { run_thread(thread_dies); allocated(42); }
+  else if (!strcmp(what, "die-in-call")) allocated(0xdead2);
+  else if (!strcmp(what, "allocate")) { for (long i = 0; i < number; i++) allocated(8); }
+  else if (!strcmp(what, "launch")) { u64 f = kernel("looped"); for (long i = 0; i < number; i++) launch(f, 0); }
+  else if (!strcmp(what, "fork")) forks(words);
+  else if (!strcmp(what, "cold-name")) cold_name();
+  else if (!strcmp(what, "names")) names(number);
+  else if (!strcmp(what, "time")) time_calls(number);
+  else if (!strcmp(what, "pace")) pace(number);
+  else return 2;
+  return 0;
+}

@@ -1,0 +1,64 @@
+//! Nothing is lost, or its number is known.
+
+use std::collections::BTreeSet;
+
+use gpubench_observe::{EventKind, Observer, Source as _, Target};
+
+use crate::double::{Seen, Stubs, may_observe, program};
+
+#[test]
+fn four_thousand_allocations_between_two_polls_are_all_recorded() {
+    if !may_observe("four_thousand_allocations_between_two_polls_are_all_recorded") {
+        return;
+    }
+    let seen = Seen::of(program("dynamic", Stubs::Call, &["allocate", "4000"]));
+    let different: BTreeSet<_> = seen.allocations().iter().map(|allocation| allocation.value).collect();
+    assert_eq!((different.len(), seen.lost), (4000, 0));
+}
+
+#[test]
+fn after_a_thousand_threads_calls_are_still_recorded() {
+    if !may_observe("after_a_thousand_threads_calls_are_still_recorded") {
+        return;
+    }
+    let seen = Seen::of(program("dynamic", Stubs::Call, &["many-threads", "1203"]));
+    let threads: BTreeSet<_> = seen
+        .events
+        .iter()
+        .filter(|event| matches!(event.kind, EventKind::Allocate(_)))
+        .map(|event| event.thread)
+        .collect();
+    assert_eq!((threads.len(), seen.lost), (1203, 0));
+}
+
+#[test]
+fn calls_without_room_for_their_events_are_counted_and_told() {
+    if !may_observe("calls_without_room_for_their_events_are_counted_and_told") {
+        return;
+    }
+    // 136 bytes each, and nobody polls: more than the ring has.
+    const CALLS: u64 = 400_000;
+    let seen = Seen::of(program("dynamic", Stubs::Call, &["launch", &CALLS.to_string()]));
+    let total = &seen.totals["cuLaunchKernel"];
+    assert_eq!(total.entries, CALLS);
+    assert!(total.dropped > 0);
+    assert_eq!(seen.launches().len() as u64 + total.dropped, CALLS);
+    assert!(seen.lost >= total.dropped);
+}
+
+#[test]
+fn ten_thousand_names_are_told_without_rests_of_others() {
+    if !may_observe("ten_thousand_names_are_told_without_rests_of_others") {
+        return;
+    }
+    // The ring is written round more than once.
+    const NAMES: usize = 10_000;
+    let command = program("dynamic", Stubs::Call, &["names", &NAMES.to_string()]);
+    let mut observer = Observer::attach(Target::Command(command)).expect("it attaches");
+    let seen = Seen::until(&mut observer, |event| matches!(event.kind, EventKind::Exited { .. }));
+    let expected: Vec<String> = (0..NAMES)
+        .map(|index| format!("{}{index}", "x".repeat(if index % 2 == 1 { 1 } else { 150 })))
+        .collect();
+    assert_eq!(observer.lost(), 0);
+    assert_eq!(seen.launched_names(), expected);
+}

@@ -1,0 +1,12 @@
+//! Processes that use a test double of the driver, observed by real probes.
+//!
+//! Each test needs root and eBPF. Where the kernel refuses, it says so on standard error, by name.
+
+mod double;
+mod errors;
+mod leftovers;
+mod loss;
+mod memory;
+mod names;
+mod processes;
+mod work;

@@ -1,0 +1,93 @@
+//! Allocations and frees of every kind.
+
+use gpubench_observe::{EventKind, HandleSpace, MemoryKind};
+
+use crate::double::{Seen, Stubs, may_observe, program};
+
+#[test]
+fn each_kind_of_memory_is_recorded_with_its_bytes_and_its_free() {
+    if !may_observe("each_kind_of_memory_is_recorded_with_its_bytes_and_its_free") {
+        return;
+    }
+    for stubs in Stubs::ALL {
+        let seen = Seen::of(program("dynamic", stubs, &["memory"]));
+        let allocations = seen.allocations();
+        let kinds: Vec<_> = allocations
+            .iter()
+            .map(|allocation| (allocation.kind, allocation.bytes))
+            .collect();
+        let expected = [
+            (MemoryKind::Device, 1000),
+            (MemoryKind::Device, 2000),
+            (MemoryKind::StreamOrdered, 2000),
+            (MemoryKind::Pool, 3000),
+            (MemoryKind::Managed, 4000),
+            (MemoryKind::Pinned, 5000),
+            (MemoryKind::Pinned, 6000),
+            (MemoryKind::Registered, 100),
+            (MemoryKind::Physical, 7000),
+            (MemoryKind::Array, 10 * 20 * 4 * 4),
+            (MemoryKind::Array, 10 * 20 * 3 * 2),
+        ];
+        assert_eq!(kinds, expected, "{stubs:?}");
+        let handles: Vec<_> = allocations.iter().map(|allocation| allocation.handle()).collect();
+        assert_eq!(seen.frees(), handles, "{stubs:?}");
+        assert_eq!((seen.lost, seen.entries("cuMemMap")), (0, 1));
+    }
+}
+
+#[test]
+fn a_call_that_the_driver_makes_itself_is_not_counted_as_the_programs() {
+    if !may_observe("a_call_that_the_driver_makes_itself_is_not_counted_as_the_programs") {
+        return;
+    }
+    // `cuMemAllocPitch` calls `cuMemAlloc` through its slot.
+    let seen = Seen::of(program("dynamic", Stubs::Call, &["memory"]));
+    assert_eq!((seen.entries("cuMemAllocPitch"), seen.entries("cuMemAlloc")), (1, 1));
+}
+
+#[test]
+fn a_free_from_another_thread_is_of_the_same_process() {
+    if !may_observe("a_free_from_another_thread_is_of_the_same_process") {
+        return;
+    }
+    let seen = Seen::of(program("dynamic", Stubs::Call, &["threads"]));
+    let of = |wanted: fn(&EventKind) -> bool| {
+        let found = seen.events.iter().find(|event| wanted(&event.kind));
+        found.expect("it is recorded")
+    };
+    let allocated = of(|kind| matches!(kind, EventKind::Allocate(_)));
+    let freed = of(|kind| matches!(kind, EventKind::Free(_)));
+    assert_eq!(allocated.process, freed.process);
+    assert_ne!(allocated.thread, freed.thread);
+    let started = seen
+        .kinds()
+        .filter(|kind| matches!(kind, EventKind::Started(_)))
+        .count();
+    assert_eq!(started, 1, "threads are no processes");
+    assert_eq!(seen.frees(), [seen.allocations()[0].handle()]);
+}
+
+#[test]
+fn a_thread_that_frees_first_and_ends_does_no_harm() {
+    if !may_observe("a_thread_that_frees_first_and_ends_does_no_harm") {
+        return;
+    }
+    let seen = Seen::of(program("dynamic", Stubs::Call, &["free-first"]));
+    assert_eq!(
+        seen.frees().first().map(|free| (free.space, free.value)),
+        Some((HandleSpace::Address, 0x0012_3400))
+    );
+    assert_eq!(seen.allocations().len(), 1);
+}
+
+#[test]
+fn memory_that_a_process_leaves_is_told_before_its_end() {
+    if !may_observe("memory_that_a_process_leaves_is_told_before_its_end") {
+        return;
+    }
+    let seen = Seen::of(program("dynamic", Stubs::Call, &["allocate", "3"]));
+    assert_eq!(seen.allocations().len(), 3);
+    assert!(seen.frees().is_empty());
+    assert_eq!(seen.kinds().last(), Some(&EventKind::Exited { status: Some(0) }));
+}

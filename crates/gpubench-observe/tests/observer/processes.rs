@@ -1,0 +1,265 @@
+//! Processes from fork to exit, told apart.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Command, Stdio};
+
+use gpubench_observe::{Event, EventKind, ObserveError, Observer, Origin, ProcessId, ProcessStart, Target};
+
+use crate::double::{Seen, Stubs, driver_folder, may_observe, program};
+
+fn starts(seen: &Seen) -> Vec<(ProcessId, ProcessStart)> {
+    let start = |event: &Event| match &event.kind {
+        EventKind::Started(start) => Some((event.process, start.clone())),
+        _ => None,
+    };
+    seen.events.iter().filter_map(start).collect()
+}
+
+fn is_end_of(pid: u32) -> impl Fn(&Event) -> bool {
+    move |event| event.process.pid == pid && matches!(event.kind, EventKind::Exited { .. })
+}
+
+#[test]
+fn forks_execs_and_ends_separate_processes() {
+    if !may_observe("forks_execs_and_ends_separate_processes") {
+        return;
+    }
+    let seen = Seen::of(program("dynamic", Stubs::Call, &["fork"]));
+    let starts = starts(&seen);
+    let [(parent, started), (first, forked), (second, executed), (last, again)] = &starts[..] else {
+        panic!("{starts:#?}");
+    };
+    assert_eq!(started.origin, Origin::Exec { before: None });
+    assert_eq!(started.command.last().map(String::as_str), Some("fork"));
+    let executable = started.executable.as_deref().expect("a program");
+    assert!(executable.ends_with("dynamic"), "{executable:?}");
+    let parent = *parent;
+    assert_eq!(
+        (forked.origin, again.origin),
+        (Origin::Fork { parent }, Origin::Fork { parent })
+    );
+    assert_eq!(executed.origin, Origin::Exec { before: Some(*first) });
+    assert_eq!(executed.command.last().map(String::as_str), Some("short"));
+    assert_eq!((first.pid, first.started < second.started), (second.pid, true));
+    let launches = |process: &ProcessId| {
+        let of = seen.events.iter().filter(|event| event.process == *process);
+        of.filter(|event| matches!(event.kind, EventKind::Launch(_))).count()
+    };
+    assert_eq!([&parent, first, second, last].map(launches), [2, 1, 1, 0]);
+    let status = |process: &ProcessId| {
+        seen.events.iter().find_map(|event| match event.kind {
+            EventKind::Exited { status } if event.process == *process => Some(status),
+            _ => None,
+        })
+    };
+    // `wait` has the code of an exit in its second byte.
+    let expected = [Some(Some(0)), Some(None), Some(Some(0)), Some(Some(5 << 8))];
+    assert_eq!([&parent, first, second, last].map(status), expected);
+}
+
+#[test]
+fn grandchildren_of_a_shell_are_observed() {
+    if !may_observe("grandchildren_of_a_shell_are_observed") {
+        return;
+    }
+    let inner = program("dynamic", Stubs::Call, &["short"]);
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", "(\"$0\" short & \"$0\" short; wait) & wait"])
+        .arg(inner.get_program())
+        .env("LD_LIBRARY_PATH", driver_folder(Stubs::Call));
+    let seen = Seen::of(command);
+    assert_eq!(seen.launched_names(), ["short_lived"; 2]);
+}
+
+/// Starts a program that has loaded the driver and waits for a line.
+fn waiting(command: &mut Command) -> std::process::Child {
+    let mut child = command.stdin(Stdio::piped()).spawn().expect("it starts");
+    let maps = format!("/proc/{}/maps", child.id());
+    while !std::fs::read_to_string(&maps)
+        .unwrap_or_default()
+        .contains("libcuda.so.1")
+    {
+        assert!(child.try_wait().expect("a child").is_none(), "it ended");
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    child
+}
+
+fn release(child: &mut std::process::Child) {
+    child.stdin.take().expect("piped").write_all(b"\n").expect("it reads");
+    child.wait().expect("it ends");
+}
+
+#[test]
+fn a_running_process_is_observed_from_the_attachment_on() {
+    if !may_observe("a_running_process_is_observed_from_the_attachment_on") {
+        return;
+    }
+    let mut child = waiting(&mut program("dynamic", Stubs::Jump, &["wait"]));
+    let mut other = waiting(&mut program("dynamic", Stubs::Jump, &["wait"]));
+    let mut observer = Observer::attach(Target::Process(child.id())).expect("it attaches");
+    release(&mut other);
+    release(&mut child);
+    let seen = Seen::rest(&mut observer);
+    let starts = starts(&seen);
+    assert_eq!(starts.len(), 1, "the other one is not observed: {starts:?}");
+    assert_eq!((starts[0].0.pid, starts[0].1.origin), (child.id(), Origin::Before));
+    assert_eq!(seen.launched_names(), ["short_lived"]);
+}
+
+#[test]
+fn the_whole_system_is_observed_with_processes_that_begin_later_and_live_shortly() {
+    if !may_observe("the_whole_system_is_observed_with_processes_that_begin_later_and_live_shortly") {
+        return;
+    }
+    let mut child = waiting(&mut program("dynamic", Stubs::Call, &["wait"]));
+    let mut observer = Observer::attach(Target::System).expect("it attaches");
+    release(&mut child);
+    let mut later = program("static-runtime", Stubs::Call, &["short"])
+        .spawn()
+        .expect("it starts");
+    later.wait().expect("it ends");
+    let seen = Seen::until(&mut observer, is_end_of(later.id()));
+    for (pid, name) in [(child.id(), "dynamic"), (later.id(), "static-runtime")] {
+        let starts = starts(&seen);
+        let (process, start) = starts
+            .iter()
+            .find(|(process, _)| process.pid == pid)
+            .expect("it is seen");
+        assert!(
+            start.executable.as_deref().expect("a program").ends_with(name),
+            "{start:?}"
+        );
+        assert!(start.command[0].ends_with(name), "{start:?}");
+        let of = |event: &&Event| event.process == *process;
+        let launches = seen
+            .events
+            .iter()
+            .filter(of)
+            .filter(|event| matches!(event.kind, EventKind::Launch(_)));
+        assert_eq!(launches.count(), 1);
+    }
+}
+
+#[test]
+fn a_driver_in_another_mount_namespace_is_found() {
+    if !may_observe("a_driver_in_another_mount_namespace_is_found") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let driver = driver_folder(Stubs::Call).join("libcuda.so.1");
+    let mut command = Command::new("unshare");
+    let script = r#"mount -t tmpfs none "$1" && cp "$2" "$1" && LD_LIBRARY_PATH="$1" exec "$3" wait"#;
+    let inner = program("dynamic", Stubs::Call, &[]);
+    command.args(["--mount", "sh", "-c", script, "sh"]);
+    command.arg(folder.path()).arg(&driver).arg(inner.get_program());
+    let mut child = waiting(&mut command);
+    assert!(!folder.path().join("libcuda.so.1").exists(), "it is not seen from here");
+    let mut observer = Observer::attach(Target::Process(child.id())).expect("it attaches");
+    release(&mut child);
+    let seen = Seen::rest(&mut observer);
+    assert_eq!(seen.launched_names(), ["short_lived"]);
+}
+
+#[test]
+fn a_driver_that_is_mapped_later_is_probed_then() {
+    if !may_observe("a_driver_that_is_mapped_later_is_probed_then") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let late = folder.path().join("libcuda.so.1");
+    let mut command = Command::new("sh");
+    let script = r#"read line; cp "$1" "$0"; LD_LIBRARY_PATH="${0%/*}" exec "$2" wait"#;
+    let inner = program("dynamic", Stubs::Call, &[]);
+    command.arg("-c").arg(script).arg(&late);
+    command
+        .arg(driver_folder(Stubs::Call).join("libcuda.so.1"))
+        .arg(inner.get_program());
+    command.stdin(Stdio::piped()).env("LD_LIBRARY_PATH", "");
+    let mut observer = Observer::attach(Target::Command(command)).expect("it attaches");
+    let child = observer.child().expect("a child");
+    let mut input = child.stdin.take().expect("piped");
+    input.write_all(b"\n").expect("it reads");
+    let mut seen = Vec::new();
+    let is_found = |observer: &Observer| observer.drivers().any(|driver| same_file(&driver.path, &late));
+    for _ in 0..10_000 {
+        seen.extend(Seen::rest(&mut observer).events);
+        if is_found(&observer) {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    assert!(is_found(&observer), "{:?}", observer.drivers().collect::<Vec<_>>());
+    input.write_all(b"\n").expect("it reads");
+    observer.child().expect("a child").wait().expect("it ends");
+    assert_eq!(Seen::rest(&mut observer).launched_names(), ["short_lived"]);
+}
+
+fn same_file(one: &std::path::Path, other: &std::path::Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let inode = |path| {
+        std::fs::metadata(path)
+            .ok()
+            .map(|data: std::fs::Metadata| (data.dev(), data.ino()))
+    };
+    inode(one) == inode(other)
+}
+
+#[test]
+fn a_driver_that_lacks_functions_is_observed_all_the_same() {
+    if !may_observe("a_driver_that_lacks_functions_is_observed_all_the_same") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = folder.path().join("small.c");
+    std::fs::write(
+        &source,
+        "int cuInit(unsigned f) { return f; } int main(void) { return cuInit(3); }",
+    )
+    .unwrap();
+    let compile = |file: &str, options: &[&str]| {
+        let mut command = Command::new("cc");
+        command
+            .arg(&source)
+            .arg("-o")
+            .arg(folder.path().join(file))
+            .args(options);
+        assert!(command.status().expect("there is a C compiler").success());
+    };
+    compile("libcuda.so.1", &["-shared", "-fPIC"]);
+    let library = folder.path().join("libcuda.so.1");
+    std::fs::write(&source, "int cuInit(unsigned f); int main(void) { return cuInit(3); }").unwrap();
+    compile("program", &[library.to_str().unwrap()]);
+    let mut command = Command::new(folder.path().join("program"));
+    command.env("LD_LIBRARY_PATH", folder.path());
+    let seen = Seen::of(command);
+    assert_eq!(seen.failures(), [("cuInit".to_owned(), 3)]);
+}
+
+#[test]
+fn a_program_or_a_process_that_does_not_exist_is_told() {
+    if !may_observe("a_program_or_a_process_that_does_not_exist_is_told") {
+        return;
+    }
+    let error = Observer::attach(Target::Command(Command::new("/nowhere/at/all"))).expect_err("there is none");
+    assert_eq!(error.to_string(), "`/nowhere/at/all` cannot be started");
+    let error = Observer::attach(Target::Process(u32::MAX >> 1)).expect_err("there is none");
+    assert!(matches!(error, ObserveError::NoProcess(_)));
+}
+
+#[test]
+fn a_programs_output_is_the_same_under_observation() {
+    if !may_observe("a_programs_output_is_the_same_under_observation") {
+        return;
+    }
+    let script = "for word in a b c; do echo $word; done; exit 7";
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).stdout(Stdio::piped());
+    let mut observer = Observer::attach(Target::Command(command)).expect("it attaches");
+    let child = observer.child().expect("a child");
+    let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+    let lines: Vec<String> = lines.map(|line| line.expect("text")).collect();
+    assert_eq!(lines, ["a", "b", "c"]);
+    assert_eq!(child.wait().expect("it ends").code(), Some(7));
+}
