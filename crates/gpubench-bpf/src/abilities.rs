@@ -74,6 +74,15 @@ impl Abilities {
         }
     }
 
+    /// Tries which probes work, [`Ability::Probes`] or [`Ability::SlowProbes`].
+    ///
+    /// # Errors
+    ///
+    /// If none do, what is missing.
+    pub fn to_probe() -> Result<Ability, Missing> {
+        probes()
+    }
+
     /// Returns the way to attach programs, for [`Program::load`].
     pub fn attach_type(&self) -> AttachType {
         match self.ability {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use gpubench_observe::{EventKind, Observer, Source as _, Target};
 
-const CALLS: &str = "500000";
+const CALLS: &str = "100000";
 const EVENTS: &str = "10000000";
 
 fn main() -> Result<(), Box<dyn Error>> {

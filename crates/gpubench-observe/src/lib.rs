@@ -7,6 +7,7 @@
 
 mod attach;
 mod cuda;
+mod doorbell;
 mod event;
 pub mod ledger;
 mod memory;
@@ -23,6 +24,7 @@ mod work;
 
 pub use attach::{Attachment, Driver, ObserveError, Observer, Target};
 pub use cuda::Recognised;
+pub use doorbell::{Doorbell, DoorbellError};
 pub use event::{DriverCall, Event, EventKind};
 pub use memory::{Allocation, HandleSpace, MemoryHandle, MemoryKind};
 pub use process::{Origin, ProcessId, ProcessStart};

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
+use std::thread::ScopedJoinHandle;
 
 use gpubench_bpf::elf::Library;
-use gpubench_bpf::{Abilities, Ability, AttachType, BpfError, HeldChild, Link, Update};
+use gpubench_bpf::{Abilities, Ability, AttachType, BpfError, HeldChild, KernelTypes, Link, Update};
 use gpubench_diagnostic::Failure;
 
 use super::libraries::{self, Driver, Inode};
@@ -21,7 +22,7 @@ use crate::{Event, FunctionTotal, Origin, ProcessId, Source, Timestamp};
 /// Observes processes through probes on the functions of their driver.
 ///
 /// All probes are gone when this is dropped, and when its process ends, however it ends. Poll it at
-/// least each 100 ms: what the kernel has no room for is lost and counted. The events of a process
+/// least each 50 ms: what the kernel has no room for is lost and counted. The events of a process
 /// come in the order in which their calls end.
 #[derive(Debug)]
 pub struct Observer {
@@ -58,12 +59,9 @@ impl Observer {
     ///
     /// If the machine does not allow it, or there is no such process or program.
     pub fn attach(target: Target) -> Result<Observer, ObserveError> {
-        let abilities = Abilities::here();
-        let attachment = match (abilities.ability, abilities.missing) {
-            (Ability::Probes, _) => Attachment::AtOnce,
-            (Ability::SlowProbes, _) => Attachment::OneByOne,
-            (_, Some(missing)) => return Err(ObserveError::NotAllowed(missing)),
-            (_, None) => Attachment::OneByOne,
+        let attachment = match Abilities::to_probe().map_err(ObserveError::NotAllowed)? {
+            Ability::Probes => Attachment::AtOnce,
+            _ => Attachment::OneByOne,
         };
         Observer::attach_with(target, attachment)
     }
@@ -77,23 +75,34 @@ impl Observer {
         if !system::has_the_kernels_pids() {
             return Err(ObserveError::OwnProcessIds);
         }
+        let search = match &target {
+            Target::Command(command) => library_path(command),
+            Target::Process(_) | Target::System => own_library_path(),
+        };
+        let installed = libraries::installed(search.as_deref());
         match target {
-            Target::Command(command) => Observer::begin(Scope::Listed, attachment)?.run(command),
-            Target::Process(pid) => Observer::begin(Scope::Listed, attachment)?.follow(pid),
-            Target::System => Observer::begin(Scope::Everything, attachment)?.follow_all(),
+            Target::Command(command) => Observer::begin(Scope::Listed, attachment, &installed)?.run(command),
+            Target::Process(pid) => Observer::begin(Scope::Listed, attachment, &installed)?.follow(pid),
+            Target::System => Observer::begin(Scope::Everything, attachment, &installed)?.follow_all(),
         }
     }
 
-    /// Returns an observer that follows processes, none yet, and has no probes.
-    fn begin(scope: Scope, attachment: Attachment) -> Result<Observer, ObserveError> {
-        let maps = Maps::create()?;
+    /// Returns an observer that follows processes, none yet, and probes the installed drivers.
+    fn begin(scope: Scope, attachment: Attachment, installed: &BTreeSet<PathBuf>) -> Result<Observer, ObserveError> {
         let attach = match attachment {
             Attachment::AtOnce => AttachType::UprobeMulti,
             Attachment::OneByOne => AttachType::Plain,
         };
-        let programs = Programs::load(&maps, scope, attach)?;
+        // Each of the three takes about 10 ms.
+        let (maps, types, drivers) = std::thread::scope(|threads| {
+            let types = threads.spawn(KernelTypes::load);
+            let drivers = threads.spawn(|| installed.iter().filter_map(|file| DriverFile::read(file)).collect());
+            (Maps::create(), joined(types), joined::<Vec<DriverFile>>(drivers))
+        });
+        let maps = maps?;
+        let programs = Programs::load(&maps, &types?, scope, attach)?;
         let links = programs.follow_processes()?;
-        Ok(Observer {
+        let mut observer = Observer {
             maps,
             programs,
             functions: Functions::default(),
@@ -106,15 +115,17 @@ impl Observer {
             mapped: MappedDrivers::watch().ok(),
             child: None,
             events: Vec::new(),
-        })
+        };
+        for driver in drivers {
+            observer.probe(driver)?;
+        }
+        Ok(observer)
     }
 
     fn run(mut self, command: Command) -> Result<Observer, ObserveError> {
         let program = command.get_program().to_string_lossy().into_owned();
-        let search = library_path(&command);
         let held = HeldChild::start(command)?;
         self.list(held.pid(), FIRST_SEEN)?;
-        self.probe_all(libraries::installed(search.as_deref()))?;
         let released = held.release();
         self.child = Some(released.map_err(|source| ObserveError::Start { program, source })?);
         Ok(self)
@@ -137,22 +148,22 @@ impl Observer {
                 self.find(pid)?;
             }
         }
-        let mapped = listed.iter().flat_map(|pid| libraries::mapped_by(*pid));
-        let drivers = mapped.chain(libraries::installed(own_library_path().as_deref()));
-        self.probe_all(drivers.collect())?;
+        for file in listed.iter().flat_map(|pid| libraries::mapped_by(*pid)) {
+            self.probe_file(&file)?;
+        }
         Ok(self)
     }
 
     fn follow_all(mut self) -> Result<Observer, ObserveError> {
-        let mut drivers = libraries::installed(own_library_path().as_deref());
         for pid in system::all() {
             let mapped = libraries::mapped_by(pid);
             if !mapped.is_empty() {
-                drivers.extend(mapped);
                 self.find(pid)?;
             }
+            for file in mapped {
+                self.probe_file(&file)?;
+            }
         }
-        self.probe_all(drivers)?;
         Ok(self)
     }
 
@@ -183,22 +194,22 @@ impl Observer {
         self.maps.processes.update(&pid.to_ne_bytes(), &value, Update::Absent)
     }
 
-    /// Probes files of drivers. A file that is none is remembered, and no error.
-    fn probe_all(&mut self, files: BTreeSet<PathBuf>) -> Result<(), BpfError> {
-        for file in files {
-            self.probe(&file)?;
+    /// Probes a file of the driver that is not probed yet.
+    fn probe_file(&mut self, file: &Path) -> Result<(), BpfError> {
+        let is_known = |inode: Inode| self.drivers.contains_key(&inode) || self.unreadable.contains_key(&inode);
+        match libraries::inode(file).filter(|inode| !is_known(*inode)) {
+            Some(_) => DriverFile::read(file).map_or(Ok(()), |driver| self.probe(driver)),
+            None => Ok(()),
         }
-        Ok(())
     }
 
-    fn probe(&mut self, file: &Path) -> Result<(), BpfError> {
-        let Some(inode) = libraries::inode(file) else {
-            return Ok(());
-        };
-        if self.drivers.contains_key(&inode) || self.unreadable.contains_key(&inode) {
+    /// Probes a driver. A file that is none is remembered, and no error.
+    fn probe(&mut self, driver: DriverFile) -> Result<(), BpfError> {
+        let DriverFile { path, inode, functions } = driver;
+        if self.drivers.contains_key(&inode) {
             return Ok(());
         }
-        let library = match Library::read(file, is_driver_function) {
+        let library = match functions {
             Ok(library) => library.functions,
             Err(error) => {
                 self.unreadable.insert(inode, error);
@@ -214,21 +225,19 @@ impl Observer {
             let program = self.programs.probe(*probe);
             match self.attachment {
                 Attachment::AtOnce => {
-                    let link = Link::uprobe_multi(program, file, points, probe.moment())?;
+                    let link = Link::uprobe_multi(program, &path, points, probe.moment())?;
                     self.links.push(link);
                 }
                 Attachment::OneByOne => {
                     for point in points {
-                        let link = Link::uprobe(program, file, *point, probe.moment())?;
+                        let link = Link::uprobe(program, &path, *point, probe.moment())?;
                         self.links.push(link);
                     }
                 }
             }
         }
-        let driver = Driver {
-            path: file.to_owned(),
-            recognised: Recognised::of(&library),
-        };
+        let recognised = Recognised::of(&library);
+        let driver = Driver { path, recognised };
         self.drivers.insert(inode, driver);
         Ok(())
     }
@@ -238,7 +247,7 @@ impl Observer {
         let files = self.mapped.as_mut().map(MappedDrivers::next).unwrap_or_default();
         for file in files {
             // One file that cannot be probed does not end the observation of the others.
-            if let Err(error) = self.probe(&file)
+            if let Err(error) = self.probe_file(&file)
                 && let Some(inode) = libraries::inode(&file)
             {
                 self.unreadable.insert(inode, error);
@@ -323,6 +332,30 @@ impl Drop for Observer {
             }
         });
     }
+}
+
+/// A file of the driver, read.
+#[derive(Debug)]
+struct DriverFile {
+    path: PathBuf,
+    inode: Inode,
+    functions: Result<Library, BpfError>,
+}
+
+impl DriverFile {
+    /// Reads a file, unless there is none.
+    fn read(path: &Path) -> Option<DriverFile> {
+        Some(DriverFile {
+            path: path.to_owned(),
+            inode: libraries::inode(path)?,
+            functions: Library::read(path, is_driver_function),
+        })
+    }
+}
+
+/// Returns what a thread returned, or panics as it did.
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// Returns the `LD_LIBRARY_PATH` that a command will have.

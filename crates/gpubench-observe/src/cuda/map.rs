@@ -35,8 +35,8 @@ pub(crate) const PROCESSES: u32 = 16_384;
 /// Threads that are in a call at a time. An entry is removed at the return, or at the thread's end.
 const THREADS: u32 = 16_384;
 
-/// Room for a fifth of a second at a million launches a second.
-const RING_BYTES: u32 = 32 << 20;
+/// Room for 90 ms at a million launches a second.
+const RING_BYTES: u32 = 16 << 20;
 
 /// Offsets in an entry of `counters`.
 pub(crate) mod counter {

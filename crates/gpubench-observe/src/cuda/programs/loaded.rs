@@ -105,8 +105,13 @@ pub(crate) struct Programs {
 
 impl Programs {
     /// Has the kernel verify them.
-    pub(crate) fn load(maps: &Maps, scope: Scope, attach: AttachType) -> Result<Programs, BpfError> {
-        let kernel = Offsets::of(&KernelTypes::load()?)?;
+    pub(crate) fn load(
+        maps: &Maps,
+        types: &KernelTypes,
+        scope: Scope,
+        attach: AttachType,
+    ) -> Result<Programs, BpfError> {
+        let kernel = Offsets::of(types)?;
         let begin = || Code::begin(maps, &kernel, scope);
         let load = |kind, attach, name: &str, code| Program::load(kind, attach, &format!("gpubench_{name}"), code);
         let probe = |probe: Probe| {

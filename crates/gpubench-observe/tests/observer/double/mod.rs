@@ -88,6 +88,13 @@ fn compile(source: &str, file: &Path, options: &[&str]) {
     );
 }
 
+/// A program that writes to one word of its memory.
+pub(crate) fn writer() -> PathBuf {
+    let file = Compiled::get().0.path().join("writer");
+    compile("writer.c", &file, &["-pthread"]);
+    file
+}
+
 /// The folder of a driver.
 pub(crate) fn driver_folder(stubs: Stubs) -> PathBuf {
     Compiled::get().folder(stubs)
