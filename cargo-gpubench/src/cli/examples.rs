@@ -10,6 +10,7 @@ const PREFIXES: &[(&str, &str, &[&str])] = &[
     ("archive", "archive --archive-file kernels.tar.gz ", &["kernels.tar.gz"]),
     ("compare", "compare main pr ", &["main"]),
     ("emit", "emit --ptx ", &["--ptx", "--sass"]),
+    ("probe", "probe --system ", &["--", "--pid", "--system"]),
     ("report", "report results.jsonl ", &["results.jsonl"]),
 ];
 

@@ -16,6 +16,7 @@ use super::history::HistoryArguments;
 use super::man::{ManArguments, Manual};
 use super::observer::observer;
 use super::overwriting::refuse_to_overwrite;
+use super::probe::ProbeArguments;
 use super::report::ReportArguments;
 use super::settings::{RunArguments, UnpackArguments};
 use super::show_config::{ActiveSettings, ShowConfigArguments};
@@ -27,6 +28,7 @@ use crate::calibrate::CalibrateOptions;
 use crate::config::{Group, Read, Row, Values};
 use crate::doctor::DoctorOptions;
 use crate::history::TrendOptions;
+use crate::probe::ProbeOptions;
 use gpubench_report::Color;
 
 /// The options of `cargo gpubench`, from the command line, the environment and the configuration.
@@ -128,6 +130,15 @@ subcommands! {
     /// bound that a time claims.
     "calibrate" => Calibrate(CalibrateArguments);
 
+    /// Show what CUDA processes do, without rebuilding them
+    ///
+    /// Starts a command, or looks at processes that run, and shows their memory, launches, copies
+    /// and errors while they happen. At the end it tells what was left allocated. It can serve
+    /// metrics for Prometheus. Needs root or two capabilities, no GPU toolkit and no cargo:
+    /// `cargo-gpubench probe` works alone. With a command, the exit code is that of the command,
+    /// or 128 and the number of the signal that ended it.
+    "probe" => Probe(ProbeArguments);
+
     /// Show the settings of a run, and the source of each
     ///
     /// A setting comes from the environment, from the profile, or from the default. The command
@@ -162,6 +173,8 @@ pub enum Command {
     Print(&'static str, String),
     /// Manual pages.
     Manual(Manual),
+    /// An observation of processes.
+    Probe(Box<ProbeOptions>),
     /// The history of earlier runs.
     History(TrendOptions),
     /// A page about stored runs.
@@ -216,6 +229,7 @@ impl GpubenchArguments {
             Below::Emit(arguments) => Command::Emit(Box::new(arguments.into_options(color)?)),
             Below::Calibrate(arguments) => Command::Calibrate(Box::new(arguments.into_options(color)?)),
             Below::Doctor(arguments) => Command::Doctor(arguments.into_options()),
+            Below::Probe(arguments) => Command::Probe(Box::new(arguments.into_options()?)),
             Below::ShowConfig(arguments) => Command::Print("the configuration", arguments.text(&self.active_settings)),
             Below::Completions(arguments) => Command::Print("the script", arguments.text(&described_verb())),
             Below::Man(arguments) => arguments.into_command(&described_verb()),

@@ -165,9 +165,11 @@ fn short_page(gpubench: &Command) -> String {
         heading("Options"),
         heading("Commands")
     );
+    // Packagers find `man` in the long page.
     let command = gpubench
         .clone()
         .mut_subcommand(HELP, |help| help.hide(true))
+        .mut_subcommand("man", |man| man.hide(true))
         .help_template(template);
     rendered(
         command,

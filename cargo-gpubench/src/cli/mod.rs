@@ -30,6 +30,7 @@ mod output;
 mod overwriting;
 mod play;
 mod precedence;
+mod probe;
 mod repeated;
 mod report;
 mod seed;

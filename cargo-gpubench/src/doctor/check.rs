@@ -18,16 +18,19 @@ pub enum Area {
     Telemetry,
     /// Sandboxing features of the operating system.
     Sandbox,
+    /// What can be seen of other processes.
+    Observation,
 }
 
 impl Area {
     /// All areas with their headings, in display order.
-    pub(super) const ALL: [(Area, &str); 5] = [
+    pub(super) const ALL: [(Area, &str); 6] = [
         (Area::CpuDevice, "CPU device"),
         (Area::Gpu, "GPU"),
         (Area::Compilers, "Compilers of GPU kernels"),
         (Area::Telemetry, "Clocks and other processes"),
         (Area::Sandbox, "Sandbox"),
+        (Area::Observation, "Observation of other processes"),
     ];
 
     /// Returns a finding without a problem.

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use gpubench::catalog::DeviceKind;
 
 use super::check::Check;
-use super::{gpu_checks, grade_check, host_checks, sandbox_checks};
+use super::{gpu_checks, grade_check, host_checks, observation_checks, sandbox_checks};
 use crate::broker::options::DeviceChoice;
+use gpubench_bpf::Abilities;
 use gpubench_diagnostic::SetupMissing;
 use gpubench_measure::probe::{Answer, Gpu, Opened};
 use gpubench_sandbox::FileClosing;
@@ -36,6 +37,8 @@ pub struct Machine {
     pub nvcc: Option<String>,
     /// Sandboxing features of the operating system.
     pub sandbox: Sandbox,
+    /// What the system lets this process see of others.
+    pub abilities: Abilities,
 }
 
 /// Sandboxing features of the operating system.
@@ -76,6 +79,7 @@ impl Machine {
         let mut checks = host_checks::checks(self);
         checks.extend(gpu_checks::checks(self));
         checks.extend(sandbox_checks::checks(&self.sandbox));
+        checks.extend(observation_checks::checks(&self.abilities));
         checks.push(grade_check::check(self));
         checks
     }

@@ -9,6 +9,7 @@ mod gpu_checks;
 mod grade_check;
 mod host_checks;
 mod machine;
+mod observation_checks;
 mod sandbox_checks;
 mod show;
 mod survey;

@@ -4,6 +4,7 @@ use rustix::process::{PidfdFlags, Resource};
 
 use super::machine::{Machine, Sandbox};
 use crate::broker::options::DeviceOptions;
+use gpubench_bpf::Abilities;
 use gpubench_device::compilers::{Compiler, GpuCompilers, HostCompiler, NamedCompilers};
 use gpubench_device::cpu;
 use gpubench_device::cuda::mps_daemon;
@@ -28,6 +29,7 @@ pub fn survey(device: &DeviceOptions) -> Machine {
         nvrtc,
         nvcc,
         sandbox: sandbox(),
+        abilities: Abilities::here(),
     }
 }
 

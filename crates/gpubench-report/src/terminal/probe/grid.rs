@@ -99,11 +99,12 @@ impl Grid {
             .collect();
         let taken: usize = widths.iter().map(|(_, width)| width + GAP).sum();
         let longest = shown.iter().map(|row| width(&row.name)).max().unwrap_or(0);
+        let longest = longest.max(width(self.title));
         let room = match columns {
             UNBOUNDED => longest,
             _ => columns.saturating_sub(taken).max(LEAST_NAME),
         };
-        let name_width = longest.max(width(self.title)).min(room);
+        let name_width = longest.min(room);
         let line = |name: &str, style: Style, cells: &dyn Fn(usize) -> String| {
             let name = in_one_line(name, name_width);
             let fill = " ".repeat(name_width - width(&name));

@@ -1,0 +1,48 @@
+//! Checks of what `cargo gpubench probe` can see.
+
+use super::check::{Area, Check};
+use gpubench_bpf::{Abilities, Ability, Missing};
+
+pub(super) fn checks(abilities: &Abilities) -> Vec<Check> {
+    let area = Area::Observation;
+    let remedy = |missing: &Option<Missing>| {
+        missing
+            .as_ref()
+            .map_or_else(String::new, |missing| missing.remedy.clone())
+    };
+    let what = |missing: &Option<Missing>| {
+        missing
+            .as_ref()
+            .map_or_else(|| "no".to_owned(), |missing| missing.what.clone())
+    };
+    let calls = match abilities.ability {
+        Ability::Probes => area.good("calls of the driver", "all"),
+        Ability::SlowProbes => area.gap(
+            "calls of the driver",
+            what(&abilities.missing),
+            format!("starting and stopping takes seconds; {}", remedy(&abilities.missing)),
+        ),
+        Ability::Events | Ability::Nothing => area.gap(
+            "calls of the driver",
+            what(&abilities.missing),
+            format!("`cargo gpubench probe` sees nothing; {}", remedy(&abilities.missing)),
+        ),
+    };
+    let processes = match abilities.descendants {
+        true => area.good("child processes", "followed from fork to exit"),
+        false => area.gap(
+            "child processes",
+            "not followed",
+            "`probe` needs `/sys/kernel/btf/vmlinux`: use a kernel built with `CONFIG_DEBUG_INFO_BTF=y`",
+        ),
+    };
+    let watchpoint = match abilities.watchpoint {
+        true => area.good("watchpoint", "counts what is submitted to the GPU"),
+        false => area.gap(
+            "watchpoint",
+            "not available",
+            "submissions to the GPU cannot be counted; lower `kernel.perf_event_paranoid` to 2",
+        ),
+    };
+    vec![calls, processes, watchpoint]
+}

@@ -1,0 +1,25 @@
+//! `cargo gpubench probe`: what CUDA processes do, seen from outside.
+//!
+//! `subject` is what is observed: a command that runs, another process or all of them. `watch` is
+//! the loop from the first event to the last, `outlets` are the places that get records and
+//! metrics, and `display` is what a person sees meanwhile.
+
+mod command;
+mod display;
+mod ending;
+mod error;
+mod options;
+mod outlets;
+mod output_lines;
+mod pseudo_terminal;
+mod screen;
+mod signals;
+mod subject;
+mod watch;
+
+#[cfg(test)]
+mod tests;
+
+pub use ending::Ending;
+pub use options::{Liveliness, ObservedTarget, ProbeOptions};
+pub use watch::probe;

@@ -1,0 +1,67 @@
+//! The options of `cargo gpubench probe`.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+
+use crate::broker::options::MessageFormat;
+use gpubench_contract::ProbeTarget;
+use gpubench_report::OutputTarget;
+
+/// The options of `cargo gpubench probe`.
+#[derive(Clone, Debug)]
+pub struct ProbeOptions {
+    /// What is observed.
+    pub target: ObservedTarget,
+    /// Time between two samples.
+    pub interval: Duration,
+    /// The longest time to observe.
+    pub duration: Option<Duration>,
+    /// The address that serves metrics.
+    pub metrics_address: Option<SocketAddr>,
+    /// The file that gets metrics.
+    pub metrics_file: Option<Utf8PathBuf>,
+    /// What standard output gets.
+    pub format: MessageFormat,
+    /// A file that also gets the records.
+    pub export: Option<OutputTarget>,
+    /// The page.
+    pub page: Option<OutputTarget>,
+    /// What is shown meanwhile.
+    pub liveliness: Liveliness,
+}
+
+/// What is observed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ObservedTarget {
+    /// A program with its arguments, at least one word.
+    Command(Vec<OsString>),
+    /// The process with this pid.
+    Process(u32),
+    /// All processes.
+    System,
+}
+
+impl ObservedTarget {
+    /// Returns the word in records.
+    pub(super) fn word(&self) -> ProbeTarget {
+        match self {
+            ObservedTarget::Command(_) => ProbeTarget::Command,
+            ObservedTarget::Process(_) => ProbeTarget::Process,
+            ObservedTarget::System => ProbeTarget::System,
+        }
+    }
+}
+
+/// What is shown while the observation lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Liveliness {
+    /// A screen on a terminal, else a line for each interval.
+    Live,
+    /// A line for each interval.
+    Lines,
+    /// Nothing but the summary.
+    Quiet,
+}

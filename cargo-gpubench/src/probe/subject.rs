@@ -1,0 +1,108 @@
+//! What is observed, and whether it still runs.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::process::{Child, ExitStatus};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use super::error::ProbeError;
+use gpubench_bpf::Abilities;
+use gpubench_diagnostic::Failure;
+use gpubench_observe::{Observer, Source};
+
+/// A source of events that may have started a command.
+pub(super) trait Observation: Source {
+    /// Returns the command that was started, if one was.
+    fn child(&mut self) -> Option<&mut Child>;
+
+    /// Returns what cannot be seen on this machine, and what would change that.
+    fn notices(&self) -> Vec<String>;
+}
+
+impl Observation for Observer {
+    fn child(&mut self) -> Option<&mut Child> {
+        self.child()
+    }
+
+    fn notices(&self) -> Vec<String> {
+        let missing = Abilities::here().missing.map(|missing| missing.to_string());
+        let driver = self.drivers().next().is_none().then(|| {
+            "no CUDA driver was found yet: programs that bring their own are observed once they load it".to_owned()
+        });
+        missing.into_iter().chain(driver).collect()
+    }
+}
+
+/// Another process, which is not a child.
+#[derive(Debug)]
+pub(super) struct OtherProcess(OwnedFd);
+
+impl OtherProcess {
+    /// Returns the process with this pid.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(super) fn of(pid: u32) -> Result<Self, ProbeError> {
+        let opened = i32::try_from(pid).ok().and_then(Pid::from_raw);
+        let opened = opened.ok_or(rustix::io::Errno::SRCH);
+        let opened = opened.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()));
+        opened.map(Self).map_err(|error| ProbeError::NoProcess {
+            pid,
+            source: io::Error::from(error),
+        })
+    }
+
+    /// Whether it has ended.
+    pub(super) fn has_ended(&self) -> bool {
+        let mut descriptors = [PollFd::new(&self.0, PollFlags::IN)];
+        let nothing = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
+        poll(&mut descriptors, Some(&nothing)).is_ok_and(|ready| ready > 0)
+    }
+}
+
+/// What ends an observation by itself.
+#[derive(Debug)]
+pub(super) enum Subject {
+    /// The command that the observation started.
+    Command,
+    /// Another process.
+    Process(OtherProcess),
+    /// Nothing.
+    System,
+}
+
+/// How the observed command or process is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// It runs, or there is no single one.
+    Runs,
+    /// It has ended, with the status of a command.
+    Ended(Option<ExitStatus>),
+}
+
+impl Subject {
+    /// Returns whether the observed command or process still runs.
+    ///
+    /// # Errors
+    /// The operating system cannot tell.
+    pub(super) fn standing(&self, observation: &mut dyn Observation) -> Result<Standing, Failure> {
+        match self {
+            Subject::System => Ok(Standing::Runs),
+            Subject::Process(process) => Ok(match process.has_ended() {
+                true => Standing::Ended(None),
+                false => Standing::Runs,
+            }),
+            Subject::Command => {
+                let Some(child) = observation.child() else {
+                    return Ok(Standing::Ended(None));
+                };
+                let status = child.try_wait().map_err(gpubench_diagnostic::InternalError::because(
+                    "cannot wait for the command",
+                ))?;
+                Ok(status.map_or(Standing::Runs, |status| Standing::Ended(Some(status))))
+            }
+        }
+    }
+}

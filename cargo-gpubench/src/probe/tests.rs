@@ -1,0 +1,228 @@
+//! The observation of recorded events.
+
+use std::process::{Child, Command, ExitStatus};
+use std::time::Duration;
+
+use super::display::Display;
+use super::outlets::Outlets;
+use super::screen::Stream;
+use super::signals::Signals;
+use super::subject::{Observation, OtherProcess, Subject};
+use super::watch::Watch;
+use super::{Liveliness, ObservedTarget, ProbeOptions};
+use crate::broker::options::MessageFormat;
+use gpubench_contract::{ProbeEnd, ProbeFinished, ProbeStarted, ProbeTarget, Record, SchemaVersion};
+use gpubench_diagnostic::Failure;
+use gpubench_observe::ledger::{Ledger, Limits};
+use gpubench_observe::testing::{Replay, Script};
+use gpubench_observe::{Event, FunctionTotal, Source};
+
+/// Recorded events, and perhaps a real command.
+#[derive(Default)]
+struct Played {
+    replay: Replay,
+    child: Option<Child>,
+    polls: usize,
+}
+
+impl Source for Played {
+    fn poll(&mut self, sink: &mut dyn FnMut(Event)) -> Result<usize, Failure> {
+        self.polls += 1;
+        self.replay.poll(sink)
+    }
+
+    fn totals(&self) -> Vec<FunctionTotal> {
+        self.replay.totals()
+    }
+
+    fn lost(&self) -> u64 {
+        self.replay.lost()
+    }
+}
+
+impl Observation for Played {
+    fn child(&mut self) -> Option<&mut Child> {
+        self.child.as_mut()
+    }
+
+    fn notices(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+struct Set {
+    folder: tempfile::TempDir,
+    options: ProbeOptions,
+    signals: Signals,
+}
+
+impl Set {
+    fn up() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| camino::Utf8PathBuf::from_path_buf(folder.path().join(name)).expect("UTF-8");
+        let options = ProbeOptions {
+            target: ObservedTarget::System,
+            interval: Duration::from_millis(5),
+            duration: None,
+            metrics_address: None,
+            metrics_file: Some(path("gpubench.prom")),
+            format: MessageFormat::Human,
+            export: Some(gpubench_report::OutputTarget::File(path("observed.jsonl"))),
+            page: Some(gpubench_report::OutputTarget::File(path("page.html"))),
+            liveliness: Liveliness::Quiet,
+        };
+        Self {
+            folder,
+            options,
+            signals: Signals::default(),
+        }
+    }
+
+    fn watch(&self, played: &mut Played, subject: Subject) -> (ProbeFinished, Option<ExitStatus>) {
+        let started = ProbeStarted {
+            schema_version: SchemaVersion,
+            started_at: "2026-11-18T10:00:00Z".into(),
+            tool_version: "0".into(),
+            target: ProbeTarget::System,
+            command: Vec::new(),
+            pid: None,
+            notices: Vec::new(),
+        };
+        let mut watch = Watch {
+            observation: played,
+            subject,
+            started,
+            interval: self.options.interval,
+            duration: self.options.duration,
+            signals: self.signals.clone(),
+            display: Display::on(Stream::Stderr, self.options.liveliness, None),
+            outlets: Outlets::open(&self.options).expect("files"),
+            ledger: Ledger::new(Limits::default()),
+        };
+        let finished = watch.run().expect("an observation");
+        watch.outlets.write_page(&watch.started, &finished.0).expect("a page");
+        finished
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.folder.path().join(name)).expect("a file")
+    }
+
+    fn records(&self) -> Vec<Record> {
+        let lines = self.read("observed.jsonl");
+        lines
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("a record"))
+            .collect()
+    }
+}
+
+fn leaky() -> Script {
+    Script::of(7, 1, "leaky")
+        .allocate(0x1000, 1 << 20)
+        .name(1, "_Z4axpyPf")
+        .launch(1)
+        .exit(0)
+}
+
+#[test]
+fn an_observation_without_a_subject_ends_after_its_duration_and_looks_at_each_interval() {
+    let mut set = Set::up();
+    set.options.duration = Some(Duration::from_millis(60));
+    let mut played = Played::default();
+    let (finished, status) = set.watch(&mut played, Subject::System);
+    assert_eq!((finished.end, status), (ProbeEnd::Duration, None));
+    assert!(played.polls > 3);
+    let records = set.records();
+    assert!(matches!(records.first(), Some(Record::ProbeStarted(_))));
+    assert!(matches!(records.last(), Some(Record::ProbeFinished(_))));
+    // Looks without events are samples like any other.
+    assert!(
+        records
+            .iter()
+            .filter(|record| matches!(record, Record::ProbeSample(_)))
+            .count()
+            >= 2
+    );
+}
+
+#[test]
+fn a_command_that_fails_passes_its_code_on_and_its_events_are_all_there() {
+    let set = Set::up();
+    let child = Command::new("sh").args(["-c", "exit 3"]).spawn().expect("a shell");
+    let mut played = Played {
+        replay: Replay::of(leaky().events),
+        child: Some(child),
+        polls: 0,
+    };
+    // They come only after the command has ended.
+    played.replay.batches.push_front(Vec::new());
+    let (finished, status) = set.watch(&mut played, Subject::Command);
+    assert_eq!(status.and_then(|status| status.code()), Some(3));
+    assert_eq!((finished.exit_code, finished.signal), (Some(3), None));
+    assert_eq!(finished.seen.kernels[0].name, "axpy(float*)");
+    assert_eq!(finished.seen.memory[0].left_bytes, 1 << 20);
+    assert!(
+        set.read("gpubench.prom")
+            .contains("gpubench_cuda_left_bytes_total{program=\"leaky\",kind=\"device\"} 1048576")
+    );
+    assert!(set.read("page.html").contains("Left allocated"));
+}
+
+#[test]
+fn a_command_that_a_signal_ends_is_told_by_its_signal() {
+    let set = Set::up();
+    let child = Command::new("sh").args(["-c", "kill -9 $$"]).spawn().expect("a shell");
+    let mut played = Played {
+        child: Some(child),
+        ..Played::default()
+    };
+    let (finished, _) = set.watch(&mut played, Subject::Command);
+    assert_eq!((finished.exit_code, finished.signal), (None, Some(9)));
+    assert_eq!(finished.end, ProbeEnd::Ended);
+}
+
+#[test]
+fn the_end_of_an_observed_process_ends_the_observation() {
+    let set = Set::up();
+    let mut other = Command::new("sleep").arg("0.02").spawn().expect("a process");
+    let subject = Subject::Process(OtherProcess::of(other.id()).expect("it runs"));
+    let (finished, _) = set.watch(&mut Played::default(), subject);
+    assert_eq!(finished.end, ProbeEnd::Ended);
+    other.wait().expect("it has ended");
+    assert!(OtherProcess::of(u32::MAX).is_err());
+}
+
+#[test]
+fn an_interruption_ends_an_observation_with_its_results() {
+    let set = Set::up();
+    set.signals.interrupt();
+    let mut played = Played {
+        replay: Replay::of(leaky().events),
+        ..Played::default()
+    };
+    let (finished, _) = set.watch(&mut played, Subject::System);
+    assert_eq!(finished.end, ProbeEnd::Interrupted);
+    assert_eq!(finished.seen.work.plain_launches, 1);
+}
+
+#[test]
+fn records_of_an_observation_follow_the_schema() {
+    let mut set = Set::up();
+    set.options.duration = Some(Duration::from_millis(20));
+    set.watch(
+        &mut Played {
+            replay: Replay::of(leaky().events),
+            ..Played::default()
+        },
+        Subject::System,
+    );
+    let schema = include_str!("../../../crates/gpubench-contract/schema/gpubench-v2.schema.json");
+    let schema = serde_json::from_str(schema).expect("JSON");
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    for line in set.read("observed.jsonl").lines() {
+        let record = serde_json::from_str(line).expect("JSON");
+        let errors: Vec<String> = validator.iter_errors(&record).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:?} in {record}");
+    }
+}

@@ -1,0 +1,236 @@
+//! The observation, from the first event to the last.
+
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::time::{ClockId, Timespec, clock_gettime};
+
+use super::command::{prepare, takes_standard_output};
+use super::display::Display;
+use super::ending::Ending;
+use super::outlets::Outlets;
+use super::screen::Stream;
+use super::signals::Signals;
+use super::subject::{Observation, OtherProcess, Standing, Subject};
+use super::{ObservedTarget, ProbeOptions};
+use gpubench_contract::{ProbeEnd, ProbeFinished, ProbeStarted, Record, SchemaVersion};
+use gpubench_diagnostic::layout::columns_of;
+use gpubench_diagnostic::{ExitCode, Failure};
+use gpubench_observe::ledger::{Ledger, Limits};
+use gpubench_observe::sample::{Sampler, Totals};
+use gpubench_observe::{Observer, Target, Timestamp};
+use gpubench_report::probe_summary;
+
+/// Time between two looks at the source while events come.
+const BUSY: Duration = Duration::from_millis(1);
+/// Time between two looks while none come.
+const IDLE: Duration = Duration::from_millis(10);
+/// The longest wait for the last events.
+const LAST: Duration = Duration::from_millis(500);
+
+/// Observes, and prints what was seen.
+///
+/// # Errors
+/// The machine does not let processes be observed, there is no such command or process, or a result
+/// cannot be written.
+pub fn probe(options: &ProbeOptions) -> Result<Ending, Failure> {
+    let outlets = Outlets::open(options)?;
+    outlets.greet();
+    let signals = Signals::catch()?;
+    let (target, subject, mut terminal) = match &options.target {
+        ObservedTarget::Command(words) => {
+            let prepared = prepare(words, options);
+            (Target::Command(prepared.command), Subject::Command, prepared.terminal)
+        }
+        ObservedTarget::Process(pid) => {
+            let process = OtherProcess::of(*pid)?;
+            (Target::Process(*pid), Subject::Process(process), None)
+        }
+        ObservedTarget::System => (Target::System, Subject::System, None),
+    };
+    let mut observer = Observer::attach(target)?;
+    if let Some(terminal) = &mut terminal {
+        terminal.started();
+    }
+    let stream = stream_for_people(options);
+    let mut watch = Watch {
+        started: started(options, &mut observer),
+        observation: &mut observer,
+        subject,
+        interval: options.interval,
+        duration: options.duration,
+        signals,
+        display: Display::on(stream, options.liveliness, terminal),
+        outlets,
+        ledger: Ledger::new(Limits::default()),
+    };
+    let (finished, status) = watch.run()?;
+    let columns = match stream {
+        Stream::Stdout => columns_of(&std::io::stdout()),
+        Stream::Stderr => columns_of(&std::io::stderr()),
+    };
+    stream.write(&probe_summary(&watch.started, &finished, columns));
+    watch.outlets.write_page(&watch.started, &finished)?;
+    Ok(status.map_or(Ending::Own(ExitCode::Success), Ending::of))
+}
+
+/// Returns where text for people goes: to standard error if standard output is the command's, or
+/// has records.
+fn stream_for_people(options: &ProbeOptions) -> Stream {
+    match options.target {
+        ObservedTarget::Command(_) => Stream::Stderr,
+        _ if takes_standard_output(options) => Stream::Stderr,
+        ObservedTarget::Process(_) | ObservedTarget::System => Stream::Stdout,
+    }
+}
+
+fn started(options: &ProbeOptions, observation: &mut dyn Observation) -> ProbeStarted {
+    let (command, pid) = match &options.target {
+        ObservedTarget::Command(words) => {
+            let words = words.iter().map(|word| word.to_string_lossy().into_owned());
+            (words.collect(), observation.child().map(|child| child.id()))
+        }
+        ObservedTarget::Process(pid) => (Vec::new(), Some(*pid)),
+        ObservedTarget::System => (Vec::new(), None),
+    };
+    ProbeStarted {
+        schema_version: SchemaVersion,
+        started_at: jiff::Timestamp::now().to_string(),
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        target: options.target.word(),
+        command,
+        pid,
+        notices: observation.notices(),
+    }
+}
+
+/// A loop that observes.
+pub(super) struct Watch<'a> {
+    pub(super) observation: &'a mut dyn Observation,
+    pub(super) subject: Subject,
+    pub(super) started: ProbeStarted,
+    pub(super) interval: Duration,
+    pub(super) duration: Option<Duration>,
+    pub(super) signals: Signals,
+    pub(super) display: Display,
+    pub(super) outlets: Outlets,
+    pub(super) ledger: Ledger,
+}
+
+impl Watch<'_> {
+    /// Observes until the end, and returns its record.
+    ///
+    /// # Errors
+    /// Events cannot be read, or a record cannot be written.
+    pub(super) fn run(&mut self) -> Result<(ProbeFinished, Option<ExitStatus>), Failure> {
+        let began = Instant::now();
+        let mut sampler = Sampler::starting(now());
+        self.outlets
+            .record(&Record::ProbeStarted(Box::new(self.started.clone())))?;
+        self.publish()?;
+        let mut next = began + self.interval;
+        let mut is_told = false;
+        let (end, status) = loop {
+            let events = self.observation.poll(&mut |event| self.ledger.apply(event))?;
+            self.display.pump(&self.started);
+            if let Standing::Ended(status) = self.subject.standing(self.observation)? {
+                break (self.reason_of_end(), status);
+            }
+            if self.duration.is_some_and(|duration| began.elapsed() >= duration) {
+                break (ProbeEnd::Duration, None);
+            }
+            if self.signals.came() {
+                match self.observation.child() {
+                    // The command decides when it ends, and is observed until then.
+                    Some(child) if !is_told => self.signals.pass_on(child.id()),
+                    Some(_) => {}
+                    None => break (ProbeEnd::Interrupted, None),
+                }
+                is_told = true;
+            }
+            let time = Instant::now();
+            if time >= next {
+                self.sample(&mut sampler)?;
+                // After a pause of the machine, one sample makes up for all that are missing.
+                next = (next + self.interval).max(time);
+            }
+            let rest = if events > 0 { BUSY } else { IDLE };
+            self.wait(rest.min(next.saturating_duration_since(Instant::now())));
+        };
+        self.drain()?;
+        let totals = Totals::of(self.observation);
+        let mut finished = sampler.finish(&self.ledger, &totals, now(), end);
+        tell_status(&mut finished, status);
+        self.publish()?;
+        self.outlets
+            .record(&Record::ProbeFinished(Box::new(finished.clone())))?;
+        self.display.end(&self.started);
+        Ok((finished, status))
+    }
+
+    fn reason_of_end(&self) -> ProbeEnd {
+        match self.signals.came() {
+            true => ProbeEnd::Interrupted,
+            false => ProbeEnd::Ended,
+        }
+    }
+
+    fn sample(&mut self, sampler: &mut Sampler) -> Result<(), Failure> {
+        let totals = Totals::of(self.observation);
+        let sample = sampler.sample(&self.ledger, &totals, now());
+        self.publish()?;
+        self.display.show(&self.started, &sample);
+        self.outlets.record(&Record::ProbeSample(Box::new(sample)))
+    }
+
+    fn publish(&mut self) -> Result<(), Failure> {
+        let totals = Totals::of(self.observation);
+        self.outlets.publish(&self.ledger, &totals, now())
+    }
+
+    /// Takes the events that are left. Other processes may go on and never leave none.
+    fn drain(&mut self) -> Result<(), Failure> {
+        let until = Instant::now() + LAST;
+        let mut empty = 0;
+        while empty < 3 && Instant::now() < until {
+            match self.observation.poll(&mut |event| self.ledger.apply(event))? {
+                0 => empty += 1,
+                _ => empty = 0,
+            }
+            self.display.pump(&self.started);
+            std::thread::sleep(BUSY);
+        }
+        Ok(())
+    }
+
+    /// Waits, but not longer than until the command writes something that is shown.
+    fn wait(&self, rest: Duration) {
+        let Some(terminal) = self.display.terminal() else {
+            return std::thread::sleep(rest);
+        };
+        let mut descriptors = [PollFd::new(terminal, PollFlags::IN)];
+        let rest = Timespec {
+            tv_sec: 0,
+            tv_nsec: i64::from(rest.min(IDLE).subsec_nanos()),
+        };
+        // A signal ends the wait, which the loop notices. A terminal that nobody has any more is
+        // always ready.
+        let _ = poll(&mut descriptors, Some(&rest));
+        if descriptors[0].revents().contains(PollFlags::HUP) {
+            std::thread::sleep(BUSY);
+        }
+    }
+}
+
+fn tell_status(finished: &mut ProbeFinished, status: Option<ExitStatus>) {
+    use std::os::unix::process::ExitStatusExt;
+    finished.exit_code = status.and_then(|status| status.code());
+    finished.signal = status.and_then(|status| status.signal());
+}
+
+/// Returns the time of `CLOCK_MONOTONIC`, the clock of events.
+fn now() -> Timestamp {
+    let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::Monotonic);
+    Timestamp(tv_sec.unsigned_abs() * 1_000_000_000 + tv_nsec.unsigned_abs())
+}

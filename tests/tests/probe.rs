@@ -1,0 +1,342 @@
+//! `cargo gpubench probe` on programs that use the double of the driver from the tests of
+//! `gpubench-observe`.
+//!
+//! Each test needs root and eBPF. Where the kernel refuses, it says so on standard error, by name.
+#![forbid(unsafe_code)]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use gpubench_tests::{Fixture, Terminal, repository, tool, wait_until};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+/// The longest wait for anything.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The double of the driver, and a program that does what its first argument says.
+fn double() -> &'static PathBuf {
+    static DOUBLE: OnceLock<PathBuf> = OnceLock::new();
+    DOUBLE.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("a folder").keep();
+        let sources = repository().join("crates/gpubench-observe/tests/observer/double");
+        let compile = |source: &str, file: &str, options: &[&str]| {
+            let compiled = Command::new("cc")
+                .args(["-O0", "-w", "-o"])
+                .arg(folder.join(file))
+                .arg(sources.join(source))
+                .args(options)
+                .status();
+            assert!(compiled.is_ok_and(|status| status.success()), "`{source}` compiles");
+        };
+        let shared = [
+            "-shared",
+            "-fPIC",
+            "-fvisibility=default",
+            "-Wl,-Bsymbolic,-soname,libcuda.so.1",
+        ];
+        compile("libcuda.c", "libcuda.so.1", &[&shared[..], &["-DSHAPE=0"]].concat());
+        let driver = folder.join("libcuda.so.1");
+        let driver = driver.to_str().expect("it is text");
+        compile("program.c", "program", &[driver, "-pthread", "-ldl"]);
+        folder
+    })
+}
+
+fn program() -> String {
+    double().join("program").to_str().expect("it is text").to_owned()
+}
+
+/// The tool with the driver, without variables that change it.
+fn probe(arguments: &[&str]) -> Command {
+    let mut command = Command::new(tool());
+    command
+        .arg("probe")
+        .args(arguments)
+        .env("LD_LIBRARY_PATH", double())
+        .env("NO_COLOR", "1")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// Whether this machine lets a test observe. Says so if it does not.
+fn can_observe(test: &str) -> bool {
+    let output = probe(&["--quiet", "--", "true"]).output().expect("it runs");
+    let can = output.status.code() == Some(0);
+    if !can {
+        eprintln!("SKIPPED {test}: {}", stderr(&output));
+    }
+    can
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The records of a file.
+fn records(text: &str) -> Vec<Value> {
+    text.lines()
+        .map(|line| serde_json::from_str(line).expect("a record"))
+        .collect()
+}
+
+fn finished(output: &Output) -> Value {
+    let records = records(std::str::from_utf8(&output.stdout).expect("text"));
+    let last = records.last().expect("records").clone();
+    assert_eq!(last["reason"], "probe-finished");
+    last
+}
+
+fn kernels(finished: &Value) -> Vec<(String, u64)> {
+    let kernels = finished["seen"]["kernels"].as_array().expect("kernels").iter();
+    kernels
+        .map(|kernel| {
+            let name = kernel["name"].as_str().expect("a name").to_owned();
+            (name, kernel["launches"].as_u64().expect("a count"))
+        })
+        .collect()
+}
+
+fn interrupt(child: &Child) {
+    let pid = Pid::from_raw(child.id().try_into().expect("a pid")).expect("a pid");
+    kill_process(pid, Signal::INT).expect("it runs");
+}
+
+#[test]
+fn the_summary_of_a_command_names_its_kernels_and_what_it_left() {
+    if !can_observe("the_summary_of_a_command_names_its_kernels_and_what_it_left") {
+        return;
+    }
+    let output = probe(&["--", &program(), "short"]).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(output.stdout.is_empty(), "standard output is the command's");
+    let text = stderr(&output);
+    for wanted in [
+        "exit code 0",
+        "short_lived",
+        "Left allocated: 300 B in 1 allocation",
+        "1 × 300 B device",
+    ] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+}
+
+#[test]
+fn the_exit_code_is_that_of_the_command_and_its_output_is_unchanged() {
+    if !can_observe("the_exit_code_is_that_of_the_command_and_its_output_is_unchanged") {
+        return;
+    }
+    for (script, code) in [("printf 'a\\0b'; exit 7", 7), ("printf 'a\\0b'; kill -9 $$", 137)] {
+        let output = probe(&["--quiet", "--", "sh", "-c", script]).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
+        assert_eq!(output.stdout, b"a\0b");
+    }
+}
+
+#[test]
+fn with_json_standard_output_has_records_alone() {
+    if !can_observe("with_json_standard_output_has_records_alone") {
+        return;
+    }
+    let script = format!("echo words; exec {} launch 1000", program());
+    let output = probe(&["--message-format", "json", "--", "sh", "-c", &script])
+        .output()
+        .expect("it runs");
+    let finished = finished(&output);
+    assert!(stderr(&output).contains("words"), "{}", stderr(&output));
+    assert_eq!(kernels(&finished), [("looped".to_owned(), 1000)]);
+    assert_eq!(
+        (finished["exit_code"].as_i64(), finished["end"].as_str()),
+        (Some(0), Some("ended"))
+    );
+    assert_eq!(finished["seen"]["lost_events"], 0);
+}
+
+#[test]
+fn failed_calls_are_counted_by_call_and_code() {
+    if !can_observe("failed_calls_are_counted_by_call_and_code") {
+        return;
+    }
+    let output = probe(&["--message-format", "json", "--", &program(), "errors"])
+        .output()
+        .expect("it runs");
+    let finished = finished(&output);
+    let errors = finished["seen"]["errors"].as_array().expect("errors");
+    let memory = errors
+        .iter()
+        .find(|error| error["call"] == "cuMemAlloc")
+        .expect("an error");
+    assert_eq!(
+        (&memory["name"], &memory["count"]),
+        (&"CUDA_ERROR_OUT_OF_MEMORY".into(), &1.into())
+    );
+}
+
+#[test]
+fn forks_and_execs_are_processes_of_their_own() {
+    if !can_observe("forks_and_execs_are_processes_of_their_own") {
+        return;
+    }
+    let output = probe(&["--message-format", "json", "--", &program(), "fork"])
+        .output()
+        .expect("it runs");
+    let finished = finished(&output);
+    let processes = finished["seen"]["processes"].as_array().expect("processes");
+    let left: Vec<u64> = processes
+        .iter()
+        .filter_map(|process| process["left_bytes"].as_u64())
+        .collect();
+    // The parent, its child before the exec, the program after it, and the child that ends.
+    assert_eq!(processes.len(), 4, "{processes:#?}");
+    let mut left = left;
+    left.sort_unstable();
+    assert_eq!(left, [0, 0, 77, 300]);
+    assert!(
+        processes.iter().all(|process| process["running"] == false),
+        "{processes:#?}"
+    );
+}
+
+#[test]
+fn memory_that_another_thread_frees_is_not_left() {
+    if !can_observe("memory_that_another_thread_frees_is_not_left") {
+        return;
+    }
+    let output = probe(&["--", &program(), "threads"]).output().expect("it runs");
+    let text = stderr(&output);
+    assert!(
+        text.contains("1 process,") && text.contains("Nothing was left allocated."),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_process_that_runs_already_is_observed_until_its_end() {
+    if !can_observe("a_process_that_runs_already_is_observed_until_its_end") {
+        return;
+    }
+    let mut observed = Command::new(program())
+        .arg("wait")
+        .env("LD_LIBRARY_PATH", double())
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let pid = observed.id().to_string();
+    let mut child = probe(&["--message-format", "json", "--interval", "50ms", "--pid", &pid])
+        .spawn()
+        .expect("it starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    // The first sample: probes are attached.
+    lines.nth(1).expect("a sample").expect("text");
+    observed
+        .stdin
+        .take()
+        .expect("a pipe")
+        .write_all(b"\n")
+        .expect("it reads");
+    assert!(observed.wait().expect("it ends").success());
+    let last = lines.last().expect("records").expect("text");
+    assert!(child.wait().expect("it ends").success());
+    let last: Value = serde_json::from_str(&last).expect("a record");
+    assert_eq!(
+        (last["reason"].as_str(), last["end"].as_str()),
+        (Some("probe-finished"), Some("ended"))
+    );
+    assert_eq!(kernels(&last), [("short_lived".to_owned(), 1)]);
+}
+
+#[test]
+fn all_processes_are_observed_until_ctrl_c_and_scraped_meanwhile() {
+    if !can_observe("all_processes_are_observed_until_ctrl_c_and_scraped_meanwhile") {
+        return;
+    }
+    let arguments = ["--system", "--interval", "50ms", "--metrics-addr", "0", "--quiet"];
+    let mut child = probe(&arguments).spawn().expect("it starts");
+    let mut messages = BufReader::new(child.stderr.take().expect("a pipe"));
+    let mut line = String::new();
+    while !line.contains("http://") {
+        line.clear();
+        assert!(messages.read_line(&mut line).expect("text") > 0, "it ended early");
+    }
+    let address = line
+        .split("http://")
+        .nth(1)
+        .and_then(|rest| rest.split('/').next())
+        .expect("an address");
+    assert!(address.starts_with("127.0.0.1:"), "{address}");
+    let scraped = || {
+        let mut client = TcpStream::connect(address).ok()?;
+        client.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").ok()?;
+        let mut page = String::new();
+        client.read_to_string(&mut page).ok()?;
+        Some(page)
+    };
+    wait_until("an empty page", PATIENCE, || {
+        scraped().filter(|page| page.contains("200 OK"))
+    });
+    let run = || {
+        let status = Command::new(program())
+            .arg("short")
+            .env("LD_LIBRARY_PATH", double())
+            .status();
+        assert!(status.expect("it runs").success());
+    };
+    // The observation may begin a moment after the page is there.
+    let wanted = "gpubench_cuda_kernel_launches_total{kernel=\"short_lived\"}";
+    wait_until(wanted, PATIENCE, || {
+        run();
+        scraped().filter(|page| page.contains(wanted)).map(drop)
+    });
+    interrupt(&child);
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(0));
+    let text = String::from_utf8(output.stdout).expect("text");
+    assert!(
+        text.contains("all processes: interrupted") && text.contains("short_lived"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_terminal_shows_the_state_and_the_lines_of_the_command_until_ctrl_c() {
+    if !can_observe("a_terminal_shows_the_state_and_the_lines_of_the_command_until_ctrl_c") {
+        return;
+    }
+    // The driver is found when the first program has loaded it. Later ones are seen from the start.
+    let script = format!(
+        "export LD_LIBRARY_PATH={}; echo 'a line of the command'; test -t 1 && echo 'a terminal'; \
+         while sleep 0.1; do {} short; done",
+        double().display(),
+        program()
+    );
+    let arguments = ["probe", "--interval", "100ms", "--", "sh", "-c", &script];
+    let (terminal, mut child) = Terminal::running(80, &Fixture::of("tidy"), &arguments);
+    terminal.wait_for("a terminal");
+    terminal.wait_for("short_lived");
+    terminal.interrupt();
+    let screen = terminal.screen();
+    assert_eq!(child.wait().expect("it ends").code(), Some(130), "{screen}");
+    for wanted in ["a line of the command", "killed by signal 2", "Left allocated:"] {
+        assert!(screen.contains(wanted), "{wanted}: {screen}");
+    }
+}
+
+#[test]
+fn what_cannot_be_observed_has_a_hint() {
+    let output = probe(&["--pid", "4194304"]).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("there is no process 4194304"),
+        "{}",
+        stderr(&output)
+    );
+    let output = probe(&[]).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("--system"), "{}", stderr(&output));
+}
