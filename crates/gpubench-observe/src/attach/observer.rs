@@ -221,16 +221,16 @@ impl Observer {
             Attachment::OneByOne => Coverage::Roles,
         };
         let plan = Plan::of(&library, &mut self.functions, coverage);
-        for (probe, points) in &plan.0 {
-            let program = self.programs.probe(*probe);
+        for (place, points) in plan.places() {
+            let program = self.programs.at(place);
             match self.attachment {
                 Attachment::AtOnce => {
-                    let link = Link::uprobe_multi(program, &path, points, probe.moment())?;
+                    let link = Link::uprobe_multi(program, &path, &points, place.moment())?;
                     self.links.push(link);
                 }
                 Attachment::OneByOne => {
                     for point in points {
-                        let link = Link::uprobe(program, &path, *point, probe.moment())?;
+                        let link = Link::uprobe(program, &path, point, place.moment())?;
                         self.links.push(link);
                     }
                 }

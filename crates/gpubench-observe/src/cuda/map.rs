@@ -16,7 +16,8 @@ pub(crate) enum Scope {
 pub(crate) struct Maps {
     /// By number of function: entries, returns, errors, dropped, 8 bytes each.
     pub(crate) counters: Map,
-    /// By pid: when the process began, and how many of its streams are captured.
+    /// By pid: when the process began, how many of its streams are captured, and how many of its
+    /// threads are in a call.
     pub(crate) processes: Map,
     /// By thread: the call that it is in.
     pub(super) calls: Map,
@@ -51,7 +52,9 @@ pub(crate) mod counter {
 pub(super) mod process {
     pub(in crate::cuda) const STARTED: i16 = 0;
     pub(in crate::cuda) const CAPTURES: i16 = 8;
-    pub(in crate::cuda) const BYTES: i16 = 16;
+    /// How many threads are in a call whose return is recorded, or more: 0 is exact.
+    pub(in crate::cuda) const CALLS: i16 = 16;
+    pub(in crate::cuda) const BYTES: i16 = 24;
 }
 
 /// Offsets in an entry of `calls`.

@@ -17,5 +17,5 @@ pub(crate) use map::{FIRST_SEEN, Maps, PROCESSES_LOST, Scope, counter, process_v
 pub(crate) use names::{canonical, is_driver_function, is_per_thread};
 pub use plan::Recognised;
 pub(crate) use plan::{Coverage, Functions, Plan};
-pub(crate) use programs::{Probe, Programs};
+pub(crate) use programs::{Place, Probe, Programs};
 pub(crate) use role::Role;

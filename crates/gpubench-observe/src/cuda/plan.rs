@@ -7,7 +7,7 @@ use gpubench_bpf::ProbePoint;
 use gpubench_bpf::elf::{Function, Shape};
 
 use super::map::PROCESSES_LOST;
-use super::{Probe, Role, canonical, is_per_thread};
+use super::{Place, Probe, Role, canonical, is_per_thread};
 use crate::DriverCall;
 
 /// The functions of all observed drivers, by number. A name has one number in all of them.
@@ -60,9 +60,9 @@ impl Functions {
     }
 }
 
-/// Where each program goes in one library.
+/// Where each probe goes in one library.
 #[derive(Debug, Default)]
-pub(crate) struct Plan(pub(crate) BTreeMap<Probe, Vec<ProbePoint>>);
+pub(crate) struct Plan(BTreeMap<Probe, Vec<ProbePoint>>);
 
 /// How much a plan covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +101,7 @@ impl Plan {
 
     fn add(&mut self, function: &Function, role: Role, number: u32) {
         let mut at = |probe: Probe, offset| {
-            let cookie = u64::from(number);
+            let cookie = probe.cookie(number);
             self.0.entry(probe).or_default().push(ProbePoint { offset, cookie });
         };
         let (entry, exit) = probes(role);
@@ -111,6 +111,15 @@ impl Plan {
             (None, Some(failure)) => at(Probe::WayOut, failure),
             (None, None) => at(Probe::ReturnOfFailure, function.site.offset),
         }
+    }
+
+    /// Returns where each program goes, in the order in which they are attached.
+    pub(crate) fn places(self) -> BTreeMap<Place, Vec<ProbePoint>> {
+        let mut places: BTreeMap<Place, Vec<ProbePoint>> = BTreeMap::new();
+        for (probe, points) in self.0 {
+            places.entry(probe.place()).or_default().extend(points);
+        }
+        places
     }
 
     fn remove(&mut self, offset: u64) {

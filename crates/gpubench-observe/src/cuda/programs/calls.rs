@@ -5,6 +5,7 @@ use Width::{Double, Word};
 use gpubench_bpf::{Assembler, Condition, Helper, Operation, Register, Registers, Width};
 
 use super::code::{Code, stack};
+use super::loaded::Probe;
 use crate::cuda::layout::{HEAD, Kind, field};
 use crate::cuda::map::{call, counter, process};
 
@@ -38,29 +39,49 @@ pub(super) enum Returned {
     CaptureEnds,
 }
 
+/// Blocks in z, shared memory, stream: the arguments of a launch after the sixth.
+const LAUNCH_STACK: i16 = 24;
+/// `CUlaunchConfig` up to the number of its attributes.
+const LAUNCH_CONFIGURATION: i32 = 56;
+/// `CUDA_ARRAY3D_DESCRIPTOR`. The one of two dimensions is shorter.
+const ARRAY: i32 = 40;
+/// `CUDA_MEMCPY2D` and `CUDA_MEMCPY3D`.
+const COPY_2D: i32 = 128;
+const COPY_3D: i32 = 200;
+
 /// Mangled names of templates are long.
 pub(in crate::cuda) const NAME_BYTES: i32 = 4096;
 
 /// `CUDA_ERROR_NOT_READY`, the answer of a query and no error.
 const NOT_READY: i32 = 600;
 
-/// Counts the call.
-pub(super) fn count(mut code: Code<'_>) -> Assembler {
+/// The program at the begin of calls. Launches come first: they are the most frequent.
+pub(super) fn entries(mut code: Code<'_>) -> Assembler {
     code.which_function();
     code.who();
     code.observed_process();
     code.unless_nested();
     code.count(counter::ENTRIES);
+    let recorded = [
+        (Probe::Launch, Entered::Stack(LAUNCH_STACK)),
+        (Probe::LaunchExtended, Entered::Structure(LAUNCH_CONFIGURATION)),
+        (Probe::Enter, Entered::Arguments),
+        (Probe::EnterWhileCapturing, Entered::WhileCapturing),
+    ];
+    let end = code.end;
+    for (probe, entered) in recorded {
+        let other = code.unless(probe);
+        record_entry(&mut code, entered);
+        code.asm.jump(end).place(other);
+    }
+    let counted = code.unless(Probe::Store);
+    store(&mut code);
+    code.asm.place(counted);
     code.finish()
 }
 
 /// Records that a call begins.
-pub(super) fn entered(mut code: Code<'_>, entered: Entered) -> Assembler {
-    code.which_function();
-    code.who();
-    code.observed_process();
-    code.unless_nested();
-    code.count(counter::ENTRIES);
+fn record_entry(code: &mut Code<'_>, entered: Entered) {
     if entered == Entered::WhileCapturing {
         let end = code.end;
         code.asm.load(Double, R1, R8, process::CAPTURES);
@@ -89,18 +110,12 @@ pub(super) fn entered(mut code: Code<'_>, entered: Entered) -> Assembler {
         }
     }
     code.submit_or_drop(full);
-    code.finish()
 }
 
 /// Keeps the arguments of a call until its return.
-pub(super) fn store(mut code: Code<'_>) -> Assembler {
+fn store(code: &mut Code<'_>) {
     let maps = code.maps;
     let end = code.end;
-    code.which_function();
-    code.who();
-    code.observed_process();
-    code.unless_nested();
-    code.count(counter::ENTRIES);
     let value = stack::CALL_VALUE;
     code.asm.load(Double, R1, R6, Registers::HERE.stack);
     code.asm.store(Double, R10, value + call::STACK, R1);
@@ -113,9 +128,11 @@ pub(super) fn store(mut code: Code<'_>) -> Assembler {
     code.asm.store(Double, R10, value + call::AT, R0);
     code.asm.address(R2, R10, stack::TASK).address(R3, R10, value);
     code.asm.set(R4, 0).set_map(R1, &maps.calls).call(Helper::MapUpdate);
-    code.asm.jump_if(R0, Condition::Equal, 0, end);
+    let full = code.asm.label();
+    code.asm.jump_if(R0, Condition::NotEqual, 0, full);
+    code.add_to_calls(1);
+    code.asm.jump(end).place(full);
     code.count(counter::DROPPED);
-    code.finish()
 }
 
 /// `R9` = the entry of the call that returns. Ends unless the thread is in that call.
@@ -156,13 +173,18 @@ fn jump_if_fine(code: &mut Code<'_>, fine: gpubench_bpf::Label) {
     code.asm.jump_if(R1, Condition::Equal, NOT_READY, fine);
 }
 
-/// Records that a call returns.
-pub(super) fn returned(mut code: Code<'_>, returned: Returned) -> Assembler {
+/// The program at returns.
+pub(super) fn returns(mut code: Code<'_>) -> Assembler {
     let maps = code.maps;
     let end = code.end;
     code.which_function();
     code.who();
     listed_process(&mut code);
+    let recorded = code.unless(Probe::ReturnOfFailure);
+    code.unless_nested();
+    code.count(counter::RETURNS);
+    record_failure(&mut code, Registers::HERE.returned);
+    code.asm.jump(end).place(recorded);
     returning_call(&mut code);
     // The entry of the call moves to the stack, so that `R9` is free for the record.
     for at in (0..call::BYTES).step_by(8) {
@@ -171,9 +193,40 @@ pub(super) fn returned(mut code: Code<'_>, returned: Returned) -> Assembler {
     }
     code.asm.address(R2, R10, stack::TASK).set_map(R1, &maps.calls);
     code.asm.call(Helper::MapDelete);
+    code.add_to_calls(-1);
     code.count(counter::RETURNS);
     count_result(&mut code, Registers::HERE.returned);
-    count_captures(&mut code, returned);
+    let kinds = [
+        (Probe::Return, Returned::Out),
+        (Probe::ReturnWithName, Returned::Text(2)),
+        (Probe::ReturnWithNameOut, Returned::TextOut),
+        (Probe::ReturnWithArray, Returned::Structure(1, ARRAY)),
+        (Probe::ReturnWithCopy2, Returned::Structure(0, COPY_2D)),
+        (Probe::ReturnWithCopy3, Returned::Structure(0, COPY_3D)),
+        (Probe::ReturnOfBegin, Returned::CaptureBegins),
+        (Probe::ReturnOfEnd, Returned::CaptureEnds),
+    ];
+    for (probe, returned) in kinds {
+        let other = code.unless(probe);
+        count_captures(&mut code, returned);
+        record_return(&mut code, returned);
+        code.asm.jump(end).place(other);
+    }
+    code.finish()
+}
+
+/// The program where stubs go after an error.
+pub(super) fn ways_out(mut code: Code<'_>) -> Assembler {
+    code.which_function();
+    code.who();
+    listed_process(&mut code);
+    code.unless_nested();
+    record_failure(&mut code, Registers::HERE.failed_result);
+    code.finish()
+}
+
+/// Records that a call returns.
+fn record_return(code: &mut Code<'_>, returned: Returned) {
     let rest = match returned {
         Returned::Out | Returned::CaptureBegins | Returned::CaptureEnds => 0,
         Returned::Text(_) | Returned::TextOut => NAME_BYTES,
@@ -181,7 +234,7 @@ pub(super) fn returned(mut code: Code<'_>, returned: Returned) -> Assembler {
     };
     let full = code.reserve(HEAD + rest);
     code.head(Kind::Returned);
-    fill_from_call(&mut code);
+    fill_from_call(code);
     code.asm.load(Double, R3, R10, stack::CALL_VALUE + call::ARGUMENTS);
     code.read_user(field::OUT, 8);
     let argument = |number: usize| stack::CALL_VALUE + call::ARGUMENTS + 8 * number as i16;
@@ -201,8 +254,6 @@ pub(super) fn returned(mut code: Code<'_>, returned: Returned) -> Assembler {
         }
     }
     code.submit_or_drop(full);
-    code.asm.jump(end);
-    code.finish()
 }
 
 /// `R8` = the entry of the process. A process that no call listed has no call that returns.
@@ -248,36 +299,15 @@ fn fill_from_call(code: &mut Code<'_>) {
     }
 }
 
-/// Where the failure of a call is seen whose begin alone is recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FailureSeen {
-    /// At its return, among those that succeed.
-    AtReturn,
-    /// Where the stub goes after an error alone.
-    OnTheWayOut,
-}
-
-/// Records a call that failed and whose begin alone is recorded.
-pub(super) fn failed(mut code: Code<'_>, seen: FailureSeen) -> Assembler {
+/// Records a call that failed and whose begin alone is recorded. `register` has the result.
+fn record_failure(code: &mut Code<'_>, register: i16) {
     let end = code.end;
-    let register = match seen {
-        FailureSeen::AtReturn => Registers::HERE.returned,
-        FailureSeen::OnTheWayOut => Registers::HERE.failed_result,
-    };
-    code.which_function();
-    code.who();
-    listed_process(&mut code);
-    code.unless_nested();
-    if seen == FailureSeen::AtReturn {
-        code.count(counter::RETURNS);
-    }
-    count_result(&mut code, register);
-    jump_if_fine(&mut code, end);
+    count_result(code, register);
+    jump_if_fine(code, end);
     let full = code.reserve(HEAD);
     code.head(Kind::Failed);
     code.asm.store(Word, R9, field::FUNCTION, R7);
     code.asm.load(Double, R1, R10, stack::BEGAN);
     code.asm.store(Double, R9, field::RESULT, R1);
     code.submit_or_drop(full);
-    code.finish()
 }

@@ -5,6 +5,7 @@ use Width::{Double, Word};
 use gpubench_bpf::{Assembler, Condition, Helper, Label, Map, Operation, Register, Registers, Width};
 
 use super::kernel::Offsets;
+use super::loaded::{PROBE_SHIFT, Probe};
 use crate::cuda::layout::{HEAD, Kind, field, program};
 use crate::cuda::map::{Maps, PROCESSES_LOST, Scope, call, counter, process};
 
@@ -16,8 +17,6 @@ pub(super) mod stack {
     pub(in crate::cuda::programs) const PROCESS: i16 = -16;
     /// The number of a function, the key of `counters`.
     pub(in crate::cuda::programs) const FUNCTION: i16 = -24;
-    /// An entry of `processes`.
-    pub(in crate::cuda::programs) const PROCESS_VALUE: i16 = -40;
     /// Anything that the kernel or the process is asked for.
     pub(in crate::cuda::programs) const READ: i16 = -48;
     /// When a process began, or ended.
@@ -26,6 +25,10 @@ pub(super) mod stack {
     pub(in crate::cuda::programs) const CONTEXT: i16 = -64;
     /// An entry of `calls`.
     pub(in crate::cuda::programs) const CALL_VALUE: i16 = -136;
+    /// Which probe it is.
+    pub(in crate::cuda::programs) const PROBE: i16 = -144;
+    /// An entry of `processes`.
+    pub(in crate::cuda::programs) const PROCESS_VALUE: i16 = -168;
 }
 
 /// `BPF_NOEXIST`
@@ -131,23 +134,43 @@ impl<'a> Code<'a> {
         self.asm.call(Helper::MonotonicNanoseconds);
         self.asm.store(Double, R10, value + process::STARTED, R0);
         self.asm.store(Double, R10, value + process::CAPTURES, 0);
+        self.asm.store(Double, R10, value + process::CALLS, 0);
     }
 
-    /// `R7` = the number of the probed function.
+    /// `R7` = the number of the probed function. Keeps the probe on the stack.
     pub(super) fn which_function(&mut self) {
         self.asm.set(R1, R6).call(Helper::AttachCookie).set(R7, R0);
+        self.asm.calculate(Operation::ShiftRight, R0, PROBE_SHIFT);
+        self.asm.store(Double, R10, stack::PROBE, R0);
+        self.asm.calculate(Operation::ShiftLeft, R7, 64 - PROBE_SHIFT);
+        self.asm.calculate(Operation::ShiftRight, R7, 64 - PROBE_SHIFT);
+    }
+
+    /// Goes to the label that it returns if this is another probe.
+    pub(super) fn unless(&mut self, probe: Probe) -> Label {
+        let other = self.asm.label();
+        self.asm.load(Double, R1, R10, stack::PROBE);
+        self.asm.jump_if(R1, Condition::NotEqual, probe as i32, other);
+        other
     }
 
     /// Ends if the thread is in a call already: this one is the driver's own.
     pub(super) fn unless_nested(&mut self) {
         let (maps, end) = (self.maps, self.end);
         let fresh = self.asm.label();
+        self.asm.load(Double, R1, R8, process::CALLS);
+        self.asm.jump_if(R1, Condition::Equal, 0, fresh);
         self.look_up(&maps.calls, stack::TASK);
         self.asm.jump_if(R0, Condition::Equal, 0, fresh);
         self.asm.load(Double, R1, R0, call::STACK);
         self.asm.load(Double, R2, R6, Registers::HERE.stack);
         self.asm.jump_if(R2, Condition::Less, R1, end);
         self.asm.place(fresh);
+    }
+
+    /// Adds to the number of threads of the process that are in a call.
+    pub(super) fn add_to_calls(&mut self, change: i32) {
+        self.asm.set(R1, change).atomic_add(R8, process::CALLS, R1);
     }
 
     /// Adds 1 to a counter of the function.

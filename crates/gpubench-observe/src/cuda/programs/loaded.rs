@@ -1,17 +1,14 @@
 //! All programs, verified by the kernel.
 
-use std::collections::BTreeMap;
+use gpubench_bpf::{AttachType, BpfError, KernelTypes, Link, Moment, Program, ProgramKind};
 
-use gpubench_bpf::{Assembler, AttachType, BpfError, KernelTypes, Link, Moment, Program, ProgramKind};
-
-use super::calls::{Entered, FailureSeen, Returned, count, entered, failed, returned, store};
+use super::calls;
 use super::code::Code;
 use super::kernel::Offsets;
 use super::processes;
 use crate::cuda::map::{Maps, Scope};
 
-/// A program at functions of the driver. In this order they are attached: those at returns first,
-/// so that each call whose begin is kept has its return recorded.
+/// What is recorded at an instruction of the driver. The upper half of a cookie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Probe {
     Return,
@@ -34,62 +31,40 @@ pub(crate) enum Probe {
     Count,
 }
 
-/// Blocks in z, shared memory, stream: the arguments of a launch after the sixth.
-const LAUNCH_STACK: i16 = 24;
-/// `CUlaunchConfig` up to the number of its attributes.
-const LAUNCH_CONFIGURATION: i32 = 56;
-/// `CUDA_ARRAY3D_DESCRIPTOR`. The one of two dimensions is shorter.
-const ARRAY: i32 = 40;
-/// `CUDA_MEMCPY2D` and `CUDA_MEMCPY3D`.
-const COPY_2D: i32 = 128;
-const COPY_3D: i32 = 200;
+/// Where the probe is in a cookie. Below is the number of the function.
+pub(super) const PROBE_SHIFT: i32 = 32;
 
 impl Probe {
-    const ALL: [Probe; 16] = [
-        Probe::Return,
-        Probe::ReturnWithName,
-        Probe::ReturnWithNameOut,
-        Probe::ReturnWithArray,
-        Probe::ReturnWithCopy2,
-        Probe::ReturnWithCopy3,
-        Probe::ReturnOfBegin,
-        Probe::ReturnOfEnd,
-        Probe::ReturnOfFailure,
-        Probe::WayOut,
-        Probe::Store,
-        Probe::Launch,
-        Probe::LaunchExtended,
-        Probe::Enter,
-        Probe::EnterWhileCapturing,
-        Probe::Count,
-    ];
-
-    pub(crate) fn moment(self) -> Moment {
-        match self {
-            Probe::WayOut | Probe::Store | Probe::Launch | Probe::LaunchExtended => Moment::Entry,
-            Probe::Enter | Probe::EnterWhileCapturing | Probe::Count => Moment::Entry,
-            _ => Moment::Return,
-        }
+    /// Returns the cookie of the probe at a function.
+    pub(crate) fn cookie(self, function: u32) -> u64 {
+        (self as u64) << PROBE_SHIFT | u64::from(function)
     }
 
-    fn code(self, code: Code<'_>) -> Assembler {
+    /// Returns the program that is attached for it.
+    pub(crate) fn place(self) -> Place {
         match self {
-            Probe::Return => returned(code, Returned::Out),
-            Probe::ReturnWithName => returned(code, Returned::Text(2)),
-            Probe::ReturnWithNameOut => returned(code, Returned::TextOut),
-            Probe::ReturnWithArray => returned(code, Returned::Structure(1, ARRAY)),
-            Probe::ReturnWithCopy2 => returned(code, Returned::Structure(0, COPY_2D)),
-            Probe::ReturnWithCopy3 => returned(code, Returned::Structure(0, COPY_3D)),
-            Probe::ReturnOfBegin => returned(code, Returned::CaptureBegins),
-            Probe::ReturnOfEnd => returned(code, Returned::CaptureEnds),
-            Probe::ReturnOfFailure => failed(code, FailureSeen::AtReturn),
-            Probe::WayOut => failed(code, FailureSeen::OnTheWayOut),
-            Probe::Store => store(code),
-            Probe::Launch => entered(code, Entered::Stack(LAUNCH_STACK)),
-            Probe::LaunchExtended => entered(code, Entered::Structure(LAUNCH_CONFIGURATION)),
-            Probe::Enter => entered(code, Entered::Arguments),
-            Probe::EnterWhileCapturing => entered(code, Entered::WhileCapturing),
-            Probe::Count => count(code),
+            Probe::WayOut => Place::WaysOut,
+            Probe::Store | Probe::Launch | Probe::LaunchExtended => Place::Entries,
+            Probe::Enter | Probe::EnterWhileCapturing | Probe::Count => Place::Entries,
+            _ => Place::Returns,
+        }
+    }
+}
+
+/// Where a program is attached. There are few, since each takes 30 ms to remove. In this order they
+/// are attached, so that each call whose begin is kept has its return recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Place {
+    Returns,
+    WaysOut,
+    Entries,
+}
+
+impl Place {
+    pub(crate) fn moment(self) -> Moment {
+        match self {
+            Place::Returns => Moment::Return,
+            Place::WaysOut | Place::Entries => Moment::Entry,
         }
     }
 }
@@ -97,7 +72,9 @@ impl Probe {
 /// The programs of one observation.
 #[derive(Debug)]
 pub(crate) struct Programs {
-    probes: BTreeMap<Probe, Program>,
+    returns: Program,
+    ways_out: Program,
+    entries: Program,
     fork: Program,
     exec: Program,
     exit: Program,
@@ -114,23 +91,25 @@ impl Programs {
         let kernel = Offsets::of(types)?;
         let begin = || Code::begin(maps, &kernel, scope);
         let load = |kind, attach, name: &str, code| Program::load(kind, attach, &format!("gpubench_{name}"), code);
-        let probe = |probe: Probe| {
-            let name = format!("{probe:?}").replace("Return", "Ret");
-            let program = load(ProgramKind::Probe, attach, &name, probe.code(begin()))?;
-            Ok((probe, program))
-        };
+        let probe = |name, code| load(ProgramKind::Probe, attach, name, code);
         let tracepoint = |name, code| load(ProgramKind::RawTracepoint, AttachType::Plain, name, code);
         Ok(Programs {
-            probes: Probe::ALL.into_iter().map(probe).collect::<Result<_, BpfError>>()?,
+            returns: probe("returns", calls::returns(begin()))?,
+            ways_out: probe("ways_out", calls::ways_out(begin()))?,
+            entries: probe("entries", calls::entries(begin()))?,
             fork: tracepoint("fork", processes::fork(begin()))?,
             exec: tracepoint("exec", processes::exec(begin()))?,
             exit: tracepoint("exit", processes::exit(begin()))?,
         })
     }
 
-    /// Returns the program of a probe.
-    pub(crate) fn probe(&self, probe: Probe) -> &Program {
-        &self.probes[&probe]
+    /// Returns the program of a place.
+    pub(crate) fn at(&self, place: Place) -> &Program {
+        match place {
+            Place::Returns => &self.returns,
+            Place::WaysOut => &self.ways_out,
+            Place::Entries => &self.entries,
+        }
     }
 
     /// Begins to follow processes.

@@ -10,4 +10,4 @@ mod loaded;
 mod processes;
 
 pub(super) use calls::NAME_BYTES;
-pub(crate) use loaded::{Probe, Programs};
+pub(crate) use loaded::{Place, Probe, Programs};

@@ -74,6 +74,7 @@ pub(super) fn exec(mut code: Code<'_>) -> Assembler {
     code.asm.store(Double, R9, field::OUT, R1);
     code.asm.store(Double, R8, process::STARTED, R1);
     code.asm.store(Double, R8, process::CAPTURES, 0);
+    code.asm.store(Double, R8, process::CALLS, 0);
     // The third word of the context is the program being executed.
     code.asm.load(Double, R7, R6, 16);
     let path = code.kernel.exec_path;
@@ -87,6 +88,7 @@ pub(super) fn exec(mut code: Code<'_>) -> Assembler {
     code.asm.call(Helper::MonotonicNanoseconds);
     code.asm.store(Double, R8, process::STARTED, R0);
     code.asm.store(Double, R8, process::CAPTURES, 0);
+    code.asm.store(Double, R8, process::CALLS, 0);
     code.process_lost();
     code.finish()
 }
@@ -97,6 +99,10 @@ pub(super) fn exit(mut code: Code<'_>) -> Assembler {
     listed(&mut code);
     code.asm.address(R2, R10, stack::TASK).set_map(R1, &maps.calls);
     code.asm.call(Helper::MapDelete);
+    let in_no_call = code.asm.label();
+    code.asm.jump_if(R0, Condition::NotEqual, 0, in_no_call);
+    code.add_to_calls(-1);
+    code.asm.place(in_no_call);
     // The first word of the context is the thread.
     code.asm.load(Double, R6, R6, 0);
     code.follow(R7, R6, kernel.task_signal);
