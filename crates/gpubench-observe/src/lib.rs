@@ -22,7 +22,7 @@ pub mod testing;
 mod timestamp;
 mod work;
 
-pub use attach::{Attachment, Driver, ObserveError, Observer, Target};
+pub use attach::{Attachment, Driver, Lifecycles, ObserveError, Observer, Target};
 pub use cuda::Recognised;
 pub use doorbell::{Doorbell, DoorbellError};
 pub use event::{DriverCall, Event, EventKind};

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::{Origin, ProcessStart};
+use crate::{Origin, ProcessStart, Timestamp};
 
 /// Whether there is a process with this pid.
 pub(crate) fn exists(pid: u32) -> bool {
@@ -120,6 +120,12 @@ impl Stat {
             started: fields.nth(17)?.parse().ok()?,
         })
     }
+}
+
+/// Returns the time of the clock that events have.
+pub(crate) fn now() -> Timestamp {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    Timestamp(time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs())
 }
 
 /// Whether this process sees the process ids of the kernel, and not those of a container.

@@ -2,11 +2,13 @@
 
 mod error;
 mod libraries;
+mod lifecycles;
 mod mapped;
 mod observer;
 mod target;
 
 pub use error::ObserveError;
 pub use libraries::Driver;
+pub use lifecycles::Lifecycles;
 pub use observer::{Attachment, Observer};
 pub use target::Target;

@@ -17,7 +17,7 @@ use crate::cuda::{
     counter, is_driver_function, process_value,
 };
 use crate::system::{self, Stat};
-use crate::{Event, FunctionTotal, Origin, ProcessId, Source, Timestamp};
+use crate::{Event, FunctionTotal, Origin, ProcessId, Source};
 
 /// Observes processes through probes on the functions of their driver.
 ///
@@ -172,7 +172,7 @@ impl Observer {
         let Some(before) = Stat::of(pid) else {
             return Ok(());
         };
-        let started = Timestamp(now());
+        let started = system::now();
         if !self.list(pid, started.0)? {
             return Ok(());
         }
@@ -371,10 +371,4 @@ const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
 
 fn own_library_path() -> Option<std::ffi::OsString> {
     std::env::var_os(LIBRARY_PATH)
-}
-
-/// Returns the nanoseconds of `CLOCK_MONOTONIC`.
-fn now() -> u64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
 }

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
 
-use gpubench_observe::{Event, EventKind, ObserveError, Observer, Origin, ProcessId, ProcessStart, Target};
+use gpubench_observe::{Event, EventKind, Lifecycles, ObserveError, Observer, Origin, ProcessId, ProcessStart, Target};
 
 use crate::double::{Seen, Stubs, driver_folder, may_observe, program};
 
@@ -58,6 +58,39 @@ fn forks_execs_and_ends_separate_processes() {
 }
 
 #[test]
+fn begins_and_ends_of_processes_are_seen_without_probes() {
+    let command = program("dynamic", Stubs::Call, &["fork"]);
+    let mut lifecycles = match Lifecycles::attach(Target::Command(command)) {
+        Ok(lifecycles) => lifecycles,
+        Err(error) => {
+            let _ = writeln!(
+                std::io::stderr(),
+                "skipped: begins_and_ends_of_processes_are_seen_without_probes: {error}"
+            );
+            return;
+        }
+    };
+    lifecycles.child().expect("a child").wait().expect("it ends");
+    let seen = Seen::rest(&mut lifecycles);
+    let starts = starts(&seen);
+    let [(parent, started), (first, forked), (second, executed), (last, again)] = &starts[..] else {
+        panic!("{starts:#?}");
+    };
+    let parent = *parent;
+    assert_eq!(started.origin, Origin::Exec { before: None });
+    assert_eq!(
+        (forked.origin, again.origin),
+        (Origin::Fork { parent }, Origin::Fork { parent })
+    );
+    assert_eq!(executed.origin, Origin::Exec { before: Some(*first) });
+    assert_eq!(first.pid, second.pid);
+    for process in [&parent, first, second, last] {
+        let is_end = |event: &&Event| event.process == *process && matches!(event.kind, EventKind::Exited { .. });
+        assert_eq!(seen.events.iter().filter(is_end).count(), 1);
+    }
+}
+
+#[test]
 fn grandchildren_of_a_shell_are_observed() {
     if !may_observe("grandchildren_of_a_shell_are_observed") {
         return;
@@ -70,6 +103,48 @@ fn grandchildren_of_a_shell_are_observed() {
         .env("LD_LIBRARY_PATH", driver_folder(Stubs::Call));
     let seen = Seen::of(command);
     assert_eq!(seen.launched_names(), ["short_lived"; 2]);
+}
+
+#[test]
+fn a_new_process_with_the_pid_of_a_dead_one_is_another_process() {
+    if !may_observe("a_new_process_with_the_pid_of_a_dead_one_is_another_process") {
+        return;
+    }
+    // The kernel gives the next process the next pid. Others may be faster, so the script repeats.
+    const LAST_PID: &str = "/proc/sys/kernel/ns_last_pid";
+    let script = r#"
+        "$0" short & first=$!; wait $first
+        for attempt in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+            echo $((first - 1)) > "$1"; "$0" allocate 2 & second=$!; wait $second
+            [ $first = $second ] && exit 0
+        done
+        exit 1"#;
+    let inner = program("dynamic", Stubs::Call, &[]);
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).arg(inner.get_program()).arg(LAST_PID);
+    command.env("LD_LIBRARY_PATH", driver_folder(Stubs::Call));
+    let mut observer = Observer::attach(Target::Command(command)).expect("it attaches");
+    let status = observer.child().expect("a child").wait().expect("it ends");
+    if !status.success() {
+        let _ = writeln!(
+            std::io::stderr(),
+            "skipped: a_new_process_with_the_pid_of_a_dead_one_is_another_process: no pid was used again"
+        );
+        return;
+    }
+    let seen = Seen::rest(&mut observer);
+    let launched = |event: &&Event| matches!(event.kind, EventKind::Launch(_));
+    let first = seen.events.iter().find(launched).expect("it launches").process;
+    let allocated = |event: &&Event| matches!(&event.kind, EventKind::Allocate(memory) if memory.bytes == 8);
+    let second = seen.events.iter().rfind(allocated).expect("it allocates").process;
+    assert_eq!(first.pid, second.pid);
+    assert!(first.started < second.started);
+    let of_first = seen
+        .events
+        .iter()
+        .filter(|event| event.process == first)
+        .filter(allocated);
+    assert_eq!(of_first.count(), 0);
 }
 
 /// Starts a program that has loaded the driver and waits for a line.

@@ -132,7 +132,7 @@ impl Seen {
     }
 
     /// Returns what an observer has still to tell.
-    pub(crate) fn rest(observer: &mut Observer) -> Seen {
+    pub(crate) fn rest(observer: &mut impl Source) -> Seen {
         let mut events = Vec::new();
         observer.poll(&mut |event| events.push(event)).expect("events");
         let totals = observer.totals().into_iter();

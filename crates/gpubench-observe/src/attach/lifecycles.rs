@@ -1,0 +1,159 @@
+//! Processes without the calls that they make: what can be seen without rights.
+
+use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+use std::process::Child;
+
+use gpubench_bpf::HeldChild;
+use gpubench_bpf::perf::{Lifecycle, Record, Records, Watched};
+use gpubench_diagnostic::Failure;
+
+use super::libraries::is_driver;
+use super::{ObserveError, Target};
+use crate::system;
+use crate::{Event, EventKind, FunctionTotal, Origin, ProcessId, ProcessStart, Source, Timestamp};
+
+/// Begins and ends of processes, from records of the kernel that need no eBPF. Where
+/// `perf_event_paranoid` is at most 2, they need no rights for processes of the same user either.
+///
+/// Of a process that runs already, children of its other threads are not seen. Of the whole system,
+/// which needs `CAP_PERFMON`, processes are reported once they map the driver.
+#[derive(Debug)]
+pub struct Lifecycles {
+    records: Records,
+    /// Whether a process is reported although it does not use the driver.
+    reports_all: bool,
+    running: BTreeMap<u32, ProcessId>,
+    child: Option<Child>,
+    events: Vec<Event>,
+    lost: u64,
+}
+
+impl Lifecycles {
+    /// Begins to observe. A command runs when this returns.
+    ///
+    /// # Errors
+    ///
+    /// If the kernel refuses, or there is no such process or program.
+    pub fn attach(target: Target) -> Result<Lifecycles, ObserveError> {
+        let begin = |watched| {
+            Ok::<_, ObserveError>(Lifecycles {
+                records: Records::open(watched)?,
+                reports_all: watched != Watched::System,
+                running: BTreeMap::new(),
+                child: None,
+                events: Vec::new(),
+                lost: 0,
+            })
+        };
+        match target {
+            Target::Command(command) => {
+                let program = command.get_program().to_string_lossy().into_owned();
+                let held = HeldChild::start(command)?;
+                let mut lifecycles = begin(Watched::Process(held.pid()))?;
+                let released = held.release();
+                lifecycles.child = Some(released.map_err(|source| ObserveError::Start { program, source })?);
+                Ok(lifecycles)
+            }
+            Target::Process(pid) if !system::exists(pid) => Err(ObserveError::NoProcess(pid)),
+            Target::Process(pid) => {
+                let mut lifecycles = begin(Watched::Process(pid))?;
+                let start = system::describe(pid, Origin::Before);
+                lifecycles.start(system::now(), pid, start);
+                Ok(lifecycles)
+            }
+            Target::System => begin(Watched::System),
+        }
+    }
+
+    /// Returns the command that was started, if one was.
+    pub fn child(&mut self) -> Option<&mut Child> {
+        self.child.as_mut()
+    }
+
+    fn follow(&mut self, record: Record) {
+        let Record { at, pid, what } = record;
+        let at = Timestamp(at);
+        match what {
+            Lifecycle::Forked { parent } => {
+                if let Some(parent) = self.running.get(&parent).copied() {
+                    let start = system::describe(pid, Origin::Fork { parent });
+                    self.start(at, pid, start);
+                }
+            }
+            Lifecycle::Exec { command } => {
+                let before = self.end(at, pid);
+                if self.reports_all {
+                    let start = describe_as(pid, &command, Origin::Exec { before });
+                    self.start(at, pid, start);
+                }
+            }
+            Lifecycle::Mapped { name, .. } => {
+                if is_driver(&name) && !self.running.contains_key(&pid) {
+                    let start = system::describe(pid, Origin::Exec { before: None });
+                    self.start(at, pid, start);
+                }
+            }
+            Lifecycle::Exited => {
+                self.end(at, pid);
+            }
+            Lifecycle::Lost { records } => self.lost += records,
+        }
+    }
+
+    fn start(&mut self, at: Timestamp, pid: u32, start: ProcessStart) {
+        let process = ProcessId { pid, started: at };
+        self.end(at, pid);
+        self.running.insert(pid, process);
+        self.report(at, process, EventKind::Started(start));
+    }
+
+    fn end(&mut self, at: Timestamp, pid: u32) -> Option<ProcessId> {
+        let ended = self.running.remove(&pid)?;
+        self.report(at, ended, EventKind::Exited { status: None });
+        Some(ended)
+    }
+
+    fn report(&mut self, at: Timestamp, process: ProcessId, kind: EventKind) {
+        self.events.push(Event {
+            at,
+            process,
+            thread: process.pid,
+            kind,
+        });
+    }
+}
+
+/// Returns what the system tells of a process, if it still runs the program that it executed.
+fn describe_as(pid: u32, command: &str, origin: Origin) -> ProcessStart {
+    let found = system::describe(pid, origin);
+    let name = found.executable.as_ref().and_then(|executable| executable.file_name());
+    match name.is_some_and(|name| name.as_bytes().starts_with(command.as_bytes())) {
+        true => found,
+        false => ProcessStart {
+            origin,
+            executable: Some(PathBuf::from(command)),
+            command: Vec::new(),
+        },
+    }
+}
+
+impl Source for Lifecycles {
+    fn poll(&mut self, sink: &mut dyn FnMut(Event)) -> Result<usize, Failure> {
+        for record in self.records.read() {
+            self.follow(record);
+        }
+        let count = self.events.len();
+        self.events.drain(..).for_each(sink);
+        Ok(count)
+    }
+
+    fn totals(&self) -> Vec<FunctionTotal> {
+        Vec::new()
+    }
+
+    fn lost(&self) -> u64 {
+        self.lost
+    }
+}
