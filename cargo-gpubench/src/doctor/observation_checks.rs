@@ -28,14 +28,15 @@ pub(super) fn checks(abilities: &Abilities) -> Vec<Check> {
             format!("`cargo gpubench probe` sees nothing; {}", remedy(&abilities.missing)),
         ),
     };
-    let processes = match abilities.descendants {
+    let sees_calls = matches!(abilities.ability, Ability::Probes | Ability::SlowProbes);
+    let processes = sees_calls.then(|| match abilities.descendants {
         true => area.good("child processes", "followed from fork to exit"),
         false => area.gap(
             "child processes",
             "not followed",
             "`probe` needs `/sys/kernel/btf/vmlinux`: use a kernel built with `CONFIG_DEBUG_INFO_BTF=y`",
         ),
-    };
+    });
     let watchpoint = match abilities.watchpoint {
         true => area.good("watchpoint", "counts what is submitted to the GPU"),
         false => area.gap(
@@ -44,5 +45,8 @@ pub(super) fn checks(abilities: &Abilities) -> Vec<Check> {
             "submissions to the GPU cannot be counted; lower `kernel.perf_event_paranoid` to 2",
         ),
     };
-    vec![calls, processes, watchpoint]
+    [Some(calls), processes, Some(watchpoint)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
