@@ -41,7 +41,7 @@ settings! {
 
         /// Show the state at this interval
         #[arg(long, value_name = "DURATION", default_value_t = TimeLimit::seconds(1), help_heading = "Observe")]
-        interval: TimeLimit => Profile "--interval 500ms", common;
+        interval: TimeLimit => Line "--interval 500ms", common;
 
         /// Stop after this time
         ///
@@ -54,13 +54,13 @@ settings! {
         /// Without a value it is 127.0.0.1:9000. A port alone is one of this machine, which no
         /// other can reach. Port 0 takes a free one. The page is at `/metrics`.
         #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = DEFAULT, help_heading = "Output")]
-        metrics_addr: Option<MetricsAddress> => Profile "--metrics-addr 127.0.0.1:9000", common;
+        metrics_addr: Option<MetricsAddress> => Line "--metrics-addr 127.0.0.1:9000", common;
 
         /// Write metrics for node_exporter's textfile collector to this file
         ///
         /// It is replaced at each interval, as a whole. Its name must end in `.prom`.
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
-        metrics_file: Option<Utf8PathBuf> => Profile "--metrics-file /var/lib/node_exporter/gpubench.prom";
+        metrics_file: Option<Utf8PathBuf> => Line "--metrics-file /var/lib/node_exporter/gpubench.prom";
 
         /// Write standard output for people or for programs
         ///
@@ -68,18 +68,18 @@ settings! {
         /// one `probe-finished` record. What the command writes to standard output then goes to
         /// standard error.
         #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = "Output")]
-        message_format: MessageFormat => Profile "--message-format json > observed.jsonl";
+        message_format: MessageFormat => Line "--message-format json > observed.jsonl";
 
         /// Also write the records to this file as JSON lines
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
-        export_json: Option<OutputTarget> => Profile "--export-json observed.jsonl";
+        export_json: Option<OutputTarget> => Line "--export-json observed.jsonl";
 
         /// Also write an HTML page at the end: `html`, or `html=FILE`
         ///
         /// The page is one file that needs no network and no scripts. Without FILE it is
         /// `gpubench-probe.html` in the current folder.
         #[arg(long, value_name = "KIND", help_heading = "Output")]
-        report: Option<PageTarget> => Profile "--report html=observed.html", common;
+        report: Option<PageTarget> => Line "--report html=observed.html", common;
 
         /// Print a line for each interval, and leave the command's terminal alone
         ///
@@ -87,11 +87,11 @@ settings! {
         /// above it, without their colours. Programs that draw a screen of their own need this
         /// option.
         #[arg(long, conflicts_with = "quiet", help_heading = "Output")]
-        no_live: bool => Profile "--no-live";
+        no_live: bool => Line "--no-live";
 
         /// Show only the summary
         #[arg(short, long, help_heading = "Output")]
-        quiet: bool => Profile "--quiet";
+        quiet: bool => Line "--quiet";
     }
 }
 
