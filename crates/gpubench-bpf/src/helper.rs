@@ -18,5 +18,6 @@ pub enum Helper {
     ReadKernelText = 115,
     RingReserve = 131,
     RingSubmit = 132,
+    RingDiscard = 133,
     AttachCookie = 174,
 }

@@ -51,7 +51,6 @@ fn ten_thousand_names_are_told_without_rests_of_others() {
     if !may_observe("ten_thousand_names_are_told_without_rests_of_others") {
         return;
     }
-    // The ring is written round more than once.
     const NAMES: usize = 10_000;
     let command = program("dynamic", Stubs::Call, &["names", &NAMES.to_string()]);
     let mut observer = Observer::attach(Target::Command(command)).expect("it attaches");

@@ -43,3 +43,12 @@ fn a_name_in_memory_that_nobody_touched_yet_is_read() {
     let seen = Seen::of(program("dynamic", Stubs::Call, &["cold-name"]));
     assert_eq!(seen.launched_names(), ["cold_page_kernel"]);
 }
+
+#[test]
+fn names_of_any_length_are_whole() {
+    if !may_observe("names_of_any_length_are_whole") {
+        return;
+    }
+    let seen = Seen::of(program("dynamic", Stubs::Call, &["long-name"]));
+    assert_eq!(seen.launched_names(), [2999, 255, 254].map(|length| "y".repeat(length)));
+}

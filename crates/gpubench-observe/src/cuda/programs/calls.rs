@@ -51,6 +51,8 @@ const COPY_3D: i32 = 200;
 
 /// Mangled names of templates are long.
 pub(in crate::cuda) const NAME_BYTES: i32 = 4096;
+/// Most names are not.
+const SHORT_NAME_BYTES: i32 = 256;
 
 /// `CUDA_ERROR_NOT_READY`, the answer of a query and no error.
 const NOT_READY: i32 = 600;
@@ -227,33 +229,61 @@ pub(super) fn ways_out(mut code: Code<'_>) -> Assembler {
 
 /// Records that a call returns.
 fn record_return(code: &mut Code<'_>, returned: Returned) {
-    let rest = match returned {
-        Returned::Out | Returned::CaptureBegins | Returned::CaptureEnds => 0,
-        Returned::Text(_) | Returned::TextOut => NAME_BYTES,
-        Returned::Structure(_, bytes) => bytes,
+    match returned {
+        Returned::Out | Returned::CaptureBegins | Returned::CaptureEnds => {
+            let full = begin_return(code, 0);
+            code.submit_or_drop(full);
+        }
+        Returned::Structure(number, bytes) => {
+            let full = begin_return(code, bytes);
+            code.asm.load(Double, R3, R10, kept_argument(number));
+            code.read_user(field::REST, bytes);
+            code.submit_or_drop(full);
+        }
+        Returned::Text(_) | Returned::TextOut => record_name(code, returned),
+    }
+}
+
+/// Records a name, in a short record if it fits: the ring has room for ten times as many.
+fn record_name(code: &mut Code<'_>, returned: Returned) {
+    let end = code.end;
+    let fits = code.asm.label();
+    let full = begin_return(code, SHORT_NAME_BYTES);
+    read_name(code, returned, SHORT_NAME_BYTES);
+    // The length with its zero; a text that is cut has the whole room.
+    code.asm.jump_if(R0, Condition::Less, SHORT_NAME_BYTES, fits);
+    code.discard();
+    let long = code.asm.label();
+    code.asm.jump(long).place(fits);
+    code.submit_or_drop(full);
+    code.asm.jump(end).place(long);
+    let full = begin_return(code, NAME_BYTES);
+    read_name(code, returned, NAME_BYTES);
+    code.submit_or_drop(full);
+}
+
+fn read_name(code: &mut Code<'_>, returned: Returned, most: i32) {
+    match returned {
+        Returned::Text(number) => code.asm.load(Double, R3, R10, kept_argument(number)),
+        _ => code.asm.load(Double, R3, R9, field::OUT),
     };
+    code.read_user_text(field::REST, most);
+}
+
+/// Begins a record of a return, with room for `rest` bytes. Goes to the label that it returns if
+/// there is none.
+fn begin_return(code: &mut Code<'_>, rest: i32) -> gpubench_bpf::Label {
     let full = code.reserve(HEAD + rest);
     code.head(Kind::Returned);
     fill_from_call(code);
-    code.asm.load(Double, R3, R10, stack::CALL_VALUE + call::ARGUMENTS);
+    code.asm.load(Double, R3, R10, kept_argument(0));
     code.read_user(field::OUT, 8);
-    let argument = |number: usize| stack::CALL_VALUE + call::ARGUMENTS + 8 * number as i16;
-    match returned {
-        Returned::Out | Returned::CaptureBegins | Returned::CaptureEnds => {}
-        Returned::Text(number) => {
-            code.asm.load(Double, R3, R10, argument(number));
-            code.read_user_text(field::REST, NAME_BYTES);
-        }
-        Returned::TextOut => {
-            code.asm.load(Double, R3, R9, field::OUT);
-            code.read_user_text(field::REST, NAME_BYTES);
-        }
-        Returned::Structure(number, bytes) => {
-            code.asm.load(Double, R3, R10, argument(number));
-            code.read_user(field::REST, bytes);
-        }
-    }
-    code.submit_or_drop(full);
+    full
+}
+
+/// Returns where on the stack an argument of the call is.
+fn kept_argument(number: usize) -> i16 {
+    stack::CALL_VALUE + call::ARGUMENTS + 8 * number as i16
 }
 
 /// `R8` = the entry of the process. A process that no call listed has no call that returns.

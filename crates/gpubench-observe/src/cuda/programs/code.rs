@@ -235,6 +235,11 @@ impl<'a> Code<'a> {
         self.asm.set(R1, R9).set(R2, WAKE_NOBODY).call(Helper::RingSubmit);
     }
 
+    /// Gives the record up.
+    pub(super) fn discard(&mut self) {
+        self.asm.set(R1, R9).set(R2, WAKE_NOBODY).call(Helper::RingDiscard);
+    }
+
     /// Hands the record to the reader and ends; counts the call as dropped where there was no room.
     pub(super) fn submit_or_drop(&mut self, full: Label) {
         let end = self.end;

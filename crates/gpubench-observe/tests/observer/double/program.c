@@ -183,6 +183,13 @@ static void names(long count) {
   }
 }
 
+static void long_name(void) {
+  static char name[3000];
+  memset(name, 'y', sizeof name - 1);
+  launch(kernel(name), 0);
+  launch(kernel(name + 3000 - 1 - 255), 0);
+  launch(kernel(name + 3000 - 1 - 254), 0);
+}
 static double seconds(clockid_t clock) {
   struct timespec now;
   clock_gettime(clock, &now);
@@ -235,6 +242,7 @@ int main(int count, char **words) {
   else if (!strcmp(what, "fork")) forks(words);
   else if (!strcmp(what, "cold-name")) cold_name();
   else if (!strcmp(what, "names")) names(number);
+  else if (!strcmp(what, "long-name")) long_name();
   else if (!strcmp(what, "time")) time_calls(number);
   else if (!strcmp(what, "pace")) pace(number);
   else return 2;
