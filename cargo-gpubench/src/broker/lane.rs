@@ -3,11 +3,14 @@
 use std::time::Instant;
 
 use super::against::baseline_run::BaselineCase;
+use super::audit::{Probes, add_audit, not_audited};
 use super::benchmark_line::add_location;
 use super::cases::Case;
 use super::contest::divide;
 use super::job::Job;
 use super::lane_context::LaneContext;
+use super::lane_session::Purpose;
+use super::options::Audit;
 use super::recording::authors::Authors;
 use super::recording::preparation::PreparedCase;
 use super::roles::Roles;
@@ -127,7 +130,9 @@ impl Lane<'_, '_> {
                     self.retire_roles(first_job.case);
                 }
                 for entry in entries.iter_mut() {
-                    self.add_hardware_metrics(entry.job, entry.prepared, &mut entry.finished.result)?;
+                    let result = &mut entry.finished.result;
+                    self.add_hardware_metrics(entry.job, entry.prepared, result)?;
+                    self.add_audit(entry.job, entry.prepared, result)?;
                 }
             }
             Err(error) => {
@@ -210,25 +215,60 @@ impl Lane<'_, '_> {
             metrics,
         };
         let job = &job.once();
-        let (none, quietly) = (&mut IdleWorkers::default(), &mut |_| {});
-        let measured = self.measure_reading(&[(job, prepared)], &BaselineCase::Absent, reading, none, quietly);
-        let measured = measured.and_then(|MeasuredInTurns { arms, roles, .. }| {
-            if roles == RolesAfterwards::Unknown {
-                self.retire_roles(job.case);
-            }
-            arms.into_iter()
-                .collect::<Result<Vec<Measured>, _>>()
-                .map_err(MeasureError::Worker)
-        });
-        match measured {
-            Ok(arms) => {
+        match self.measure_again(Purpose::Counts(reading), job, prepared) {
+            Ok(measured) => {
                 let counted_by = self.context.settings.counters.hardware.as_deref();
-                arms.into_iter()
-                    .for_each(|measured| add_hardware(result, measured, counted_by));
+                add_hardware(result, measured, counted_by);
                 Ok(())
             }
             Err(error) => self.note_failure(job.case, &error, result),
         }
+    }
+
+    /// Audits the calls of a case that passed, in windows of their own, and adds the result. A call
+    /// that fails there fails the case.
+    fn add_audit(
+        &mut self,
+        job: &Job<'_>,
+        prepared: &PreparedCase,
+        result: &mut BenchmarkComplete,
+    ) -> Result<(), Interrupted> {
+        let is_wanted = self.context.settings.options.measurement.audit == Audit::Made;
+        if !is_wanted || !result.metric.is_time() || result.verdict != Verdict::Pass {
+            return Ok(());
+        }
+        let probes = match Probes::begin() {
+            Ok(probes) => probes,
+            Err(error) => {
+                result.notices.push(not_audited(&error.into()));
+                return Ok(());
+            }
+        };
+        let measured = self.measure_again(Purpose::Audit, &job.once(), prepared);
+        let seen = probes.end();
+        match (measured, seen) {
+            (Ok(measured), Ok(seen)) => add_audit(result, &prepared.recorded.recording, measured, &seen),
+            (Ok(_), Err(failure)) => result.notices.push(not_audited(&failure)),
+            (Err(error), _) => self.note_failure(job.case, &error, result)?,
+        }
+        Ok(())
+    }
+
+    /// Measures a case once more, in fresh processes, for a purpose besides its times.
+    fn measure_again(
+        &mut self,
+        purpose: Purpose<'_>,
+        job: &Job<'_>,
+        prepared: &PreparedCase,
+    ) -> Result<Measured, MeasureError> {
+        let (none, quietly) = (&mut IdleWorkers::default(), &mut |_| {});
+        let measured = self.measure_for(purpose, &[(job, prepared)], &BaselineCase::Absent, none, quietly)?;
+        if measured.roles == RolesAfterwards::Unknown {
+            self.retire_roles(job.case);
+        }
+        let mut arms = measured.arms.into_iter();
+        let arm = arms.next().expect("one case has one arm");
+        arm.map_err(MeasureError::Worker)
     }
 
     /// Returns the baseline's result of a case, if the baseline has the case.

@@ -18,6 +18,17 @@ use gpubench_protocol::window::case_number;
 use gpubench_protocol::wire::Measurand;
 use gpubench_report::Progress;
 
+/// What a case is measured for.
+#[derive(Clone, Copy)]
+pub(super) enum Purpose<'r> {
+    /// Its times.
+    Times,
+    /// Its counts.
+    Counts(WorkerReading<'r>),
+    /// What its calls ask of the driver.
+    Audit,
+}
+
 impl Lane<'_, '_> {
     /// Measures cases alternately, with the baseline's case if there is one.
     pub(super) fn measure_entrants(
@@ -27,29 +38,28 @@ impl Lane<'_, '_> {
         idle_workers: &mut IdleWorkers,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<MeasuredInTurns, MeasureError> {
-        let reading = match entrants[0].0.announced.metric.is_count() {
-            true => WorkerReading {
+        let purpose = match entrants[0].0.announced.metric.is_count() {
+            true => Purpose::Counts(WorkerReading {
                 measurand: Measurand::Instructions,
                 metrics: &[],
-            },
-            false => WorkerReading::default(),
+            }),
+            false => Purpose::Times,
         };
-        self.measure_reading(entrants, baseline_case, reading, idle_workers, progress)
+        self.measure_for(purpose, entrants, baseline_case, idle_workers, progress)
     }
 
     /// Measures cases alternately, at least one. All have the settings of the first.
-    pub(super) fn measure_reading(
+    pub(super) fn measure_for(
         &mut self,
+        purpose: Purpose<'_>,
         entrants: &[(&Job<'_>, &PreparedCase)],
         baseline_case: &BaselineCase<'_>,
-        reading: WorkerReading<'_>,
         idle_workers: &mut IdleWorkers,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<MeasuredInTurns, MeasureError> {
         let (first, prepared) = entrants[0];
         let Job { case, options, .. } = first;
         let LaneContext { selected, settings, .. } = self.context;
-        let is_timed = reading.measurand == Measurand::Time;
         let baseline = match baseline_case {
             BaselineCase::Ready(theirs) => Some(*theirs),
             _ => None,
@@ -64,9 +74,9 @@ impl Lane<'_, '_> {
             annotation: None,
             number: number_of(&labels),
             facts: selected.facts,
-            method: match is_timed {
-                true => first.announced.mode,
-                false => counted_in(first.announced.mode),
+            method: match purpose {
+                Purpose::Times => first.announced.mode,
+                Purpose::Counts(_) | Purpose::Audit => one_by_one(first.announced.mode),
             },
             flush_bytes: settings.flush_bytes,
             graph_calls: calls_in_graph(
@@ -104,9 +114,10 @@ impl Lane<'_, '_> {
         let question = settings.question(options);
         let (referee, control_worker) = self.roles.ready().map_err(MeasureError::Open)?;
         let author = self.authors.client(selected.library_of(case));
-        let protocol = match is_timed {
-            true => settings.protocol_for(options, company),
-            false => settings.counting_protocol(options, reading),
+        let protocol = match purpose {
+            Purpose::Times => settings.protocol_for(options, company),
+            Purpose::Counts(reading) => settings.counting_protocol(options, reading),
+            Purpose::Audit => settings.audit_protocol(options),
         };
         let mut session = Session {
             protocol: &Protocol {
@@ -146,8 +157,9 @@ fn names_of(labels: &[String], baseline: Option<&PreparedCase>) -> Vec<String> {
     }
 }
 
-/// Returns the method of the windows in which the calls of a mode are counted: one call each.
-fn counted_in(mode: Method) -> Method {
+/// Returns the method of the windows in which the calls of a mode are counted or audited: one call
+/// each.
+fn one_by_one(mode: Method) -> Method {
     match mode {
         Method::Cold | Method::Warm => mode,
         Method::Graph | Method::Hot => Method::Cold,

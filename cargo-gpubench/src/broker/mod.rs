@@ -4,6 +4,7 @@
 mod against;
 mod ahead;
 mod archive;
+mod audit;
 mod benchmark_line;
 mod case_readings;
 mod case_runner;

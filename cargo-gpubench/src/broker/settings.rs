@@ -1,6 +1,7 @@
 //! The measurement settings of a run, resolved for its device.
 
 use std::num::NonZeroUsize;
+use std::time::Duration;
 
 use super::counters::Counters;
 use super::decision::DecisionRule;
@@ -21,6 +22,9 @@ use gpubench_store::compare::Threshold;
 /// access.
 const OBSERVED: u32 = 30;
 
+/// How long calls are audited.
+const AUDITED_FOR: Duration = Duration::from_millis(200);
+
 /// The measurement settings of a run.
 pub(super) struct RunSettings<'a> {
     pub(super) options: &'a RunOptions,
@@ -38,6 +42,8 @@ pub(super) struct RunSettings<'a> {
     device: DeviceOrder,
     facts: &'a Facts,
     clock_bound: ClockBound,
+    /// For windows that are not timed.
+    no_clock: ClockBound,
 }
 
 /// Whether a case is measured together with others.
@@ -87,6 +93,7 @@ impl<'a> RunSettings<'a> {
                 true => facts.clock_bound.clone(),
                 false => ClockBound::Absent("nothing is timed".into()),
             },
+            no_clock: ClockBound::Absent("nothing is timed".into()),
         })
     }
 
@@ -129,6 +136,17 @@ impl<'a> RunSettings<'a> {
             observer: program,
             // One thread runs the blocks in order: a kernel may depend on it.
             device: self.device.with_one_thread(),
+            ..self.protocol_for(case, Company::Alone)
+        }
+    }
+
+    /// Returns the protocol of the calls that are audited: those of one worker, one after another.
+    pub(super) fn audit_protocol(&self, case: &CaseOptions) -> Protocol<'_> {
+        Protocol {
+            mode: RunMode::Profile(AUDITED_FOR),
+            energy: Energy::Ignored,
+            worker_count: WorkerCountRule::exactly(NonZeroUsize::MIN),
+            clock_bound: &self.no_clock,
             ..self.protocol_for(case, Company::Alone)
         }
     }

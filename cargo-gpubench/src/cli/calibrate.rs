@@ -6,7 +6,7 @@ use super::UsageError;
 use super::output::verbosity;
 use super::settings::DeviceChoiceArguments;
 use super::standard_output::refuse_two;
-use crate::broker::options::{MasterSeed, MeasurementOptions, MessageFormat, OtherRuns, OutputOptions};
+use crate::broker::options::{Audit, MasterSeed, MeasurementOptions, MessageFormat, OtherRuns, OutputOptions};
 use crate::calibrate::CalibrateOptions;
 use crate::config::{CaseLayers, CaseSettings, Modes, TimeLimit, settings};
 use gpubench_contract::Flush;
@@ -76,6 +76,7 @@ impl CalibrateArguments {
                     false => OtherRuns::Awaited,
                 },
                 energy: Energy::Ignored,
+                audit: Audit::Left,
                 lock_clocks: None,
                 cases: CaseLayers {
                     given: settings,

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::settings::{DeviceArguments, DeviceChoiceArguments, MeasurementArguments};
-use crate::broker::options::{DeviceChoice, DeviceOptions, MeasurementOptions, OtherRuns};
+use crate::broker::options::{Audit, DeviceChoice, DeviceOptions, MeasurementOptions, OtherRuns};
 use crate::config::{CaseLayers, ThreadCount};
 use gpubench_contract::Flush;
 use gpubench_device::Backend;
@@ -97,6 +97,10 @@ impl MeasurementArguments {
             energy: match self.energy {
                 true => Energy::Measured,
                 false => Energy::Ignored,
+            },
+            audit: match self.audit {
+                true => Audit::Made,
+                false => Audit::Left,
             },
             lock_clocks: self.lock_clocks,
             cases,

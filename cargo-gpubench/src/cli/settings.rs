@@ -247,6 +247,14 @@ settings! {
         #[arg(long)]
         energy: bool => Profile "--energy";
 
+        /// Also show what a call asks of the CUDA driver: launches, copies, allocations, leaks
+        ///
+        /// Probes on the driver's functions see it from outside while the case runs once more, so
+        /// no timed call carries a probe. The record has the result in `audit`. Needs root, or the
+        /// capabilities that `cargo gpubench doctor` names.
+        #[arg(long)]
+        audit: bool => Profile "--audit";
+
         /// Lock the clock of the GPU's multiprocessors while cases are measured
         ///
         /// `base` is the clock that the GPU can keep at its rated power. A number is a supported

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod arithmetic;
+mod audit;
 mod calibration;
 mod comparison;
 mod contest;
@@ -34,6 +35,7 @@ pub mod units;
 mod words;
 
 pub use arithmetic::{ArithmeticPeaks, operand_type};
+pub use audit::{AuditedKernel, CallAudit};
 pub use calibration::*;
 pub use comparison::*;
 pub use contest::*;

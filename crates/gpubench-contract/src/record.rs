@@ -7,10 +7,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::words::words;
 use super::{
-    ArithmeticPeaks, BenchmarkHistory, CacheState, CalibrationComplete, Cause, Check, ComparisonComplete, Conservation,
-    ContestComplete, ContestShare, Counts, DeviceIdentity, DeviceKind, DeviceWork, Environment, Grade, HostTime,
-    KernelUse, Method, Metric, Params, PartTimes, ProbeFinished, ProbeSample, ProbeStarted, Reading, Revision,
-    SampleFlag, SanitizerReport, Stats, StepTimes, Stop, Throughput, Twin, Verdict, WindowCounts, WorkerShare,
+    ArithmeticPeaks, BenchmarkHistory, CacheState, CalibrationComplete, CallAudit, Cause, Check, ComparisonComplete,
+    Conservation, ContestComplete, ContestShare, Counts, DeviceIdentity, DeviceKind, DeviceWork, Environment, Grade,
+    HostTime, KernelUse, Method, Metric, Params, PartTimes, ProbeFinished, ProbeSample, ProbeStarted, Reading,
+    Revision, SampleFlag, SanitizerReport, Stats, StepTimes, Stop, Throughput, Twin, Verdict, WindowCounts,
+    WorkerShare,
 };
 
 /// One line of `--message-format json`.
@@ -287,6 +288,10 @@ pub struct BenchmarkComplete {
     /// found or could not be used.
     #[serde(default)]
     pub device_work: Option<DeviceWork>,
+    /// What a call asks of the CUDA driver. Null without `--audit`, and if the calls could not be
+    /// audited.
+    #[serde(default)]
+    pub audit: Option<CallAudit>,
     /// Energy of a call in joules, from the GPU's counter over many calls back to back on the same
     /// tensors. The power of an idle GPU is part of it. Null if it was not asked for with
     /// `--energy`, or could not be measured.
@@ -393,6 +398,7 @@ impl BenchmarkComplete {
             event_overhead_ns: None,
             empty_call_ns: None,
             device_work: None,
+            audit: None,
             energy_per_call_j: None,
             energy_resolution_j: None,
             stop: None,

@@ -2,6 +2,7 @@
 //! (`fake-cuda/README.md`) replaces the GPU.
 #![forbid(unsafe_code)]
 
+mod audit;
 mod clock;
 mod contests;
 mod energy;

@@ -28,10 +28,22 @@ pub struct MeasurementOptions {
     pub other_runs: OtherRuns,
     /// Whether the energy of a call is measured too.
     pub energy: Energy,
+    /// Whether it is shown what a call asks of the driver.
+    pub audit: Audit,
     /// The clock to lock while cases are measured.
     pub lock_clocks: Option<ClockSetting>,
     /// Settings that may differ from case to case.
     pub cases: CaseLayers,
+}
+
+/// Whether it is shown what a call asks of the driver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Audit {
+    /// It is not.
+    #[default]
+    Left,
+    /// `--audit`: in windows of their own after the samples.
+    Made,
 }
 
 /// What to do about other runs that measure on the same device.

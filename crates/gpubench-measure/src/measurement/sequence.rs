@@ -9,7 +9,7 @@ use crate::clients::{
     AuthorClient, ChannelEvent, OWN_WORK, Preparation, RefereeClient, RoleFailure, RoleName, WorkerClient, deadline,
     listen,
 };
-use crate::verdict::{Ending, WindowEvidence};
+use crate::verdict::{Ending, WindowEvidence, WindowSpan};
 use gpubench_device::{FaultCode, KernelHost};
 use gpubench_protocol::window::{CodePlacement, Gate, WindowKind, WindowOwner};
 use gpubench_protocol::wire::{Claim, Generate, WindowOrder};
@@ -120,11 +120,20 @@ impl Sequencer<'_> {
             gate: self.gate,
             ..WindowOrder::about(window, kind)
         };
+        let began_ns = monotonic_ns();
         if let Err(failure) = worker.arm(&order, self.protocol.within, self.protocol.interrupt) {
             return Ok(WindowOutcome::Lost(None, ending_of(failure)?));
         }
         self.referee.release(&order).map_err(MeasureError::referee)?;
-        self.await_end(worker, window)
+        let mut outcome = self.await_end(worker, window)?;
+        if let WindowOutcome::Ended(evidence) = &mut outcome {
+            evidence.span = Some(WindowSpan {
+                process: worker.child().id(),
+                began_ns,
+                ended_ns: monotonic_ns(),
+            });
+        }
+        Ok(outcome)
     }
 
     /// Makes the inputs of a window. Window 0 provides the decoys of the first window and the
@@ -291,6 +300,12 @@ impl Sequencer<'_> {
         }
         self.referee.close_case(interrupt).map_err(MeasureError::Open)
     }
+}
+
+/// Returns the nanoseconds of `CLOCK_MONOTONIC`, the clock of probes.
+fn monotonic_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs()
 }
 
 /// Returns the ending of a case for a failure of its worker.

@@ -128,6 +128,19 @@ pub struct WindowEvidence {
     pub claim: Option<Box<Claim>>,
     /// What its time is used for. Its outputs always count.
     pub time_use: TimeUse,
+    /// Which process ran it, and when.
+    pub span: Option<WindowSpan>,
+}
+
+/// The process that ran a window, and when it could work on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowSpan {
+    /// The worker's process id.
+    pub process: u32,
+    /// Before the order to queue the call was sent, in nanoseconds of `CLOCK_MONOTONIC`.
+    pub began_ns: u64,
+    /// After its claim was received, likewise.
+    pub ended_ns: u64,
 }
 
 /// What the time of a window is used for.
@@ -148,6 +161,7 @@ impl WindowEvidence {
             facts,
             claim,
             time_use: TimeUse::Counts,
+            span: None,
         }
     }
 

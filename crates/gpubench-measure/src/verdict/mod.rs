@@ -14,7 +14,9 @@ mod observed;
 mod words;
 
 pub use conservation::{balance, control_residuals, residual};
-pub use evidence::{ControlWindows, Ending, Evidence, Execution, TimeUse, WindowEvidence, sampled, sampled_by_worker};
+pub use evidence::{
+    ControlWindows, Ending, Evidence, Execution, TimeUse, WindowEvidence, WindowSpan, sampled, sampled_by_worker,
+};
 pub use floor::floor_ns;
 pub use gpubench_contract::{Cause, Grade, Verdict};
 pub(crate) use grade::open_sandbox;

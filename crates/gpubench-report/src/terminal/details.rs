@@ -4,8 +4,10 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::kernels;
-use gpubench_contract::units::{counted, energy, percent, time, wall_time};
-use gpubench_contract::{BenchmarkComplete, DeviceWork, Environment, KernelUse, Metric, Stats, StepTimes, Verdict};
+use gpubench_contract::units::{counted, energy, percent, size, time, wall_time};
+use gpubench_contract::{
+    BenchmarkComplete, CallAudit, DeviceWork, Environment, KernelUse, Metric, Stats, StepTimes, Verdict,
+};
 use gpubench_diagnostic::layout::unbroken;
 use gpubench_diagnostic::printable_line;
 
@@ -20,6 +22,7 @@ pub(super) fn phrases(result: &BenchmarkComplete) -> Vec<String> {
     phrases.extend(work(result));
     phrases.extend(result.kernels.iter().flatten().map(kernel));
     phrases.extend(steps(&result.steps));
+    phrases.extend(result.audit.as_ref().map(audit));
     phrases.extend(grade(result));
     phrases.extend(result.notices.iter().map(|notice| printable_line(notice)));
     phrases
@@ -85,6 +88,31 @@ fn device_work(work: &DeviceWork) -> String {
         others => format!(" and {}", counted(others, "memory operation")),
     };
     format!("on the device {} in {kernels}{others}", time(work.busy_ns))
+}
+
+/// Returns `a call asks the driver for 2 launches, 1 copy of 4 KiB`, without what is zero.
+fn audit(audit: &CallAudit) -> String {
+    let copied = format!(" of {}", size(audit.copied_bytes as u64));
+    let parts = [
+        (audit.launches, ["launch", "launches"], ""),
+        (audit.graph_launches, ["graph launch", "graph launches"], ""),
+        (audit.copies, ["copy", "copies"], &*copied),
+        (audit.fills, ["fill", "fills"], ""),
+        (audit.allocations, ["allocation", "allocations"], ""),
+        (audit.frees, ["free", "frees"], ""),
+    ];
+    let parts = parts.into_iter().filter(|(number, ..)| *number > 0.0);
+    let parts: Vec<String> = parts
+        .map(|(number, [one, several], of)| match number.fract() == 0.0 {
+            true if number == 1.0 => format!("1 {one}{of}"),
+            true => format!("{number} {several}{of}"),
+            false => format!("{number:.2} {several}{of}"),
+        })
+        .collect();
+    match &parts[..] {
+        [] => "a call asks nothing of the driver".to_owned(),
+        parts => format!("a call asks the driver for {}", parts.join(", ")),
+    }
 }
 
 /// Returns `SM clock 1980 MHz`, and where it was locked.
@@ -213,6 +241,23 @@ mod tests {
         assert_eq!(
             shown,
             "each sample is the mean of 400 calls · one by one, a call takes 4.320 µs, quartiles 4.290 µs to 4.350 µs"
+        );
+    }
+
+    #[test]
+    fn an_audit_is_a_sentence_without_what_is_zero() {
+        let nothing = CallAudit::default();
+        assert_eq!(audit(&nothing), "a call asks nothing of the driver");
+        let busy = CallAudit {
+            launches: 2.0,
+            copies: 1.0,
+            copied_bytes: 4096.0,
+            frees: 0.5,
+            ..nothing
+        };
+        assert_eq!(
+            audit(&busy),
+            "a call asks the driver for 2 launches, 1 copy of 4 KiB, 0.50 frees"
         );
     }
 

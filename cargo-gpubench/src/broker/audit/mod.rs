@@ -1,0 +1,11 @@
+//! `--audit`: what a call asks of the CUDA driver, seen from outside the worker.
+//!
+//! [`Probes`] watch the driver while other windows of the case run, and [`add_audit`] makes a
+//! record of what they saw. No timed call carries a probe.
+
+mod analysis;
+mod outcome;
+mod probes;
+
+pub(super) use outcome::{add_audit, not_audited};
+pub(super) use probes::{Probes, SeenEvents};

@@ -1,0 +1,49 @@
+//! What a call asks of the CUDA driver.
+
+use serde::{Deserialize, Serialize};
+
+/// What a call asks of the CUDA driver, seen from outside its process by probes on the driver's
+/// functions. The audited calls are not among the timed ones. Numbers are means over all audited
+/// calls. The tool's own kernels are left out, by their names.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct CallAudit {
+    /// Number of audited calls.
+    pub calls: u64,
+    /// Launches of kernels.
+    pub launches: f64,
+    /// Launches of graphs.
+    pub graph_launches: f64,
+    /// Streams that got kernels, graphs, copies or fills.
+    pub streams: f64,
+    /// Copies of memory.
+    pub copies: f64,
+    /// Their bytes.
+    pub copied_bytes: f64,
+    /// Fills of memory.
+    pub fills: f64,
+    /// Allocations of memory of the device or of pinned memory.
+    pub allocations: f64,
+    /// Frees of such memory.
+    pub frees: f64,
+    /// Bytes that are allocated after the call and were not before it.
+    pub bytes_left: f64,
+    /// Modules that were loaded.
+    pub modules_loaded: f64,
+    /// Calls of the driver that failed.
+    pub failed_calls: f64,
+    /// The kernels, with the most launches first.
+    pub kernels: Vec<AuditedKernel>,
+    /// Number of events that the probes lost. If it is not 0, the numbers may be too low.
+    pub lost_events: u64,
+}
+
+/// Launches of a kernel in a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct AuditedKernel {
+    /// Its name, as its author wrote it. `(unnamed)` if the driver did not tell it.
+    pub name: String,
+    /// Launches in a call.
+    pub launches: f64,
+}

@@ -1,0 +1,93 @@
+//! `--audit`, with probes on the double of the driver.
+
+use gpubench_tests::{FakeGpu, Fixture, Run};
+use serde_json::{Value, json};
+
+use super::{CASE, only_case};
+
+/// Returns the result of the case of an audited run, or `None` where the kernel lends no probes.
+fn audited(run: Run, case: &str) -> Option<Value> {
+    let records = run.json().args(["--audit"]).finish().expect_code(0).records();
+    let result = records.result(case).clone();
+    let is_refused = |notice: &Value| {
+        notice
+            .as_str()
+            .is_some_and(|notice| notice.contains("(hint: run it as root"))
+    };
+    if result["notices"]
+        .as_array()
+        .is_some_and(|notices| notices.iter().any(is_refused))
+    {
+        eprintln!("skipped: {}", result["notices"]);
+        return None;
+    }
+    Some(result)
+}
+
+#[test]
+fn the_launches_of_a_plan_are_seen_in_calls_of_their_own() {
+    let gpu = FakeGpu::new();
+    let without = only_case(&gpu).json().finish().expect_code(0).records();
+    let without = without.result(CASE);
+    assert_eq!(without["audit"], Value::Null);
+    let Some(result) = audited(only_case(&gpu), CASE) else {
+        return;
+    };
+    let audit = &result["audit"];
+    assert!(audit["calls"].as_u64() >= Some(2), "{audit}");
+    let numbers = [
+        "launches",
+        "graph_launches",
+        "copies",
+        "allocations",
+        "bytes_left",
+        "failed_calls",
+    ];
+    assert_eq!(
+        numbers.map(|number| audit[number].as_f64()),
+        [1.0, 0.0, 0.0, 0.0, 0.0, 0.0].map(Some),
+        "{audit}"
+    );
+    assert_eq!(audit["kernels"], json!([{"name": "one_thread_a_row", "launches": 1.0}]));
+    assert_eq!((&audit["lost_events"], &result["notices"]), (&json!(0), &json!([])));
+    // The audited calls are no windows of the measurement.
+    assert_eq!(result["window_counts"]["timed"], without["window_counts"]["timed"]);
+}
+
+#[test]
+fn a_call_that_leaks_is_told() {
+    let gpu = FakeGpu::for_host_code();
+    let run = |case| gpu.run(&Fixture::of("gpu")).briefly().args(["--exact", case]);
+    let case = "copies::leaks::n=4099";
+    let Some(leaks) = audited(run(case), case) else {
+        return;
+    };
+    assert_eq!(leaks["audit"]["bytes_left"], 65536.0, "{}", leaks["audit"]);
+    let notices = leaks["notices"].to_string();
+    assert!(notices.contains("each call leaves 64 KiB allocated"), "{notices}");
+
+    let case = "copies::waits_for_the_device::n=4099,stream=0";
+    let frees = audited(run(case), case).expect("the other case was audited");
+    let audit = &frees["audit"];
+    let numbers = ["allocations", "frees", "bytes_left", "copies", "copied_bytes"];
+    assert_eq!(
+        numbers.map(|number| audit[number].as_f64()),
+        [1.0, 1.0, 0.0, 2.0, 32792.0].map(Some),
+        "{audit}"
+    );
+    assert!(!frees["notices"].to_string().contains("each call leaves"), "{frees:#}");
+}
+
+#[test]
+fn calls_without_a_driver_are_not_audited_and_the_result_says_so() {
+    let case = "sums::one_thread_a_row::rows=33,cols=100";
+    let run = Run::on(&Fixture::of("tidy"))
+        .briefly()
+        .args(["--exact", case, "--device", "cpu"]);
+    let Some(result) = audited(run, case) else {
+        return;
+    };
+    assert_eq!((&result["verdict"], &result["audit"]), (&json!("pass"), &Value::Null));
+    let notices = result["notices"].to_string();
+    assert!(notices.contains("no call of a CUDA driver was seen"), "{notices}");
+}
