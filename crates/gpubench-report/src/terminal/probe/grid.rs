@@ -8,6 +8,8 @@ use gpubench_diagnostic::printable_line;
 
 /// Spaces between columns.
 const GAP: usize = 2;
+/// The width of tables in files and pipes.
+const IN_FILES: usize = 120;
 /// The least width of the column of names.
 const LEAST_NAME: usize = 8;
 
@@ -78,6 +80,8 @@ impl Grid {
         if self.rows.is_empty() || rows == 0 {
             return Vec::new();
         }
+        // A file has no width, but long names would push the figures out of sight.
+        let columns = if columns == UNBOUNDED { IN_FILES } else { columns };
         let is_shown = |figure: &Figure| match figure.room {
             Room::Any => true,
             Room::From(least) => columns >= least,
@@ -100,11 +104,7 @@ impl Grid {
         let taken: usize = widths.iter().map(|(_, width)| width + GAP).sum();
         let longest = shown.iter().map(|row| width(&row.name)).max().unwrap_or(0);
         let longest = longest.max(width(self.title));
-        let room = match columns {
-            UNBOUNDED => longest,
-            _ => columns.saturating_sub(taken).max(LEAST_NAME),
-        };
-        let name_width = longest.min(room);
+        let name_width = longest.min(columns.saturating_sub(taken).max(LEAST_NAME));
         let line = |name: &str, style: Style, cells: &dyn Fn(usize) -> String| {
             let name = in_one_line(name, name_width);
             let fill = " ".repeat(name_width - width(&name));

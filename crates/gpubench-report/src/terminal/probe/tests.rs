@@ -56,6 +56,15 @@ fn summary_of_a_command_that_leaks() {
 }
 
 #[test]
+fn a_summary_in_a_file_is_as_wide_as_a_wide_terminal() {
+    let mut finished = finished();
+    finished.seen.kernels[0].name = "k".repeat(1000);
+    let text = probe_summary(&started(), &finished, gpubench_diagnostic::layout::UNBOUNDED);
+    let kernels = text.lines().filter(|line| line.contains("kkk"));
+    assert!(kernels.map(width).eq([120]), "{text}");
+}
+
+#[test]
 fn line_of_an_interval() {
     insta::assert_snapshot!(probe_line(&sample()));
 }
