@@ -228,7 +228,10 @@ fn errors_name_the_file_and_a_remedy() {
         assert_eq!(error.exit_code().number(), 2, "{name}");
         message += &(folder.message(&error) + "\n");
     }
-    insta::assert_snapshot!(message);
+    // The column of a missing field grows with each field that results gain.
+    insta::with_settings!({ filters => [(r"column \d{3,}", "column N")] }, {
+        insta::assert_snapshot!(message);
+    });
 }
 
 /// The file is sparse: it uses no disk space, and it is not read.
