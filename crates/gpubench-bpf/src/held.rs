@@ -75,7 +75,8 @@ impl HeldChild {
     ///
     /// If there is no such program, or it cannot be run.
     pub fn release(mut self) -> io::Result<Child> {
-        self.gate.write_all(&[1])?;
+        // A child that a signal has ended reads nothing. Its status tells.
+        let _ = self.gate.write_all(&[1]);
         ended(self.starting)
     }
 }
@@ -86,6 +87,20 @@ fn ended(starting: JoinHandle<io::Result<Child>>) -> io::Result<Child> {
         .unwrap_or_else(|_| Err(io::Error::other("the thread that starts it panicked")))
 }
 
+/// Lets signals end this process that its parent catches, as they would end the program.
+fn end_at_signals() {
+    for signal in 1..=libc::SIGRTMAX() {
+        // SAFETY: all zeros is an action, which is the default one, and both outlive the calls.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(signal, std::ptr::null(), &raw mut action);
+            if action.sa_sigaction != libc::SIG_IGN {
+                libc::sigaction(signal, &std::mem::zeroed(), std::ptr::null_mut());
+            }
+        }
+    }
+}
+
 /// Writes the own process id, then waits for a byte. Runs between fork and exec.
 fn tell_and_wait(tell: i32, wait_at: i32, gate: i32) -> io::Result<()> {
     let mut byte = 0_u8;
@@ -94,6 +109,7 @@ fn tell_and_wait(tell: i32, wait_at: i32, gate: i32) -> io::Result<()> {
         let pid = libc::getpid().to_ne_bytes();
         // The child must not keep its own gate open: its parent's end tells it to give up.
         libc::close(gate);
+        end_at_signals();
         if libc::write(tell, pid.as_ptr().cast(), pid.len()) != 4 {
             return Err(io::Error::last_os_error());
         }
@@ -109,6 +125,8 @@ fn tell_and_wait(tell: i32, wait_at: i32, gate: i32) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::ExitStatusExt as _;
+
     use super::*;
 
     fn state(pid: u32) -> Option<std::path::PathBuf> {
@@ -135,6 +153,18 @@ mod tests {
         let held = HeldChild::start(Command::new("/nowhere/at/all")).expect("a process");
         let error = held.release().expect_err("there is no such program");
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_signal_that_the_parent_catches_ends_a_held_child() {
+        extern "C" fn caught(_signal: i32) {}
+        // SAFETY: the handler does nothing, so it may run at any time.
+        unsafe { libc::signal(libc::SIGUSR2, caught as *const () as libc::sighandler_t) };
+        let held = HeldChild::start(Command::new("true")).expect("a process");
+        // SAFETY: the child is not waited for yet, so the process id is its own.
+        unsafe { libc::kill(held.pid().cast_signed(), libc::SIGUSR2) };
+        let status = held.release().expect("a child").wait().expect("it ends");
+        assert_eq!(status.signal(), Some(libc::SIGUSR2));
     }
 
     #[test]

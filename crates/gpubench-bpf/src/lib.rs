@@ -23,6 +23,7 @@ pub mod perf;
 mod program;
 mod registers;
 mod ring;
+mod signals;
 mod syscall;
 
 pub use abilities::{Abilities, Ability, Missing};

@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use crate::map::object_name;
+use crate::signals::SignalsWait;
 use crate::syscall::{Attribute, Command, bpf_descriptor};
 use crate::{Assembler, BpfError};
 
@@ -55,6 +56,7 @@ impl Program {
     /// As [`Assembler::finish`].
     pub fn load(kind: ProgramKind, attach: AttachType, name: &str, code: Assembler) -> Result<Program, BpfError> {
         let code = code.finish();
+        let _signals = SignalsWait::begin();
         let attribute = Attribute::new()
             .word(0, kind as u32)
             .word(4, code.len() as u32)

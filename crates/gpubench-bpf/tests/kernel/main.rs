@@ -6,4 +6,5 @@ mod elf;
 mod leftovers;
 mod perf;
 mod probes;
+mod signals;
 mod target;
