@@ -22,7 +22,16 @@ pub(super) fn checks(abilities: &Abilities) -> Vec<Check> {
             what(&abilities.missing),
             format!("starting and stopping takes seconds; {}", remedy(&abilities.missing)),
         ),
-        Ability::Events | Ability::Nothing => area.gap(
+        Ability::Events => area.gap(
+            "calls of the driver",
+            what(&abilities.missing),
+            format!(
+                "`cargo gpubench probe` sees no launches, memory, copies and errors, only processes and how often \
+                 they submit work; {}",
+                remedy(&abilities.missing)
+            ),
+        ),
+        Ability::Nothing => area.gap(
             "calls of the driver",
             what(&abilities.missing),
             format!("`cargo gpubench probe` sees nothing; {}", remedy(&abilities.missing)),

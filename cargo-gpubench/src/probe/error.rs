@@ -2,7 +2,8 @@
 
 use std::io;
 
-use gpubench_diagnostic::{ExitCode, Expected};
+use gpubench_diagnostic::{ExitCode, Expected, Failure};
+use gpubench_observe::ObserveError;
 use thiserror::Error;
 
 /// Why an observation cannot begin.
@@ -16,14 +17,81 @@ pub(super) enum ProbeError {
         /// The reason.
         source: io::Error,
     },
+    /// The command does not start.
+    #[error("`{program}` cannot be started")]
+    NoProgram {
+        /// Its first word.
+        program: String,
+        /// The reason.
+        source: io::Error,
+    },
+    /// Metrics are wanted where calls cannot be observed.
+    #[error("there are no metrics without the calls that processes make")]
+    Metrics {
+        /// Why calls cannot be observed.
+        source: ObserveError,
+    },
+}
+
+impl ProbeError {
+    /// Returns why a program or process cannot be observed. What the user named wrongly is a
+    /// mistake in the command line.
+    pub(super) fn of(error: ObserveError) -> Failure {
+        match error {
+            ObserveError::Start { program, source } => ProbeError::NoProgram { program, source }.into(),
+            ObserveError::NoProcess(pid) => ProbeError::NoProcess {
+                pid,
+                source: io::Error::from(rustix::io::Errno::SRCH),
+            }
+            .into(),
+            error => error.into(),
+        }
+    }
 }
 
 impl Expected for ProbeError {
     fn exit_code(&self) -> ExitCode {
-        ExitCode::Usage
+        match self {
+            ProbeError::NoProcess { .. } | ProbeError::NoProgram { .. } => ExitCode::Usage,
+            ProbeError::Metrics { .. } => ExitCode::SetupMissing,
+        }
     }
 
     fn hint(&self) -> Option<String> {
-        Some("`nvidia-smi` lists the processes that use a GPU; `--system` observes all".to_owned())
+        match self {
+            ProbeError::NoProcess { .. } => {
+                Some("`nvidia-smi` lists the processes that use a GPU; `--system` observes all".to_owned())
+            }
+            ProbeError::NoProgram { program, source } => hint_for(program, source),
+            ProbeError::Metrics { source } => source.hint(),
+        }
+    }
+}
+
+/// Returns what helps with a program that does not start.
+fn hint_for(program: &str, source: &io::Error) -> Option<String> {
+    let is_path = program.contains('/');
+    let runs_with_sudo = std::env::var_os("SUDO_USER").is_some();
+    match rustix::io::Errno::from_io_error(source)? {
+        rustix::io::Errno::NOENT if program.contains(' ') && !is_path => {
+            Some("write the program and its arguments as separate words, without quotes around all of them".to_owned())
+        }
+        rustix::io::Errno::NOENT if !is_path && std::path::Path::new(program).is_file() => {
+            Some(format!("a program in this folder is named by its path: `./{program}`"))
+        }
+        rustix::io::Errno::NOENT if !is_path && runs_with_sudo => Some(format!(
+            "`sudo` has a `PATH` of its own: name the program by its path, as in `\"$(which {program})\"`"
+        )),
+        rustix::io::Errno::NOENT if is_path && std::path::Path::new(program).exists() => {
+            Some("the interpreter in its first line, or its loader, does not exist".to_owned())
+        }
+        rustix::io::Errno::NOENT => {
+            Some("check the spelling: what follows `--` is a program with its arguments".to_owned())
+        }
+        rustix::io::Errno::ACCESS => Some(format!("is it executable? `chmod +x {program}`")),
+        rustix::io::Errno::NOEXEC => Some(format!(
+            "name the interpreter of a script, as in `-- python {program}` or `-- sh {program}`"
+        )),
+        _ => None,
     }
 }

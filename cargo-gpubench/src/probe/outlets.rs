@@ -6,17 +6,13 @@ use super::ProbeOptions;
 use crate::broker::options::MessageFormat;
 use gpubench_contract::{ProbeFinished, ProbeStarted, Record};
 use gpubench_diagnostic::{Failure, print_to_stderr, print_warning};
-use gpubench_observe::Timestamp;
-use gpubench_observe::ledger::Ledger;
-use gpubench_observe::metrics::{Exporter, Server, Textfile};
-use gpubench_observe::sample::Totals;
+use gpubench_observe::metrics::{Page, Server, Textfile};
 use gpubench_report::{ObservationPage, Output, OutputTarget, address, json_line};
 
 /// The places that get records and metrics.
 pub(super) struct Outlets {
     records: Vec<Output>,
     page: Option<OutputTarget>,
-    exporter: Exporter,
     server: Option<Server>,
     textfile: Option<Textfile>,
 }
@@ -41,7 +37,6 @@ impl Outlets {
         Ok(Self {
             records,
             page: options.page.clone(),
-            exporter: Exporter::default(),
             server,
             textfile: options.metrics_file.clone().map(Textfile::at).transpose()?,
         })
@@ -74,15 +69,17 @@ impl Outlets {
         Ok(())
     }
 
-    /// Publishes the metrics.
+    /// Publishes metrics, which are made only if they have a place.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub(super) fn publish(&mut self, ledger: &Ledger, totals: &Totals, now: Timestamp) -> Result<(), Failure> {
+    pub(super) fn publish(&self, metrics: impl FnOnce() -> Option<Page>) -> Result<(), Failure> {
         if self.server.is_none() && self.textfile.is_none() {
             return Ok(());
         }
-        let page = self.exporter.page(ledger, totals, now);
+        let Some(page) = metrics() else {
+            return Ok(());
+        };
         if let Some(file) = &self.textfile {
             file.write(&page)?;
         }

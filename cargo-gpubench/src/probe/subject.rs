@@ -2,38 +2,15 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::process::{Child, ExitStatus};
+use std::process::ExitStatus;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
+use super::ObservedTarget;
 use super::error::ProbeError;
-use gpubench_bpf::Abilities;
+use super::observation::Observation;
 use gpubench_diagnostic::Failure;
-use gpubench_observe::{Observer, Source};
-
-/// A source of events that may have started a command.
-pub(super) trait Observation: Source {
-    /// Returns the command that was started, if one was.
-    fn child(&mut self) -> Option<&mut Child>;
-
-    /// Returns what cannot be seen on this machine, and what would change that.
-    fn notices(&self) -> Vec<String>;
-}
-
-impl Observation for Observer {
-    fn child(&mut self) -> Option<&mut Child> {
-        self.child()
-    }
-
-    fn notices(&self) -> Vec<String> {
-        let missing = Abilities::here().missing.map(|missing| missing.to_string());
-        let driver = self.drivers().next().is_none().then(|| {
-            "no CUDA driver was found yet: programs that bring their own are observed once they load it".to_owned()
-        });
-        missing.into_iter().chain(driver).collect()
-    }
-}
 
 /// Another process, which is not a child.
 #[derive(Debug)]
@@ -83,6 +60,18 @@ pub(super) enum Standing {
 }
 
 impl Subject {
+    /// Returns what ends the observation of a target.
+    ///
+    /// # Errors
+    /// There is no such process.
+    pub(super) fn of(target: &ObservedTarget) -> Result<Self, ProbeError> {
+        Ok(match target {
+            ObservedTarget::Command(_) => Subject::Command,
+            ObservedTarget::Process(pid) => Subject::Process(OtherProcess::of(*pid)?),
+            ObservedTarget::System => Subject::System,
+        })
+    }
+
     /// Returns whether the observed command or process still runs.
     ///
     /// # Errors

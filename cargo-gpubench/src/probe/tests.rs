@@ -1,19 +1,23 @@
 //! The observation of recorded events.
 
+use std::cell::Cell;
 use std::process::{Child, Command, ExitStatus};
+use std::rc::Rc;
 use std::time::Duration;
 
+use super::calls::Calls;
+use super::clock::now;
 use super::display::Display;
+use super::observation::Started;
 use super::outlets::Outlets;
 use super::screen::Stream;
 use super::signals::Signals;
-use super::subject::{Observation, OtherProcess, Subject};
+use super::subject::{OtherProcess, Subject};
 use super::watch::Watch;
 use super::{Liveliness, ObservedTarget, ProbeOptions};
 use crate::broker::options::MessageFormat;
 use gpubench_contract::{ProbeEnd, ProbeFinished, ProbeStarted, ProbeTarget, Record, SchemaVersion};
 use gpubench_diagnostic::Failure;
-use gpubench_observe::ledger::{Ledger, Limits};
 use gpubench_observe::testing::{Replay, Script};
 use gpubench_observe::{Event, FunctionTotal, Source};
 
@@ -22,12 +26,12 @@ use gpubench_observe::{Event, FunctionTotal, Source};
 struct Played {
     replay: Replay,
     child: Option<Child>,
-    polls: usize,
+    polls: Rc<Cell<usize>>,
 }
 
 impl Source for Played {
     fn poll(&mut self, sink: &mut dyn FnMut(Event)) -> Result<usize, Failure> {
-        self.polls += 1;
+        self.polls.set(self.polls.get() + 1);
         self.replay.poll(sink)
     }
 
@@ -40,13 +44,9 @@ impl Source for Played {
     }
 }
 
-impl Observation for Played {
+impl Started for Played {
     fn child(&mut self) -> Option<&mut Child> {
         self.child.as_mut()
-    }
-
-    fn notices(&self) -> Vec<String> {
-        Vec::new()
     }
 }
 
@@ -78,7 +78,7 @@ impl Set {
         }
     }
 
-    fn watch(&self, played: &mut Played, subject: Subject) -> (ProbeFinished, Option<ExitStatus>) {
+    fn watch(&self, played: Played, subject: Subject) -> (ProbeFinished, Option<ExitStatus>) {
         let started = ProbeStarted {
             schema_version: SchemaVersion,
             started_at: "2026-11-18T10:00:00Z".into(),
@@ -88,8 +88,9 @@ impl Set {
             pid: None,
             notices: Vec::new(),
         };
+        let mut calls = Calls::of(played, Vec::new(), now());
         let mut watch = Watch {
-            observation: played,
+            observation: &mut calls,
             subject,
             started,
             interval: self.options.interval,
@@ -97,7 +98,6 @@ impl Set {
             signals: self.signals.clone(),
             display: Display::on(Stream::Stderr, self.options.liveliness, None),
             outlets: Outlets::open(&self.options).expect("files"),
-            ledger: Ledger::new(Limits::default()),
         };
         let finished = watch.run().expect("an observation");
         watch.outlets.write_page(&watch.started, &finished.0).expect("a page");
@@ -129,10 +129,11 @@ fn leaky() -> Script {
 fn an_observation_without_a_subject_ends_after_its_duration_and_looks_at_each_interval() {
     let mut set = Set::up();
     set.options.duration = Some(Duration::from_millis(60));
-    let mut played = Played::default();
-    let (finished, status) = set.watch(&mut played, Subject::System);
+    let played = Played::default();
+    let polls = played.polls.clone();
+    let (finished, status) = set.watch(played, Subject::System);
     assert_eq!((finished.end, status), (ProbeEnd::Duration, None));
-    assert!(played.polls > 3);
+    assert!(polls.get() > 3);
     let records = set.records();
     assert!(matches!(records.first(), Some(Record::ProbeStarted(_))));
     assert!(matches!(records.last(), Some(Record::ProbeFinished(_))));
@@ -153,15 +154,15 @@ fn a_command_that_fails_passes_its_code_on_and_its_events_are_all_there() {
     let mut played = Played {
         replay: Replay::of(leaky().events),
         child: Some(child),
-        polls: 0,
+        polls: Rc::default(),
     };
     // They come only after the command has ended.
     played.replay.batches.push_front(Vec::new());
-    let (finished, status) = set.watch(&mut played, Subject::Command);
+    let (finished, status) = set.watch(played, Subject::Command);
     assert_eq!(status.and_then(|status| status.code()), Some(3));
     assert_eq!((finished.exit_code, finished.signal), (Some(3), None));
-    assert_eq!(finished.seen.kernels[0].name, "axpy(float*)");
-    assert_eq!(finished.seen.memory[0].left_bytes, 1 << 20);
+    assert_eq!(finished.seen.as_ref().expect("calls").kernels[0].name, "axpy(float*)");
+    assert_eq!(finished.seen.as_ref().expect("calls").memory[0].left_bytes, 1 << 20);
     assert!(
         set.read("gpubench.prom")
             .contains("gpubench_cuda_left_bytes_total{program=\"leaky\",kind=\"device\"} 1048576")
@@ -173,11 +174,11 @@ fn a_command_that_fails_passes_its_code_on_and_its_events_are_all_there() {
 fn a_command_that_a_signal_ends_is_told_by_its_signal() {
     let set = Set::up();
     let child = Command::new("sh").args(["-c", "kill -9 $$"]).spawn().expect("a shell");
-    let mut played = Played {
+    let played = Played {
         child: Some(child),
         ..Played::default()
     };
-    let (finished, _) = set.watch(&mut played, Subject::Command);
+    let (finished, _) = set.watch(played, Subject::Command);
     assert_eq!((finished.exit_code, finished.signal), (None, Some(9)));
     assert_eq!(finished.end, ProbeEnd::Ended);
 }
@@ -187,7 +188,7 @@ fn the_end_of_an_observed_process_ends_the_observation() {
     let set = Set::up();
     let mut other = Command::new("sleep").arg("0.02").spawn().expect("a process");
     let subject = Subject::Process(OtherProcess::of(other.id()).expect("it runs"));
-    let (finished, _) = set.watch(&mut Played::default(), subject);
+    let (finished, _) = set.watch(Played::default(), subject);
     assert_eq!(finished.end, ProbeEnd::Ended);
     other.wait().expect("it has ended");
     assert!(OtherProcess::of(u32::MAX).is_err());
@@ -197,13 +198,13 @@ fn the_end_of_an_observed_process_ends_the_observation() {
 fn an_interruption_ends_an_observation_with_its_results() {
     let set = Set::up();
     set.signals.interrupt();
-    let mut played = Played {
+    let played = Played {
         replay: Replay::of(leaky().events),
         ..Played::default()
     };
-    let (finished, _) = set.watch(&mut played, Subject::System);
+    let (finished, _) = set.watch(played, Subject::System);
     assert_eq!(finished.end, ProbeEnd::Interrupted);
-    assert_eq!(finished.seen.work.plain_launches, 1);
+    assert_eq!(finished.seen.expect("calls").work.plain_launches, 1);
 }
 
 #[test]
@@ -211,7 +212,7 @@ fn records_of_an_observation_follow_the_schema() {
     let mut set = Set::up();
     set.options.duration = Some(Duration::from_millis(20));
     set.watch(
-        &mut Played {
+        Played {
             replay: Replay::of(leaky().events),
             ..Played::default()
         },

@@ -3,23 +3,23 @@
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::time::{ClockId, Timespec, clock_gettime};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::attach::{Needs, attach};
+use super::clock::now;
 use super::command::{prepare, takes_standard_output};
 use super::display::Display;
 use super::ending::Ending;
+use super::observation::Observation;
 use super::outlets::Outlets;
 use super::screen::Stream;
 use super::signals::Signals;
-use super::subject::{Observation, OtherProcess, Standing, Subject};
-use super::{ObservedTarget, ProbeOptions};
+use super::subject::{Standing, Subject};
+use super::{Liveliness, ObservedTarget, ProbeOptions};
 use gpubench_contract::{ProbeEnd, ProbeFinished, ProbeStarted, Record, SchemaVersion};
 use gpubench_diagnostic::layout::columns_of;
-use gpubench_diagnostic::{ExitCode, Failure};
-use gpubench_observe::ledger::{Ledger, Limits};
-use gpubench_observe::sample::{Sampler, Totals};
-use gpubench_observe::{Observer, Target, Timestamp};
+use gpubench_diagnostic::{ExitCode, Failure, print_warning};
+use gpubench_observe::Target;
 use gpubench_report::probe_summary;
 
 /// Time between two looks at the source while events come.
@@ -36,43 +36,55 @@ const LAST: Duration = Duration::from_millis(500);
 /// cannot be written.
 pub fn probe(options: &ProbeOptions) -> Result<Ending, Failure> {
     let outlets = Outlets::open(options)?;
-    outlets.greet();
     let signals = Signals::catch()?;
-    let (target, subject, mut terminal) = match &options.target {
+    let subject = Subject::of(&options.target)?;
+    let mut terminal = None;
+    let mut observation = attach(needs(options), || match &options.target {
         ObservedTarget::Command(words) => {
             let prepared = prepare(words, options);
-            (Target::Command(prepared.command), Subject::Command, prepared.terminal)
+            terminal = prepared.terminal;
+            Target::Command(prepared.command)
         }
-        ObservedTarget::Process(pid) => {
-            let process = OtherProcess::of(*pid)?;
-            (Target::Process(*pid), Subject::Process(process), None)
-        }
-        ObservedTarget::System => (Target::System, Subject::System, None),
-    };
-    let mut observer = Observer::attach(target)?;
+        ObservedTarget::Process(pid) => Target::Process(*pid),
+        ObservedTarget::System => Target::System,
+    })?;
     if let Some(terminal) = &mut terminal {
         terminal.started();
     }
+    outlets.greet();
+    let tells_now = options.liveliness != Liveliness::Quiet;
+    let told = observation.missing().filter(|_| tells_now).map(str::to_owned);
+    told.iter().for_each(|missing| print_warning(missing));
+    let started = started(options, &mut *observation);
     let stream = stream_for_people(options);
     let mut watch = Watch {
-        started: started(options, &mut observer),
-        observation: &mut observer,
+        started,
+        observation: &mut *observation,
         subject,
         interval: options.interval,
         duration: options.duration,
         signals,
         display: Display::on(stream, options.liveliness, terminal),
         outlets,
-        ledger: Ledger::new(Limits::default()),
     };
     let (finished, status) = watch.run()?;
     let columns = match stream {
         Stream::Stdout => columns_of(&std::io::stdout()),
         Stream::Stderr => columns_of(&std::io::stderr()),
     };
-    stream.write(&probe_summary(&watch.started, &finished, columns));
+    let mut started = watch.started.clone();
+    started.notices.retain(|notice| Some(notice) != told.as_ref());
+    stream.write(&probe_summary(&started, &finished, columns));
     watch.outlets.write_page(&watch.started, &finished)?;
     Ok(status.map_or(Ending::Own(ExitCode::Success), Ending::of))
+}
+
+/// Metrics are made of calls.
+fn needs(options: &ProbeOptions) -> Needs {
+    match options.metrics_address.is_some() || options.metrics_file.is_some() {
+        true => Needs::Calls,
+        false => Needs::WhatIsThere,
+    }
 }
 
 /// Returns where text for people goes: to standard error if standard output is the command's, or
@@ -115,7 +127,6 @@ pub(super) struct Watch<'a> {
     pub(super) signals: Signals,
     pub(super) display: Display,
     pub(super) outlets: Outlets,
-    pub(super) ledger: Ledger,
 }
 
 impl Watch<'_> {
@@ -125,14 +136,13 @@ impl Watch<'_> {
     /// Events cannot be read, or a record cannot be written.
     pub(super) fn run(&mut self) -> Result<(ProbeFinished, Option<ExitStatus>), Failure> {
         let began = Instant::now();
-        let mut sampler = Sampler::starting(now());
         self.outlets
             .record(&Record::ProbeStarted(Box::new(self.started.clone())))?;
         self.publish()?;
         let mut next = began + self.interval;
         let mut is_told = false;
         let (end, status) = loop {
-            let events = self.observation.poll(&mut |event| self.ledger.apply(event))?;
+            let events = self.observation.poll()?;
             self.display.pump(&self.started);
             if let Standing::Ended(status) = self.subject.standing(self.observation)? {
                 break (self.reason_of_end(), status);
@@ -151,7 +161,7 @@ impl Watch<'_> {
             }
             let time = Instant::now();
             if time >= next {
-                self.sample(&mut sampler)?;
+                self.sample()?;
                 // After a pause of the machine, one sample makes up for all that are missing.
                 next = (next + self.interval).max(time);
             }
@@ -159,8 +169,7 @@ impl Watch<'_> {
             self.wait(rest.min(next.saturating_duration_since(Instant::now())));
         };
         self.drain()?;
-        let totals = Totals::of(self.observation);
-        let mut finished = sampler.finish(&self.ledger, &totals, now(), end);
+        let mut finished = self.observation.finish(now(), end);
         tell_status(&mut finished, status);
         self.publish()?;
         self.outlets
@@ -176,17 +185,15 @@ impl Watch<'_> {
         }
     }
 
-    fn sample(&mut self, sampler: &mut Sampler) -> Result<(), Failure> {
-        let totals = Totals::of(self.observation);
-        let sample = sampler.sample(&self.ledger, &totals, now());
+    fn sample(&mut self) -> Result<(), Failure> {
+        let sample = self.observation.sample(now());
         self.publish()?;
         self.display.show(&self.started, &sample);
         self.outlets.record(&Record::ProbeSample(Box::new(sample)))
     }
 
     fn publish(&mut self) -> Result<(), Failure> {
-        let totals = Totals::of(self.observation);
-        self.outlets.publish(&self.ledger, &totals, now())
+        self.outlets.publish(|| self.observation.metrics(now()))
     }
 
     /// Takes the events that are left. Other processes may go on and never leave none.
@@ -194,7 +201,7 @@ impl Watch<'_> {
         let until = Instant::now() + LAST;
         let mut empty = 0;
         while empty < 3 && Instant::now() < until {
-            match self.observation.poll(&mut |event| self.ledger.apply(event))? {
+            match self.observation.poll()? {
                 0 => empty += 1,
                 _ => empty = 0,
             }
@@ -227,10 +234,4 @@ fn tell_status(finished: &mut ProbeFinished, status: Option<ExitStatus>) {
     use std::os::unix::process::ExitStatusExt;
     finished.exit_code = status.and_then(|status| status.code());
     finished.signal = status.and_then(|status| status.signal());
-}
-
-/// Returns the time of `CLOCK_MONOTONIC`, the clock of events.
-fn now() -> Timestamp {
-    let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::Monotonic);
-    Timestamp(tv_sec.unsigned_abs() * 1_000_000_000 + tv_nsec.unsigned_abs())
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::words::words;
-use super::{ProbeProcess, SchemaVersion};
+use super::{ProbeOutline, ProbeProcess, SchemaVersion};
 
 /// The start of an observation. Printed by `cargo gpubench probe`, before any sample.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,8 +47,10 @@ pub struct ProbeSample {
     pub elapsed_ns: u64,
     /// Time since the sample before, in nanoseconds. The rates are about this time.
     pub interval_ns: u64,
-    /// What was seen.
-    pub seen: ProbeState,
+    /// What calls of the driver show. Null where they cannot be observed.
+    pub seen: Option<ProbeState>,
+    /// What is known without them. Null where calls are observed.
+    pub outline: Option<ProbeOutline>,
 }
 
 /// The end of an observation. Printed by `cargo gpubench probe`, once.
@@ -66,9 +68,12 @@ pub struct ProbeFinished {
     pub exit_code: Option<i32>,
     /// The signal that ended the command.
     pub signal: Option<i32>,
-    /// What was seen.
-    pub seen: ProbeState,
-    /// The course of the observation, in at most 256 equal steps.
+    /// What calls of the driver show. Null where they cannot be observed.
+    pub seen: Option<ProbeState>,
+    /// What is known without them. Null where calls are observed.
+    pub outline: Option<ProbeOutline>,
+    /// The course of the observation, in at most 256 equal steps. Empty where calls cannot be
+    /// observed.
     pub timeline: Vec<ProbePoint>,
 }
 

@@ -56,7 +56,8 @@ impl Sampler {
             schema_version: SchemaVersion,
             elapsed_ns: nanoseconds(now.since(self.start)),
             interval_ns: nanoseconds(interval),
-            seen,
+            seen: Some(seen),
+            outline: None,
         }
     }
 
@@ -69,7 +70,8 @@ impl Sampler {
             end,
             exit_code: None,
             signal: None,
-            seen: state(ledger, totals, &Before::start(self.start), now, Rows::FINAL),
+            seen: Some(state(ledger, totals, &Before::start(self.start), now, Rows::FINAL)),
+            outline: None,
             timeline: self.timeline.points().to_vec(),
         }
     }

@@ -23,6 +23,7 @@ mod masthead;
 mod names;
 mod observation;
 mod observed;
+mod outlined;
 mod rankings;
 mod roofline;
 mod roofline_chart;

@@ -4,11 +4,12 @@ use super::document::{NamedSection, Parts, whole};
 use super::facts::Facts;
 use super::markup::{Element, element, list, note, span, text};
 use super::names::moment;
-use super::{course, observed};
+use super::{course, observed, outlined};
 use crate::terminal::probe::figures::{age, several};
+use crate::terminal::probe::outline;
 use crate::terminal::probe::screen::what;
 use crate::terminal::probe::summary::{counts, end};
-use gpubench_contract::{ProbeFinished, ProbeStarted};
+use gpubench_contract::{ProbeFinished, ProbeOutline, ProbeStarted, ProbeState};
 
 /// The data of the page of `cargo gpubench probe`.
 #[derive(Clone, Copy, Debug)]
@@ -27,27 +28,38 @@ impl ObservationPage<'_> {
             masthead: self.masthead(),
             skip: ("#processes", "Skip to the processes"),
             sections: self.sections(),
-            footer: element("p").text(
-                "Seen from outside of the processes, at the functions of the CUDA driver. Launches of a graph count \
-                 once, however many kernels it has. Times of calls are those of the host.",
-            ),
+            footer: element("p").text(self.footer()),
         })
+    }
+
+    fn footer(&self) -> &'static str {
+        match self.finished.seen {
+            Some(_) => {
+                "Seen from outside of the processes, at the functions of the CUDA driver. Launches of a graph count \
+                 once, however many kernels it has. Times of calls are those of the host."
+            }
+            None => {
+                "Seen from outside of the processes, without the functions of the CUDA driver. A submission is a \
+                 write to the doorbell of a GPU: a launch, a launch of a graph and a copy are one each. It counts \
+                 from when the doorbell was found."
+            }
+        }
     }
 
     fn masthead(&self) -> Element {
         let Self { started, finished } = self;
         let heading = element("h1").child(span("name").text(what(started)));
-        let outcome = format!(
-            "{}, after {}. {}",
-            end(finished),
-            age(finished.elapsed_ns),
-            counts(&finished.seen)
-        );
+        let sums = match (&finished.seen, &finished.outline) {
+            (Some(seen), _) => counts(seen),
+            (None, Some(outline)) => format!("{} {}", outline::counts(outline), outline::UNKNOWN),
+            (None, None) => outline::UNKNOWN.to_owned(),
+        };
+        let outcome = format!("{}, after {}. {sums}", end(finished), age(finished.elapsed_ns));
         let facts = Facts::default()
             .and("Started", moment(&started.started_at))
             .and("Observed", text(started.target.describe().trim_end_matches('.')))
             .and_known("Process", started.pid)
-            .and("Events", text(finished.seen.events));
+            .and_known("Events", finished.seen.as_ref().map(|seen| seen.events));
         element("header")
             .child(
                 element("p")
@@ -62,21 +74,24 @@ impl ObservationPage<'_> {
 
     /// Returns what makes the page incomplete.
     fn notes(&self) -> Option<Element> {
-        let seen = &self.finished.seen;
-        let lost = several(seen.lost_events, "event was", "events were");
-        let lost =
-            (seen.lost_events > 0).then(|| format!("{lost} lost: all tables but that of calls may be incomplete."));
-        let unknown = several(seen.unknown_frees, "call", "calls");
-        let unknown =
-            (seen.unknown_frees > 0).then(|| format!("{unknown} freed memory that was not seen to be allocated."));
-        let notices = self.started.notices.iter().cloned();
-        let items = lost.into_iter().chain(unknown).chain(notices);
+        let Self { started, finished } = self;
+        let of_calls = finished.seen.iter().flat_map(incomplete);
+        let outlines = finished.outline.iter().filter(|outline| outline.lost_events > 0);
+        let of_outline = outlines.map(|outline| format!("{}.", outline::lost(outline)));
+        let items = of_calls.chain(of_outline).chain(started.notices.iter().cloned());
         let list = list("", items.map(|item| element("li").text(item)))?;
         Some(note("div").child(list))
     }
 
     fn sections(&self) -> Vec<NamedSection> {
-        let seen = &self.finished.seen;
+        match (&self.finished.seen, &self.finished.outline) {
+            (Some(seen), _) => self.sections_of_calls(seen),
+            (None, Some(outline)) => sections_of_outline(outline),
+            (None, None) => Vec::new(),
+        }
+    }
+
+    fn sections_of_calls(&self, seen: &ProbeState) -> Vec<NamedSection> {
         let sections = [
             ("left", "Left allocated", observed::left(seen)),
             ("errors", "Errors", observed::errors(seen)),
@@ -92,4 +107,20 @@ impl ObservationPage<'_> {
             .filter_map(|(id, name, section)| Some((id.to_owned(), name.to_owned(), section?)))
             .collect()
     }
+}
+
+fn sections_of_outline(outline: &ProbeOutline) -> Vec<NamedSection> {
+    let section = outlined::processes(outline);
+    let named = section.map(|section| ("processes".to_owned(), "Processes".to_owned(), section));
+    named.into_iter().collect()
+}
+
+/// Returns what makes the tables of calls incomplete.
+fn incomplete(seen: &ProbeState) -> Vec<String> {
+    let lost = several(seen.lost_events, "event was", "events were");
+    let lost = (seen.lost_events > 0).then(|| format!("{lost} lost: all tables but that of calls may be incomplete."));
+    let unknown = several(seen.unknown_frees, "call", "calls");
+    let unknown =
+        (seen.unknown_frees > 0).then(|| format!("{unknown} freed memory that was not seen to be allocated."));
+    lost.into_iter().chain(unknown).collect()
 }

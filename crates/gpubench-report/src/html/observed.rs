@@ -10,10 +10,10 @@ use gpubench_contract::units::{counted, percent};
 use gpubench_contract::{ProbeProcess, ProbeState};
 
 /// A row: its heading, and its figures.
-type Row = (Markup, Vec<String>);
+pub(super) type Row = (Markup, Vec<String>);
 
 /// Returns a section with one table. `None` without rows.
-fn table(id: &str, title: &str, caption: &str, columns: &[&str], rows: Vec<Row>) -> Option<Element> {
+pub(super) fn table(id: &str, title: &str, caption: &str, columns: &[&str], rows: Vec<Row>) -> Option<Element> {
     if rows.is_empty() {
         return None;
     }
@@ -25,6 +25,15 @@ fn table(id: &str, title: &str, caption: &str, columns: &[&str], rows: Vec<Row>)
     });
     let table = markup::table(caption, heads).child(element("tbody").children(rows));
     Some(section(id, title).child(scrolled(title, table)))
+}
+
+/// Returns a caption with the number of rows that the table lacks.
+pub(super) fn caption(what: &str, left_out: u64) -> String {
+    match left_out {
+        0 => what.to_owned(),
+        1 => format!("{what}; 1 more is not listed"),
+        more => format!("{what}; {} more are not listed", count(more)),
+    }
 }
 
 pub(super) fn processes(seen: &ProbeState) -> Option<Element> {
@@ -54,10 +63,7 @@ pub(super) fn processes(seen: &ProbeState) -> Option<Element> {
         ];
         (heading, figures)
     };
-    let caption = match seen.processes_left_out {
-        0 => "Processes that used the driver".to_owned(),
-        more => format!("Processes that used the driver; {more} more are not listed"),
-    };
+    let caption = caption("Processes that used the driver", seen.processes_left_out);
     let rows = seen.processes.iter().map(row).collect();
     table("processes", "Processes", &caption, &columns, rows)
 }
@@ -73,10 +79,7 @@ pub(super) fn kernels(seen: &ProbeState) -> Option<Element> {
         ];
         (name(&kernel.name).into(), figures)
     });
-    let caption = match seen.kernels_left_out {
-        0 => "Launches by kernel".to_owned(),
-        more => format!("Launches by kernel; {more} more kernels are not listed"),
-    };
+    let caption = caption("Launches by kernel", seen.kernels_left_out);
     let columns = ["kernel", "launches", "share", "launches/s", "captured"];
     table("kernels", "Kernels", &caption, &columns, rows.collect())
 }

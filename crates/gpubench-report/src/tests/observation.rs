@@ -159,20 +159,22 @@ pub(crate) fn sample() -> ProbeSample {
         schema_version: SchemaVersion,
         elapsed_ns: 12_400_000_000,
         interval_ns: 1_000_000_000,
-        seen: state(),
+        seen: Some(state()),
+        outline: None,
     }
 }
 
 /// A sample with more rows than a terminal has.
 pub(crate) fn busy() -> ProbeSample {
     let mut sample = sample();
-    sample.seen.processes = (0..30)
+    let seen = sample.seen.as_mut().expect("calls");
+    seen.processes = (0..30)
         .map(|pid| process(u32::MAX - pid, "a-program-with-a-long-name"))
         .collect();
-    sample.seen.kernels = (0..60)
+    seen.kernels = (0..60)
         .map(|number| kernel(&format!("kernel_{number}"), 10 + number))
         .collect();
-    sample.seen.lost_events = 12;
+    seen.lost_events = 12;
     sample
 }
 
@@ -180,9 +182,10 @@ pub(crate) fn busy() -> ProbeSample {
 pub(crate) fn hostile() -> ProbeSample {
     let mut sample = sample();
     let name = "<script>\x1b[2J\r\n\u{202e}\"'&";
-    sample.seen.processes[0].program = Some(name.into());
-    sample.seen.kernels[0].name = name.into();
-    sample.seen.errors[0].call = name.into();
+    let seen = sample.seen.as_mut().expect("calls");
+    seen.processes[0].program = Some(name.into());
+    seen.kernels[0].name = name.into();
+    seen.errors[0].call = name.into();
     sample
 }
 
@@ -194,7 +197,8 @@ pub(crate) fn finished() -> ProbeFinished {
         end: ProbeEnd::Ended,
         exit_code: Some(0),
         signal: None,
-        seen: state(),
+        seen: Some(state()),
+        outline: None,
         timeline: steps
             .map(|step| ProbePoint {
                 elapsed_ns: step * 1_000_000_000,
@@ -204,5 +208,70 @@ pub(crate) fn finished() -> ProbeFinished {
                 errors: u64::from(step == 30) * 3,
             })
             .collect(),
+    }
+}
+
+fn outlined(pid: u32, program: &str) -> OutlinedProcess {
+    OutlinedProcess {
+        pid,
+        program: Some(program.into()),
+        command: vec![program.into(), "--steps".into(), "7".into()],
+        running: true,
+        seen_ns: 12_400_000_000,
+        driver: true,
+        submissions: Some(123_456),
+        counted_ns: Some(12_100_000_000),
+    }
+}
+
+fn outline() -> ProbeOutline {
+    ProbeOutline {
+        processes_seen: 4,
+        processes: vec![
+            outlined(4711, "python"),
+            OutlinedProcess {
+                submissions: None,
+                counted_ns: None,
+                ..outlined(4712, "<b>helper")
+            },
+            OutlinedProcess {
+                running: false,
+                driver: false,
+                submissions: None,
+                counted_ns: None,
+                ..outlined(4713, "sh")
+            },
+        ],
+        processes_left_out: 1,
+        submissions: Some(123_456),
+        submissions_per_second: Some(10_123.4),
+        lost_events: 0,
+    }
+}
+
+/// The start where calls cannot be observed.
+pub(crate) fn started_without_calls() -> ProbeStarted {
+    ProbeStarted {
+        notices: vec!["launches, memory, copies and errors are not observed: no rights; run it as root".into()],
+        ..started()
+    }
+}
+
+/// A sample where calls cannot be observed.
+pub(crate) fn sample_without_calls() -> ProbeSample {
+    ProbeSample {
+        seen: None,
+        outline: Some(outline()),
+        ..sample()
+    }
+}
+
+/// An end where calls cannot be observed.
+pub(crate) fn finished_without_calls() -> ProbeFinished {
+    ProbeFinished {
+        seen: None,
+        outline: Some(outline()),
+        timeline: Vec::new(),
+        ..finished()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::outline::outline;
 use crate::ObservationPage;
-use crate::tests::observation::{finished, hostile, started};
+use crate::tests::observation::{finished, finished_without_calls, hostile, started, started_without_calls};
 
 fn page(finished: &gpubench_contract::ProbeFinished) -> String {
     ObservationPage {
@@ -28,7 +28,7 @@ fn hostile_names_stay_text() {
 #[test]
 fn a_page_of_nothing_says_so() {
     let mut finished = finished();
-    finished.seen = Default::default();
+    finished.seen = Some(Default::default());
     finished.timeline.clear();
     assert!(outline(&page(&finished)).contains("No process used CUDA."));
 }
@@ -39,4 +39,13 @@ fn an_observation_without_time_has_no_rates() {
     finished.timeline.iter_mut().for_each(|point| point.elapsed_ns = 0);
     let page = page(&finished);
     assert!(!page.contains("NaN") && !page.contains("inf"), "{page}");
+}
+
+#[test]
+fn page_without_calls_has_no_figures_of_them() {
+    let page = ObservationPage {
+        started: &started_without_calls(),
+        finished: &finished_without_calls(),
+    };
+    insta::assert_snapshot!(outline(&page.page()));
 }

@@ -34,6 +34,19 @@ pub(crate) fn rate(number: f64) -> String {
     }
 }
 
+/// Returns a number a second in a sentence, where 0 is `0`.
+pub(crate) fn rate_in_words(number: f64) -> String {
+    match number > 0.0 {
+        true => rate(number),
+        false => "0".to_owned(),
+    }
+}
+
+/// Returns a size in a sentence, where 0 is `0 B`.
+pub(crate) fn bytes_in_words(number: u64) -> String {
+    size(number).to_string()
+}
+
 /// Returns a size: `1.500 GiB`. 0 is `-`.
 pub(crate) fn bytes(number: u64) -> String {
     match number {
@@ -50,9 +63,13 @@ pub(crate) fn bytes_rate(number: f64) -> String {
     }
 }
 
-/// Returns an age: `14.2 s`, `2 min 14 s`.
+/// Returns an age: `2.3 ms`, `14.2 s`, `2 min 14 s`.
 pub(crate) fn age(nanoseconds: u64) -> String {
-    wall_time(Duration::from_nanos(nanoseconds))
+    match nanoseconds {
+        0..9_950_000 => format!("{:.1} ms", nanoseconds as f64 / 1e6),
+        9_950_000..99_500_000 => format!("{:.0} ms", nanoseconds as f64 / 1e6),
+        _ => wall_time(Duration::from_nanos(nanoseconds)),
+    }
 }
 
 #[cfg(test)]
@@ -63,6 +80,26 @@ mod tests {
     fn digits_of_counts_are_in_groups() {
         let counts = [0, 12, 123, 1234, 123_456, 1_234_567].map(count);
         assert_eq!(counts, ["0", "12", "123", "1,234", "123,456", "1,234,567"]);
+    }
+
+    #[test]
+    fn short_times_are_not_zero() {
+        let times = [
+            300_000,
+            2_345_546,
+            45_600_000,
+            400_000_000,
+            12_400_000_000,
+            62_000_000_000,
+        ]
+        .map(age);
+        assert_eq!(times, ["0.3 ms", "2.3 ms", "46 ms", "0.40 s", "12.4 s", "1 min 02 s"]);
+    }
+
+    #[test]
+    fn nothing_is_a_number_in_a_sentence_and_a_dash_in_a_cell() {
+        assert_eq!([rate_in_words(0.0), bytes_in_words(0)], ["0", "0 B"]);
+        assert_eq!([rate(0.0), bytes(0)], ["-", "-"]);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 pub(crate) mod figures;
 mod grid;
 mod line;
+pub(crate) mod outline;
 pub(crate) mod screen;
 pub(crate) mod summary;
 pub(crate) mod tables;

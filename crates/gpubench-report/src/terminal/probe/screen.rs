@@ -1,7 +1,8 @@
 //! The screen that is redrawn while an observation lasts.
 
-use super::figures::{age, bytes, rate, several};
+use super::figures::{age, bytes_in_words, rate_in_words, several};
 use super::grid::Grid;
+use super::outline;
 use super::tables::{When, copies, errors, kernels, processes};
 use crate::terminal::style::{BAD, DOUBTFUL, FAINT, TITLE};
 use gpubench_contract::{ProbeSample, ProbeStarted, ProbeState, ProbeTarget};
@@ -19,15 +20,34 @@ pub struct ScreenSize {
 
 /// Returns the lines of the screen: at most as many as it has, none wider than it.
 pub fn probe_screen(started: &ProbeStarted, sample: &ProbeSample, size: ScreenSize) -> Vec<String> {
-    let mut lines = head(started, sample, size.columns);
-    let seen = &sample.seen;
+    let mut lines = match (&sample.seen, &sample.outline) {
+        (Some(seen), _) => screen_of_calls(started, sample, seen, size),
+        (None, Some(outline)) => outline::screen(started, sample, outline, size),
+        (None, None) => Vec::new(),
+    };
+    lines.truncate(size.rows);
+    lines
+}
+
+fn screen_of_calls(started: &ProbeStarted, sample: &ProbeSample, seen: &ProbeState, size: ScreenSize) -> Vec<String> {
+    let mut lines = head(started, sample, seen, size.columns);
     let tables = [
         processes(seen, When::Live),
         kernels(seen, When::Live),
         copies(seen),
         errors(seen),
     ];
-    let rows = shares(&tables, size.rows.saturating_sub(lines.len()));
+    add_tables(&mut lines, &tables, size);
+    if seen.processes.is_empty() {
+        lines.push(String::new());
+        lines.push(format!("{FAINT}no process has used CUDA yet{FAINT:#}"));
+    }
+    lines
+}
+
+/// Adds tables, each with as many rows as there is room for.
+pub(super) fn add_tables<const N: usize>(lines: &mut Vec<String>, tables: &[Grid; N], size: ScreenSize) {
+    let rows = shares(tables, size.rows.saturating_sub(lines.len()));
     for (table, rows) in tables.iter().zip(rows) {
         let table = table.lines(size.columns, rows);
         if !table.is_empty() {
@@ -35,21 +55,19 @@ pub fn probe_screen(started: &ProbeStarted, sample: &ProbeSample, size: ScreenSi
             lines.extend(table);
         }
     }
-    if sample.seen.processes.is_empty() {
-        lines.push(String::new());
-        lines.push(format!("{FAINT}no process has used CUDA yet{FAINT:#}"));
-    }
-    lines.truncate(size.rows);
-    lines
 }
 
-fn head(started: &ProbeStarted, sample: &ProbeSample, columns: usize) -> Vec<String> {
-    let seen = &sample.seen;
-    let running = seen.processes.iter().filter(|process| process.running).count() as u64;
-    let processes = several(running, "process", "processes");
+/// Returns the first line: `python train.py  12.4 s  1 process`.
+pub(super) fn first_line(started: &ProbeStarted, sample: &ProbeSample, running: usize, columns: usize) -> String {
+    let processes = several(running as u64, "process", "processes");
     let facts = format!("  {}  {processes}", age(sample.elapsed_ns));
     let what = in_one_line(&what(started), columns.saturating_sub(facts.len()).max(8));
-    let first = format!("{TITLE}{what}{TITLE:#}{FAINT}{facts}{FAINT:#}");
+    format!("{TITLE}{what}{TITLE:#}{FAINT}{facts}{FAINT:#}")
+}
+
+fn head(started: &ProbeStarted, sample: &ProbeSample, seen: &ProbeState, columns: usize) -> Vec<String> {
+    let running = seen.processes.iter().filter(|process| process.running).count();
+    let first = first_line(started, sample, running, columns);
     let mut lines = vec![first, in_one_line(&sums(seen), columns)];
     let failed = failures(seen);
     if failed > 0 {
@@ -70,9 +88,10 @@ fn sums(seen: &ProbeState) -> String {
     let allocations: u64 = seen.memory.iter().map(|memory| memory.live).sum();
     let allocations = several(allocations, "allocation", "allocations");
     let parts = [
-        Some(format!("{} launches/s", rate(seen.work.launches_per_second))),
-        (seen.work.graph_launches > 0).then(|| format!("{} graphs/s", rate(seen.work.graph_launches_per_second))),
-        Some(format!("{} in {allocations}", bytes(live))),
+        Some(format!("{} launches/s", rate_in_words(seen.work.launches_per_second))),
+        (seen.work.graph_launches > 0)
+            .then(|| format!("{} graphs/s", rate_in_words(seen.work.graph_launches_per_second))),
+        Some(format!("{} in {allocations}", bytes_in_words(live))),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::figures::{age, bytes, count, several};
 use super::grid::Grid;
+use super::outline;
 use super::screen::{failures, what};
 use super::tables::{When, copies, errors, kernels, kind, memory, process_name, processes};
 use crate::terminal::style::{BAD, DOUBTFUL, GOOD, TITLE};
@@ -21,14 +22,22 @@ const GROUPS: usize = 5;
 
 /// Returns the summary for lines of `columns` columns, with ANSI styles.
 pub fn probe_summary(started: &ProbeStarted, finished: &ProbeFinished, columns: usize) -> String {
-    let seen = &finished.seen;
-    let mut page = format!(
+    let head = format!(
         "{TITLE}{}{TITLE:#}: {} after {}\n",
         what(started),
         end(finished),
         age(finished.elapsed_ns)
     );
-    page += &fitted(&format!("{}\n", counts(seen)), columns);
+    let body = match (&finished.seen, &finished.outline) {
+        (Some(seen), _) => summary_of_calls(seen, started, columns),
+        (None, Some(outline)) => outline::summary(outline, started, columns),
+        (None, None) => String::new(),
+    };
+    head + &body
+}
+
+fn summary_of_calls(seen: &ProbeState, started: &ProbeStarted, columns: usize) -> String {
+    let mut page = fitted(&format!("{}\n", counts(seen)), columns);
     for table in [
         processes(seen, When::Final),
         kernels(seen, When::Final),
@@ -36,10 +45,10 @@ pub fn probe_summary(started: &ProbeStarted, finished: &ProbeFinished, columns: 
         memory(seen),
         errors(seen),
     ] {
-        page += &section(&table, columns);
+        page += &section(&table, ROWS, columns);
     }
     page += &fitted(&left(seen), columns);
-    page += &fitted(&remarks(seen, started), columns);
+    page += &fitted(&remarks(incomplete(seen), started), columns);
     page
 }
 
@@ -82,8 +91,8 @@ pub(crate) fn counts(seen: &ProbeState) -> String {
     format!("{text}.")
 }
 
-fn section(table: &Grid, columns: usize) -> String {
-    let lines = table.lines(columns, ROWS);
+pub(super) fn section(table: &Grid, rows: usize, columns: usize) -> String {
+    let lines = table.lines(columns, rows);
     lines.iter().enumerate().fold(String::new(), |page, (position, line)| {
         let before = if position == 0 { "\n" } else { "" };
         format!("{page}{before}{line}\n")
@@ -158,7 +167,7 @@ pub(crate) fn described(group: &ProbeAllocations) -> String {
 }
 
 /// Returns what makes the tables incomplete.
-pub(crate) fn remarks(seen: &ProbeState, started: &ProbeStarted) -> String {
+fn incomplete(seen: &ProbeState) -> Vec<String> {
     let untracked: u64 = seen.memory.iter().map(|memory| memory.untracked).sum();
     let remarks = [
         (seen.lost_events > 0).then(|| {
@@ -180,7 +189,12 @@ pub(crate) fn remarks(seen: &ProbeState, started: &ProbeStarted) -> String {
             )
         }),
     ];
-    let all = remarks.into_iter().flatten().chain(started.notices.iter().cloned());
+    remarks.into_iter().flatten().collect()
+}
+
+/// Returns notes: these remarks, and those of the start.
+pub(super) fn remarks(remarks: Vec<String>, started: &ProbeStarted) -> String {
+    let all = remarks.into_iter().chain(started.notices.iter().cloned());
     let lines = all.map(|remark| format!("{DOUBTFUL}note{DOUBTFUL:#}: {}\n", printable_line(&remark)));
     let lines: String = lines.collect();
     match lines.is_empty() {

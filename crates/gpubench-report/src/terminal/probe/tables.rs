@@ -1,5 +1,7 @@
 //! The tables of an observation.
 
+use anstyle::Style;
+
 use super::figures::{age, bytes, bytes_rate, count, rate};
 use super::grid::{Grid, Room};
 use crate::terminal::style::{BAD, FAINT, PLAIN};
@@ -34,11 +36,7 @@ pub(super) fn processes(seen: &ProbeState, when: When) -> Grid {
     };
     let mut grid = Grid::new("process", columns.iter().copied());
     for process in &seen.processes {
-        let (name, style) = match (process.running, when) {
-            (true, When::Final) => (format!("{} (still runs)", process_name(process)), PLAIN),
-            (true, When::Live) | (false, When::Final) => (process_name(process), PLAIN),
-            (false, When::Live) => (format!("{} (ended)", process_name(process)), FAINT),
-        };
+        let (name, style) = name_when(&process_name(process), process.running, when);
         let figures = match when {
             When::Live => live_figures(process),
             When::Final => final_figures(process),
@@ -46,6 +44,16 @@ pub(super) fn processes(seen: &ProbeState, when: When) -> Grid {
         grid.styled_row(&name, style, figures);
     }
     grid
+}
+
+/// Returns the name of a process with what is not to be expected: that it has ended while others
+/// run, or still runs at the end.
+pub(super) fn name_when(name: &str, running: bool, when: When) -> (String, Style) {
+    match (running, when) {
+        (true, When::Final) => (format!("{name} (still runs)"), PLAIN),
+        (true, When::Live) | (false, When::Final) => (name.to_owned(), PLAIN),
+        (false, When::Live) => (format!("{name} (ended)"), FAINT),
+    }
 }
 
 fn live_figures(process: &ProbeProcess) -> Vec<String> {

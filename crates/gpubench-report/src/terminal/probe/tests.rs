@@ -1,7 +1,9 @@
 use anstream::adapter::strip_str;
 
 use super::*;
-use crate::tests::observation::{busy, finished, hostile, sample, started};
+use crate::tests::observation::{
+    busy, finished, finished_without_calls, hostile, sample, sample_without_calls, started, started_without_calls,
+};
 use gpubench_diagnostic::layout::width;
 
 fn plain(lines: &[String]) -> String {
@@ -26,7 +28,7 @@ fn screen_of_120_columns() {
 fn a_screen_never_exceeds_its_terminal() {
     for columns in [20, 40, 60, 80, 100, 120, 200] {
         for rows in [1, 2, 5, 10, 24, 50] {
-            for sample in [sample(), busy(), hostile()] {
+            for sample in [sample(), busy(), hostile(), sample_without_calls()] {
                 let lines = probe_screen(&started(), &sample, ScreenSize { columns, rows });
                 assert!(lines.len() <= rows);
                 // Narrower terminals than 60 columns cut tables, which their rows cannot fit.
@@ -58,7 +60,7 @@ fn summary_of_a_command_that_leaks() {
 #[test]
 fn a_summary_in_a_file_is_as_wide_as_a_wide_terminal() {
     let mut finished = finished();
-    finished.seen.kernels[0].name = "k".repeat(1000);
+    finished.seen.as_mut().expect("calls").kernels[0].name = "k".repeat(1000);
     let text = probe_summary(&started(), &finished, gpubench_diagnostic::layout::UNBOUNDED);
     let kernels = text.lines().filter(|line| line.contains("kkk"));
     assert!(kernels.map(width).eq([120]), "{text}");
@@ -67,4 +69,13 @@ fn a_summary_in_a_file_is_as_wide_as_a_wide_terminal() {
 #[test]
 fn line_of_an_interval() {
     insta::assert_snapshot!(probe_line(&sample()));
+}
+
+#[test]
+fn what_was_not_observed_has_no_figures() {
+    let started = started_without_calls();
+    let screen = probe_screen(&started, &sample_without_calls(), ScreenSize { columns: 80, rows: 24 });
+    let line = probe_line(&sample_without_calls());
+    let summary = probe_summary(&started, &finished_without_calls(), 80);
+    insta::assert_snapshot!(strip_str(&format!("{}\n\n{line}\n{summary}", screen.join("\n"))));
 }

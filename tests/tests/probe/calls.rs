@@ -1,112 +1,17 @@
-//! `cargo gpubench probe` on programs that use the double of the driver from the tests of
-//! `gpubench-observe`.
-//!
-//! Each test needs root and eBPF. Where the kernel refuses, it says so on standard error, by name.
-#![forbid(unsafe_code)]
+//! Calls, in the summary, the records, the metrics and the screen.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
-use std::sync::OnceLock;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use gpubench_tests::{Fixture, Terminal, repository, tool, wait_until};
-use rustix::process::{Pid, Signal, kill_process};
+use gpubench_tests::{Fixture, Terminal, wait_until};
 use serde_json::Value;
+
+use crate::double::{can_observe, double, finished, interrupt, kernels, probe, program, stderr};
 
 /// The longest wait for anything.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// The double of the driver, and a program that does what its first argument says.
-fn double() -> &'static PathBuf {
-    static DOUBLE: OnceLock<PathBuf> = OnceLock::new();
-    DOUBLE.get_or_init(|| {
-        let folder = tempfile::tempdir().expect("a folder").keep();
-        let sources = repository().join("crates/gpubench-observe/tests/observer/double");
-        let compile = |source: &str, file: &str, options: &[&str]| {
-            let compiled = Command::new("cc")
-                .args(["-O0", "-w", "-o"])
-                .arg(folder.join(file))
-                .arg(sources.join(source))
-                .args(options)
-                .status();
-            assert!(compiled.is_ok_and(|status| status.success()), "`{source}` compiles");
-        };
-        let shared = [
-            "-shared",
-            "-fPIC",
-            "-fvisibility=default",
-            "-Wl,-Bsymbolic,-soname,libcuda.so.1",
-        ];
-        compile("libcuda.c", "libcuda.so.1", &[&shared[..], &["-DSHAPE=0"]].concat());
-        let driver = folder.join("libcuda.so.1");
-        let driver = driver.to_str().expect("it is text");
-        compile("program.c", "program", &[driver, "-pthread", "-ldl"]);
-        folder
-    })
-}
-
-fn program() -> String {
-    double().join("program").to_str().expect("it is text").to_owned()
-}
-
-/// The tool with the driver, without variables that change it.
-fn probe(arguments: &[&str]) -> Command {
-    let mut command = Command::new(tool());
-    command
-        .arg("probe")
-        .args(arguments)
-        .env("LD_LIBRARY_PATH", double())
-        .env("NO_COLOR", "1")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    command
-}
-
-/// Whether this machine lets a test observe. Says so if it does not.
-fn can_observe(test: &str) -> bool {
-    let output = probe(&["--quiet", "--", "true"]).output().expect("it runs");
-    let can = output.status.code() == Some(0);
-    if !can {
-        eprintln!("SKIPPED {test}: {}", stderr(&output));
-    }
-    can
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-/// The records of a file.
-fn records(text: &str) -> Vec<Value> {
-    text.lines()
-        .map(|line| serde_json::from_str(line).expect("a record"))
-        .collect()
-}
-
-fn finished(output: &Output) -> Value {
-    let records = records(std::str::from_utf8(&output.stdout).expect("text"));
-    let last = records.last().expect("records").clone();
-    assert_eq!(last["reason"], "probe-finished");
-    last
-}
-
-fn kernels(finished: &Value) -> Vec<(String, u64)> {
-    let kernels = finished["seen"]["kernels"].as_array().expect("kernels").iter();
-    kernels
-        .map(|kernel| {
-            let name = kernel["name"].as_str().expect("a name").to_owned();
-            (name, kernel["launches"].as_u64().expect("a count"))
-        })
-        .collect()
-}
-
-fn interrupt(child: &Child) {
-    let pid = Pid::from_raw(child.id().try_into().expect("a pid")).expect("a pid");
-    kill_process(pid, Signal::INT).expect("it runs");
-}
 
 #[test]
 fn the_summary_of_a_command_names_its_kernels_and_what_it_left() {
@@ -325,18 +230,4 @@ fn a_terminal_shows_the_state_and_the_lines_of_the_command_until_ctrl_c() {
     for wanted in ["a line of the command", "killed by signal 2", "Left allocated:"] {
         assert!(screen.contains(wanted), "{wanted}: {screen}");
     }
-}
-
-#[test]
-fn what_cannot_be_observed_has_a_hint() {
-    let output = probe(&["--pid", "4194304"]).output().expect("it runs");
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    assert!(
-        stderr(&output).contains("there is no process 4194304"),
-        "{}",
-        stderr(&output)
-    );
-    let output = probe(&[]).output().expect("it runs");
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("--system"), "{}", stderr(&output));
 }

@@ -1,0 +1,78 @@
+//! The best observation that the machine allows.
+
+use super::calls::Calls;
+use super::clock::now;
+use super::error::ProbeError;
+use super::observation::Observation;
+use super::outline::Outline;
+use super::outlined::Here;
+use gpubench_bpf::Abilities;
+use gpubench_diagnostic::{Expected, Failure, chain};
+use gpubench_observe::{Lifecycles, ObserveError, Observer, Target};
+
+/// Whether less than the calls of processes is enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Needs {
+    /// All that the machine allows, be it little.
+    WhatIsThere,
+    /// Calls: metrics are made of them.
+    Calls,
+}
+
+/// Begins to observe. A command runs when this returns. `target` is asked again if the machine does
+/// not let calls be observed.
+///
+/// # Errors
+/// The machine allows nothing, or not what is needed, or there is no such program or process.
+pub(super) fn attach(needs: Needs, mut target: impl FnMut() -> Target) -> Result<Box<dyn Observation>, Failure> {
+    let refused = match Observer::attach(target()) {
+        Ok(observer) => {
+            let notices = notices_of(&observer);
+            return Ok(Box::new(Calls::of(observer, notices, now())));
+        }
+        Err(error) if !is_of_the_machine(&error) => return Err(ProbeError::of(error)),
+        Err(error) => error,
+    };
+    if needs == Needs::Calls {
+        return Err(ProbeError::Metrics { source: refused }.into());
+    }
+    match Lifecycles::attach(target()) {
+        Ok(lifecycles) => {
+            let missing = missing_for_calls(&refused);
+            Ok(Box::new(Outline::of(lifecycles, Box::new(Here), missing, now())))
+        }
+        // What would let calls be observed lets processes be observed, too.
+        Err(error) if is_of_the_machine(&error) => Err(refused.into()),
+        Err(error) => Err(ProbeError::of(error)),
+    }
+}
+
+/// Whether the machine refuses to observe, whatever the program or process.
+fn is_of_the_machine(error: &ObserveError) -> bool {
+    match error {
+        ObserveError::NotAllowed(_) | ObserveError::OwnProcessIds | ObserveError::Kernel(_) => true,
+        ObserveError::Hold(_) | ObserveError::Start { .. } | ObserveError::NoProcess(_) => false,
+    }
+}
+
+fn notices_of(observer: &Observer) -> Vec<String> {
+    let missing = Abilities::here().missing.map(|missing| missing.to_string());
+    let driver = observer.drivers().next().is_none().then(|| {
+        "no CUDA driver was found yet: programs that bring their own are observed once they load it".to_owned()
+    });
+    missing.into_iter().chain(driver).collect()
+}
+
+/// Returns one line for what is missing and how to get it.
+fn missing_for_calls(refused: &ObserveError) -> String {
+    let reason = match refused {
+        ObserveError::NotAllowed(missing) => missing.what.clone(),
+        error => chain(error),
+    };
+    let unseen = match Abilities::here().watchpoint {
+        true => "launches, memory, copies and errors are not observed",
+        false => "launches, memory, copies, errors and submissions are not observed",
+    };
+    let remedy = refused.hint().map_or_else(String::new, |hint| format!("; {hint}"));
+    format!("{unseen}: {reason}{remedy}")
+}
