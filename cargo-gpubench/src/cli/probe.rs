@@ -19,14 +19,21 @@ use gpubench_report::OutputTarget;
 
 impl Value for OsString {}
 impl Value for MetricsAddress {}
+impl Value for Textfile {}
 impl Value for u32 {}
 
 settings! {
     /// The options of `cargo gpubench probe`.
-    #[command(after_long_help = EXAMPLES, group = ArgGroup::new("target").required(true).args(["command", "pid", "system"]))]
+    #[command(
+        override_usage = USAGE,
+        after_long_help = EXAMPLES,
+        group = ArgGroup::new("target").required(true).args(["command", "pid", "system"])
+    )]
     pub(super) struct ProbeArguments {
         /// Start this command and observe it with all its children
-        #[arg(value_name = "COMMAND", last = true, num_args = 1.., value_hint = ValueHint::CommandWithArguments)]
+        ///
+        /// All words after its name are its arguments.
+        #[arg(value_name = "COMMAND", trailing_var_arg = true, num_args = 1.., value_hint = ValueHint::CommandWithArguments)]
         command: Vec<OsString> => Line "-- python train.py --steps 7", common;
 
         /// Observe the process with this id, and its children
@@ -60,7 +67,7 @@ settings! {
         ///
         /// It is replaced at each interval, as a whole. Its name must end in `.prom`.
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
-        metrics_file: Option<Utf8PathBuf> => Line "--metrics-file /var/lib/node_exporter/gpubench.prom";
+        metrics_file: Option<Textfile> => Line "--metrics-file /var/lib/node_exporter/gpubench.prom";
 
         /// Write standard output for people or for programs
         ///
@@ -101,6 +108,10 @@ const DEFAULT: &str = "127.0.0.1:9000";
 /// The page, if it has no name.
 const PAGE: &str = "gpubench-probe.html";
 
+const USAGE: &str = "cargo gpubench probe [OPTIONS] -- <COMMAND>...
+       cargo gpubench probe [OPTIONS] --pid <PID>
+       cargo gpubench probe [OPTIONS] --system";
+
 const EXAMPLES: &str = "\
 Examples:
   cargo gpubench probe -- python train.py             a command, to its end
@@ -137,7 +148,7 @@ impl ProbeArguments {
             interval: self.interval.duration(),
             duration: self.duration.map(TimeLimit::duration),
             metrics_address: self.metrics_addr.map(|address| address.0),
-            metrics_file: self.metrics_file,
+            metrics_file: self.metrics_file.map(|file| file.0),
             format: self.message_format,
             export: self.export_json,
             page,
@@ -147,6 +158,33 @@ impl ProbeArguments {
                 (false, false) => Liveliness::Live,
             },
         })
+    }
+}
+
+/// The file of `--metrics-file`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Textfile(Utf8PathBuf);
+
+/// Why a file is none for node_exporter.
+#[derive(Debug, Error)]
+#[error("must end in `.prom`: node_exporter reads no other files")]
+pub(super) struct InvalidTextfile;
+
+impl FromStr for Textfile {
+    type Err = InvalidTextfile;
+
+    fn from_str(text: &str) -> Result<Self, InvalidTextfile> {
+        let path = Utf8PathBuf::from(text);
+        match path.extension() {
+            Some("prom") => Ok(Self(path)),
+            _ => Err(InvalidTextfile),
+        }
+    }
+}
+
+impl fmt::Display for Textfile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 
@@ -185,6 +223,12 @@ mod tests {
 
     fn address(text: &str) -> Option<String> {
         text.parse::<MetricsAddress>().ok().map(|address| address.to_string())
+    }
+
+    #[test]
+    fn a_file_for_node_exporter_ends_as_it_wants() {
+        assert!("/var/lib/gpubench.prom".parse::<Textfile>().is_ok());
+        assert!("gpubench.txt".parse::<Textfile>().is_err() && "prom".parse::<Textfile>().is_err());
     }
 
     #[test]

@@ -58,7 +58,8 @@ fn is_of_the_machine(error: &ObserveError) -> bool {
 fn notices_of(observer: &Observer) -> Vec<String> {
     let missing = Abilities::here().missing.map(|missing| missing.to_string());
     let driver = observer.drivers().next().is_none().then(|| {
-        "no CUDA driver was found yet: programs that bring their own are observed once they load it".to_owned()
+        "no CUDA driver was found at the start: a program that brings its own is observed once it has loaded it"
+            .to_owned()
     });
     missing.into_iter().chain(driver).collect()
 }

@@ -14,8 +14,6 @@ pub(super) enum ProbeError {
     NoProcess {
         /// The pid.
         pid: u32,
-        /// The reason.
-        source: io::Error,
     },
     /// The command does not start.
     #[error("`{program}` cannot be started")]
@@ -39,11 +37,7 @@ impl ProbeError {
     pub(super) fn of(error: ObserveError) -> Failure {
         match error {
             ObserveError::Start { program, source } => ProbeError::NoProgram { program, source }.into(),
-            ObserveError::NoProcess(pid) => ProbeError::NoProcess {
-                pid,
-                source: io::Error::from(rustix::io::Errno::SRCH),
-            }
-            .into(),
+            ObserveError::NoProcess(pid) => ProbeError::NoProcess { pid }.into(),
             error => error.into(),
         }
     }

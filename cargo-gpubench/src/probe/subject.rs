@@ -10,7 +10,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use super::ObservedTarget;
 use super::error::ProbeError;
 use super::observation::Observation;
-use gpubench_diagnostic::Failure;
+use gpubench_diagnostic::{Failure, InternalError};
 
 /// Another process, which is not a child.
 #[derive(Debug)]
@@ -21,14 +21,17 @@ impl OtherProcess {
     ///
     /// # Errors
     /// There is none.
-    pub(super) fn of(pid: u32) -> Result<Self, ProbeError> {
+    pub(super) fn of(pid: u32) -> Result<Self, Failure> {
         let opened = i32::try_from(pid).ok().and_then(Pid::from_raw);
         let opened = opened.ok_or(rustix::io::Errno::SRCH);
         let opened = opened.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()));
-        opened.map(Self).map_err(|error| ProbeError::NoProcess {
-            pid,
-            source: io::Error::from(error),
-        })
+        match opened {
+            Ok(process) => Ok(Self(process)),
+            Err(rustix::io::Errno::SRCH | rustix::io::Errno::INVAL | rustix::io::Errno::NOENT) => {
+                Err(ProbeError::NoProcess { pid }.into())
+            }
+            Err(error) => Err(InternalError::because("cannot wait for the process")(io::Error::from(error)).into()),
+        }
     }
 
     /// Whether it has ended.
@@ -64,7 +67,7 @@ impl Subject {
     ///
     /// # Errors
     /// There is no such process.
-    pub(super) fn of(target: &ObservedTarget) -> Result<Self, ProbeError> {
+    pub(super) fn of(target: &ObservedTarget) -> Result<Self, Failure> {
         Ok(match target {
             ObservedTarget::Command(_) => Subject::Command,
             ObservedTarget::Process(pid) => Subject::Process(OtherProcess::of(*pid)?),
@@ -87,9 +90,9 @@ impl Subject {
                 let Some(child) = observation.child() else {
                     return Ok(Standing::Ended(None));
                 };
-                let status = child.try_wait().map_err(gpubench_diagnostic::InternalError::because(
-                    "cannot wait for the command",
-                ))?;
+                let status = child
+                    .try_wait()
+                    .map_err(InternalError::because("cannot wait for the command"))?;
                 Ok(status.map_or(Standing::Runs, |status| Standing::Ended(Some(status))))
             }
         }

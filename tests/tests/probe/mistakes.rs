@@ -1,6 +1,6 @@
 //! What a user can do wrong.
 
-use crate::double::{probe, stderr};
+use crate::double::{can_observe, probe, stderr};
 
 #[test]
 fn what_cannot_be_observed_has_a_hint() {
@@ -13,7 +13,11 @@ fn what_cannot_be_observed_has_a_hint() {
     );
     let output = probe(&[]).output().expect("it runs");
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("--system"), "{}", stderr(&output));
+    let text = stderr(&output);
+    assert!(
+        text.contains("probe [OPTIONS] -- <COMMAND>...") && text.contains("--system"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -38,5 +42,45 @@ fn a_program_that_does_not_start_is_a_mistake_in_the_command_line() {
         ] {
             assert!(text.contains(&wanted), "{wanted}: {text}");
         }
+    }
+}
+
+#[test]
+fn a_command_needs_no_dashes_and_its_options_stay_its_own() {
+    if !can_observe("a_command_needs_no_dashes_and_its_options_stay_its_own") {
+        return;
+    }
+    for words in [
+        &["--quiet", "sh", "-c", "exit 5", "--quiet"][..],
+        &["--quiet", "--", "sh", "-c", "exit 5"],
+    ] {
+        let output = probe(words).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(5), "{words:?}: {}", stderr(&output));
+    }
+    let output = probe(&["--quite", "true"]).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("'--quiet'"), "{}", stderr(&output));
+}
+
+#[test]
+fn places_that_cannot_be_used_are_told_before_the_command_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let trace = folder.path().join("trace");
+    let trace = trace.to_str().expect("text");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let taken = taken.local_addr().expect("an address").to_string();
+    for (option, value, code, wanted) in [
+        ("--metrics-addr", taken.as_str(), 2, "takes a free one"),
+        ("--metrics-addr", "everywhere", 2, "must be an address with a port"),
+        ("--metrics-file", "metrics.txt", 2, "must end in `.prom`"),
+        ("--metrics-file", "/proc/metrics.prom", 110, "/proc/metrics.prom"),
+        ("--report", "html=/proc/page.html", 110, "/proc/page.html"),
+        ("--export-json", "/proc/records.jsonl", 110, "/proc/records.jsonl"),
+    ] {
+        let output = probe(&[option, value, "--", "touch", trace]).output().expect("it runs");
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(code), "{option} {value}: {text}");
+        assert!(text.contains(wanted), "{option} {value}: {text}");
+        assert!(!std::path::Path::new(trace).exists(), "{option} {value}");
     }
 }

@@ -407,8 +407,27 @@ fn example_of(option: &Arg) -> String {
         offers.is_ok()
     };
     let texts = [
-        "1", "10s", "10%", "cpu", "json", "always", "read", "n=1", "sm_90", "hash:1/2", "html", "bash", "(n)", "all",
-        "notices", "sealed", "cold", "time", "memcheck", "ncu",
+        "1",
+        "10s",
+        "10%",
+        "cpu",
+        "json",
+        "always",
+        "read",
+        "n=1",
+        "sm_90",
+        "hash:1/2",
+        "html",
+        "bash",
+        "(n)",
+        "all",
+        "notices",
+        "sealed",
+        "cold",
+        "time",
+        "memcheck",
+        "ncu",
+        "metrics.prom",
     ];
     texts
         .iter()

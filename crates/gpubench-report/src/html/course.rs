@@ -91,7 +91,7 @@ fn failures(points: &[ProbePoint]) -> Option<Element> {
     let first = failed.first()?;
     let total: u64 = failed.iter().map(|point| point.errors).sum();
     let text = format!(
-        "Calls failed {} times, for the first time before {}.",
+        "Calls failed {} times, for the first time within {} of the start.",
         count(total),
         age(first.elapsed_ns)
     );

@@ -5,7 +5,7 @@ use super::facts::Facts;
 use super::markup::{Element, element, list, note, span, text};
 use super::names::moment;
 use super::{course, observed, outlined};
-use crate::terminal::probe::figures::{age, several};
+use crate::terminal::probe::figures::{age, count, several};
 use crate::terminal::probe::outline;
 use crate::terminal::probe::screen::what;
 use crate::terminal::probe::summary::{counts, end};
@@ -59,7 +59,7 @@ impl ObservationPage<'_> {
             .and("Started", moment(&started.started_at))
             .and("Observed", text(started.target.describe().trim_end_matches('.')))
             .and_known("Process", started.pid)
-            .and_known("Events", finished.seen.as_ref().map(|seen| seen.events));
+            .and_known("Events", finished.seen.as_ref().map(|seen| count(seen.events)));
         element("header")
             .child(
                 element("p")
@@ -95,6 +95,7 @@ impl ObservationPage<'_> {
         let sections = [
             ("left", "Left allocated", observed::left(seen)),
             ("errors", "Errors", observed::errors(seen)),
+            ("live", "Still allocated", observed::still_allocated(seen)),
             ("course", "Course", course::section_of(self.finished)),
             ("processes", "Processes", observed::processes(seen)),
             ("kernels", "Kernels", observed::kernels(seen)),

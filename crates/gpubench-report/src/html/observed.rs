@@ -3,10 +3,10 @@
 use super::cases::scrolled;
 use super::markup::{self, Element, Markup, cell, element, row_heading, section, text};
 use super::names::name;
-use crate::terminal::probe::figures::{bytes, bytes_rate, count};
-use crate::terminal::probe::summary::described;
+use crate::terminal::probe::figures::{bytes, bytes_rate, count, rate, several};
+use crate::terminal::probe::summary::{described, still_live};
 use crate::terminal::probe::tables::{direction, kind, process_name};
-use gpubench_contract::units::{counted, percent};
+use gpubench_contract::units::percent;
 use gpubench_contract::{ProbeProcess, ProbeState};
 
 /// A row: its heading, and its figures.
@@ -41,7 +41,7 @@ pub(super) fn processes(seen: &ProbeState) -> Option<Element> {
         "process",
         "pid",
         "launches",
-        "graphs",
+        "graph launches",
         "peak memory",
         "left",
         "copied",
@@ -74,7 +74,7 @@ pub(super) fn kernels(seen: &ProbeState) -> Option<Element> {
         let figures = vec![
             count(kernel.launches),
             percent(kernel.launches as f64 / total),
-            format!("{:.1}", kernel.launches_per_second),
+            rate(kernel.launches_per_second),
             count(kernel.captured_launches),
         ];
         (name(&kernel.name).into(), figures)
@@ -136,21 +136,39 @@ pub(super) fn errors(seen: &ProbeState) -> Option<Element> {
 /// Returns the memory that processes had when they ended.
 pub(super) fn left(seen: &ProbeState) -> Option<Element> {
     let leaking = seen.processes.iter().filter(|process| process.left > 0);
-    let items = leaking.map(|process| {
+    let rows = leaking.map(|process| (process, process.left, process.left_bytes));
+    allocations("left", "Left allocated", "failures", rows)
+}
+
+/// Returns the memory that processes have which run on.
+pub(super) fn still_allocated(seen: &ProbeState) -> Option<Element> {
+    let running = still_live(seen).into_iter();
+    let rows = running.map(|process| (process, process.live, process.live_bytes));
+    allocations("live", "Still allocated", "plain-list", rows)
+}
+
+/// Returns processes with a number of allocations, their bytes and their groups.
+fn allocations<'a>(
+    id: &str,
+    title: &str,
+    class: &'static str,
+    rows: impl Iterator<Item = (&'a ProbeProcess, u64, u64)>,
+) -> Option<Element> {
+    let items = rows.map(|(process, count, total)| {
         let head = format!(
             "{} ({}): {} in {}",
             process_name(process),
             process.pid,
-            bytes(process.left_bytes),
-            counted(process.left, "allocation")
+            bytes(total),
+            several(count, "allocation", "allocations")
         );
         let groups = process.memory.iter().map(|group| element("li").text(described(group)));
         element("li")
             .child(element("p").text(head))
             .child(element("ul").children(groups))
     });
-    let list = markup::list("failures", items)?;
-    Some(section("left", "Left allocated").child(list))
+    let list = markup::list(class, items)?;
+    Some(section(id, title).child(list))
 }
 
 pub(super) fn calls(seen: &ProbeState) -> Option<Element> {

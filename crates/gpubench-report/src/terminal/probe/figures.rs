@@ -63,10 +63,11 @@ pub(crate) fn bytes_rate(number: f64) -> String {
     }
 }
 
-/// Returns an age: `2.3 ms`, `14.2 s`, `2 min 14 s`.
+/// Returns an age: `12 µs`, `2.3 ms`, `14.2 s`, `2 min 14 s`.
 pub(crate) fn age(nanoseconds: u64) -> String {
     match nanoseconds {
-        0..9_950_000 => format!("{:.1} ms", nanoseconds as f64 / 1e6),
+        0..950_000 => format!("{:.0} µs", nanoseconds as f64 / 1e3),
+        950_000..9_950_000 => format!("{:.1} ms", nanoseconds as f64 / 1e6),
         9_950_000..99_500_000 => format!("{:.0} ms", nanoseconds as f64 / 1e6),
         _ => wall_time(Duration::from_nanos(nanoseconds)),
     }
@@ -85,7 +86,7 @@ mod tests {
     #[test]
     fn short_times_are_not_zero() {
         let times = [
-            300_000,
+            20_300,
             2_345_546,
             45_600_000,
             400_000_000,
@@ -93,7 +94,7 @@ mod tests {
             62_000_000_000,
         ]
         .map(age);
-        assert_eq!(times, ["0.3 ms", "2.3 ms", "46 ms", "0.40 s", "12.4 s", "1 min 02 s"]);
+        assert_eq!(times, ["20 µs", "2.3 ms", "46 ms", "0.40 s", "12.4 s", "1 min 02 s"]);
     }
 
     #[test]

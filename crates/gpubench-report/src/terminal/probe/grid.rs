@@ -75,7 +75,8 @@ impl Grid {
     }
 
     /// Returns the lines of the table for lines of `columns` columns: the titles, then at most
-    /// `rows` rows. The last one says how many are missing.
+    /// `rows` rows. The last one says how many are missing, unless it is the only one. The last
+    /// columns are left out where there is no room for them.
     pub(super) fn lines(&self, columns: usize, rows: usize) -> Vec<String> {
         if self.rows.is_empty() || rows == 0 {
             return Vec::new();
@@ -86,12 +87,14 @@ impl Grid {
             Room::Any => true,
             Room::From(least) => columns >= least,
         };
+        // One line has room for the first row, or for saying that there are more.
         let hidden = match self.rows.len() > rows {
+            true if rows == 1 => self.rows.len() - 1,
             true => self.rows.len() - (rows - 1),
             false => 0,
         };
         let shown = &self.rows[..self.rows.len() - hidden];
-        let widths: Vec<(usize, usize)> = self
+        let mut widths: Vec<(usize, usize)> = self
             .figures
             .iter()
             .enumerate()
@@ -101,7 +104,11 @@ impl Grid {
                 (place, cells.max().unwrap_or(0).max(width(figure.title)))
             })
             .collect();
-        let taken: usize = widths.iter().map(|(_, width)| width + GAP).sum();
+        let taken = |widths: &[(usize, usize)]| widths.iter().map(|(_, width)| width + GAP).sum::<usize>();
+        while !widths.is_empty() && taken(&widths) + LEAST_NAME > columns {
+            widths.pop();
+        }
+        let taken = taken(&widths);
         let longest = shown.iter().map(|row| width(&row.name)).max().unwrap_or(0);
         let longest = longest.max(width(self.title));
         let name_width = longest.min(columns.saturating_sub(taken).max(LEAST_NAME));
@@ -121,7 +128,7 @@ impl Grid {
                 .iter()
                 .map(|row| line(&row.name, row.style, &|place| row.cells[place].clone())),
         );
-        if hidden > 0 {
+        if hidden > 0 && rows > 1 {
             lines.push(format!("{FAINT}… {hidden} more{FAINT:#}"));
         }
         lines

@@ -3,7 +3,7 @@
 use super::figures::{age, bytes_in_words, bytes_rate, rate_in_words, several};
 use super::outline;
 use super::screen::failures;
-use gpubench_contract::units::{counted, listed};
+use gpubench_contract::units::listed;
 use gpubench_contract::{ProbeSample, ProbeState};
 
 /// Returns the interval in one line, with a line break.
@@ -28,7 +28,7 @@ fn line_of_calls(seen: &ProbeState) -> String {
             .then(|| format!("{} graphs/s", rate_in_words(seen.work.graph_launches_per_second))),
         Some(format!("{} live", bytes_in_words(live))),
         (!seen.copies.is_empty()).then(|| format!("{} copied", bytes_rate(copied))),
-        (failed > 0).then(|| counted(failed, "error")),
-        (seen.lost_events > 0).then(|| format!("{} lost", counted(seen.lost_events, "event"))),
+        (failed > 0).then(|| several(failed, "error", "errors")),
+        (seen.lost_events > 0).then(|| format!("{} lost", several(seen.lost_events, "event", "events"))),
     ])
 }

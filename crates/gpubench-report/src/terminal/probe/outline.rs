@@ -5,7 +5,7 @@ use super::figures::{age, count, rate_in_words, several};
 use super::grid::{Grid, Room};
 use super::screen::{ScreenSize, add_tables, first_line};
 use super::summary::{remarks, section};
-use super::tables::{When, name_when};
+use super::tables::{USUAL, When, name_when};
 use crate::terminal::style::DOUBTFUL;
 use gpubench_contract::units::listed;
 use gpubench_contract::{OutlinedProcess, ProbeOutline, ProbeSample, ProbeStarted};
@@ -98,7 +98,12 @@ fn running(outline: &ProbeOutline) -> usize {
 fn processes(outline: &ProbeOutline, when: When) -> Grid {
     let mut grid = Grid::new(
         "process",
-        ["pid", "time", "CUDA driver", "submissions"].map(|title| (title, Room::Any)),
+        [
+            ("pid", Room::From(USUAL)),
+            ("time", Room::From(USUAL)),
+            ("CUDA driver", Room::Any),
+            ("submissions", Room::Any),
+        ],
     );
     for process in &outline.processes {
         let name = process.program.as_deref().unwrap_or("(unknown program)");

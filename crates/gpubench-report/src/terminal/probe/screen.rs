@@ -60,8 +60,11 @@ pub(super) fn add_tables<const N: usize>(lines: &mut Vec<String>, tables: &[Grid
 /// Returns the first line: `python train.py  12.4 s  1 process`.
 pub(super) fn first_line(started: &ProbeStarted, sample: &ProbeSample, running: usize, columns: usize) -> String {
     let processes = several(running as u64, "process", "processes");
+    // On the narrowest terminals, what is observed has the whole line.
+    const LEAST: usize = 8;
     let facts = format!("  {}  {processes}", age(sample.elapsed_ns));
-    let what = in_one_line(&what(started), columns.saturating_sub(facts.len()).max(8));
+    let facts = if facts.len() + LEAST > columns { "" } else { &facts };
+    let what = in_one_line(&what(started), columns.saturating_sub(facts.len()));
     format!("{TITLE}{what}{TITLE:#}{FAINT}{facts}{FAINT:#}")
 }
 

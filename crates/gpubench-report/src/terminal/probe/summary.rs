@@ -8,7 +8,7 @@ use super::outline;
 use super::screen::{failures, what};
 use super::tables::{When, copies, errors, kernels, kind, memory, process_name, processes};
 use crate::terminal::style::{BAD, DOUBTFUL, GOOD, TITLE};
-use gpubench_contract::units::{counted, listed};
+use gpubench_contract::units::listed;
 use gpubench_contract::{ProbeAllocations, ProbeEnd, ProbeFinished, ProbeProcess, ProbeStarted, ProbeState};
 use gpubench_diagnostic::layout::fitted;
 use gpubench_diagnostic::printable_line;
@@ -48,6 +48,7 @@ fn summary_of_calls(seen: &ProbeState, started: &ProbeStarted, columns: usize) -
         page += &section(&table, ROWS, columns);
     }
     page += &fitted(&left(seen), columns);
+    page += &fitted(&still_allocated(seen), columns);
     page += &fitted(&remarks(incomplete(seen), started), columns);
     page
 }
@@ -67,18 +68,19 @@ pub(crate) fn end(finished: &ProbeFinished) -> String {
 pub(crate) fn counts(seen: &ProbeState) -> String {
     let work = &seen.work;
     let processes = seen.processes.len() as u64 + seen.processes_left_out;
-    let kernels = seen.kernels.len() as u64 + seen.kernels_left_out;
+    let named = seen.kernels.iter().filter(|kernel| kernel.mangled.is_some());
+    let kernels = named.count() as u64 + seen.kernels_left_out;
+    let launches = several(work.launches(), "launch", "launches");
     let failed = failures(seen);
     if processes == 0 {
         return "No process used CUDA.".to_owned();
     }
     let text = listed([
         Some(several(processes, "process", "processes")),
-        Some(format!(
-            "{} of {}",
-            several(work.launches(), "launch", "launches"),
-            several(kernels, "kernel", "kernels")
-        )),
+        Some(match kernels {
+            0 => launches,
+            kernels => format!("{launches} of {}", several(kernels, "kernel", "kernels")),
+        }),
         (work.graph_launches > 0).then(|| several(work.graph_launches, "graph launch", "graph launches")),
         (work.captured_launches > 0).then(|| several(work.captured_launches, "captured launch", "captured launches")),
         (work.sets > 0).then(|| several(work.sets, "fill", "fills")),
@@ -112,19 +114,55 @@ fn left(seen: &ProbeState) -> String {
             false => String::new(),
         };
     }
-    let mut text = format!(
+    let text = format!(
         "\n{BAD}Left allocated:{BAD:#} {} in {} when processes ended\n",
         bytes(total_bytes),
-        counted(total, "allocation")
+        several(total, "allocation", "allocations")
     );
-    for process in leaking.iter().take(LEAKING) {
+    let rows = leaking
+        .iter()
+        .map(|process| (*process, process.left, process.left_bytes));
+    text + &by_process(rows.collect())
+}
+
+/// Returns what processes have that run on.
+fn still_allocated(seen: &ProbeState) -> String {
+    let running = still_live(seen);
+    if running.is_empty() {
+        return String::new();
+    }
+    let total: u64 = running.iter().map(|process| process.live).sum();
+    let total_bytes: u64 = running.iter().map(|process| process.live_bytes).sum();
+    let head = format!(
+        "\n{TITLE}Still allocated:{TITLE:#} {} in {} by processes that run on\n",
+        bytes(total_bytes),
+        several(total, "allocation", "allocations")
+    );
+    let rows = running
+        .iter()
+        .map(|process| (*process, process.live, process.live_bytes));
+    head + &by_process(rows.collect())
+}
+
+/// Returns the processes that run and have memory, those with the most first.
+pub(crate) fn still_live(seen: &ProbeState) -> Vec<&ProbeProcess> {
+    let mut running: Vec<&ProbeProcess> = seen.processes.iter().collect();
+    running.retain(|process| process.running && process.live > 0);
+    running.sort_by_key(|process| std::cmp::Reverse(process.live_bytes));
+    running
+}
+
+/// Returns processes with a number of allocations, their bytes and their groups.
+fn by_process(rows: Vec<(&ProbeProcess, u64, u64)>) -> String {
+    let mut text = String::new();
+    for (process, count, total) in rows.iter().take(LEAKING) {
         let _ = writeln!(
             text,
             "  {} ({}): {} in {}",
             printable_line(&process_name(process)),
             process.pid,
-            bytes(process.left_bytes),
-            counted(process.left, "allocation")
+            bytes(*total),
+            several(*count, "allocation", "allocations")
         );
         text.extend(
             process
@@ -137,17 +175,17 @@ fn left(seen: &ProbeState) -> String {
             text += "    …\n";
         }
     }
-    if leaking.len() > LEAKING {
+    if rows.len() > LEAKING {
         let _ = writeln!(
             text,
             "  … {} more",
-            several((leaking.len() - LEAKING) as u64, "process", "processes")
+            several((rows.len() - LEAKING) as u64, "process", "processes")
         );
     }
     text
 }
 
-/// Returns `12 × 1 MiB device, by thread 1234, from 12.1 s to 0.40 s before the end`.
+/// Returns `12 × 1 MiB device, allocated by thread 1234 from 12.1 s to 0.40 s before the end`.
 pub(crate) fn described(group: &ProbeAllocations) -> String {
     let times = match group.count {
         1 => format!("{} before the end", age(group.oldest_ns)),
@@ -158,7 +196,7 @@ pub(crate) fn described(group: &ProbeAllocations) -> String {
         ),
     };
     format!(
-        "{} × {} {}, by thread {}, {times}",
+        "{} × {} {}, allocated by thread {} {times}",
         count(group.count),
         bytes(group.bytes),
         kind(group.kind),
@@ -179,13 +217,13 @@ fn incomplete(seen: &ProbeState) -> Vec<String> {
         (seen.unknown_frees > 0).then(|| {
             format!(
                 "{} freed memory that was not seen to be allocated",
-                counted(seen.unknown_frees, "call")
+                several(seen.unknown_frees, "call", "calls")
             )
         }),
         (untracked > 0).then(|| {
             format!(
                 "{} were not followed: too many at once",
-                counted(untracked, "allocation")
+                several(untracked, "allocation", "allocations")
             )
         }),
     ];

@@ -10,27 +10,29 @@ use gpubench_contract::{ProbeDirection, ProbeMemoryKind, ProbeProcess, ProbeStat
 
 /// Lines of at least this many columns have more columns.
 const WIDE: usize = 100;
+/// Lines of fewer columns have only what matters most.
+pub(super) const USUAL: usize = 60;
 
 /// Returns the processes, those that run first.
 pub(super) fn processes(seen: &ProbeState, when: When) -> Grid {
     let columns: &[(&'static str, Room)] = match when {
         When::Live => &[
-            ("pid", Room::Any),
+            ("pid", Room::From(USUAL)),
             ("memory", Room::Any),
             ("peak", Room::From(WIDE)),
             ("allocations", Room::From(WIDE)),
-            ("oldest", Room::Any),
+            ("oldest", Room::From(USUAL)),
             ("launches/s", Room::Any),
             ("launches", Room::From(WIDE)),
             ("copied", Room::From(WIDE)),
             ("errors", Room::Any),
         ],
         When::Final => &[
-            ("pid", Room::Any),
+            ("pid", Room::From(USUAL)),
             ("peak memory", Room::Any),
             ("left", Room::Any),
-            ("launches", Room::Any),
-            ("copied", Room::Any),
+            ("launches", Room::From(USUAL)),
+            ("copied", Room::From(USUAL)),
             ("errors", Room::Any),
         ],
     };
@@ -130,8 +132,8 @@ pub(super) fn copies(seen: &ProbeState) -> Grid {
         [
             ("bytes/s", Room::Any),
             ("bytes", Room::Any),
-            ("copies", Room::Any),
-            ("bandwidth", Room::Any),
+            ("copies", Room::From(USUAL)),
+            ("bandwidth", Room::From(USUAL)),
         ],
     );
     for copies in &seen.copies {
@@ -163,9 +165,10 @@ pub(super) fn memory(seen: &ProbeState) -> Grid {
     let mut grid = Grid::new(
         "memory",
         [
-            ("allocations", Room::Any),
+            ("allocations", Room::From(USUAL)),
             ("bytes", Room::Any),
-            ("freed", Room::Any),
+            ("freed", Room::From(USUAL)),
+            ("live", Room::From(USUAL)),
             ("left", Room::Any),
         ],
     );
@@ -174,6 +177,7 @@ pub(super) fn memory(seen: &ProbeState) -> Grid {
             count(memory.allocations),
             bytes(memory.allocated_bytes),
             bytes(memory.freed_bytes),
+            bytes(memory.live_bytes),
             bytes(memory.left_bytes),
         ];
         grid.row(kind(memory.kind), cells);

@@ -26,14 +26,13 @@ fn screen_of_120_columns() {
 
 #[test]
 fn a_screen_never_exceeds_its_terminal() {
-    for columns in [20, 40, 60, 80, 100, 120, 200] {
+    for columns in [20, 30, 40, 59, 60, 80, 100, 120, 200] {
         for rows in [1, 2, 5, 10, 24, 50] {
             for sample in [sample(), busy(), hostile(), sample_without_calls()] {
                 let lines = probe_screen(&started(), &sample, ScreenSize { columns, rows });
                 assert!(lines.len() <= rows);
-                // Narrower terminals than 60 columns cut tables, which their rows cannot fit.
                 let widest = lines.iter().map(|line| width(line)).max().unwrap_or(0);
-                assert!(columns < 60 || widest <= columns, "{columns}: {}", plain(&lines));
+                assert!(widest <= columns, "{columns}: {}", plain(&lines));
             }
         }
     }
@@ -78,4 +77,22 @@ fn what_was_not_observed_has_no_figures() {
     let line = probe_line(&sample_without_calls());
     let summary = probe_summary(&started, &finished_without_calls(), 80);
     insta::assert_snapshot!(strip_str(&format!("{}\n\n{line}\n{summary}", screen.join("\n"))));
+}
+
+#[test]
+fn screen_of_40_columns_and_9_rows() {
+    insta::assert_snapshot!(plain(&screen(40, 9)));
+}
+
+#[test]
+fn a_summary_of_processes_that_run_on_lists_what_they_still_have() {
+    let mut finished = finished();
+    finished.end = gpubench_contract::ProbeEnd::Interrupted;
+    finished.exit_code = None;
+    let seen = finished.seen.as_mut().expect("calls");
+    seen.processes.truncate(1);
+    seen.memory[0].left = 0;
+    seen.kernels.retain(|kernel| kernel.mangled.is_none());
+    let text = probe_summary(&started(), &finished, 80);
+    insta::assert_snapshot!(strip_str(&text));
 }
