@@ -4,10 +4,11 @@ use gpubench_tests::repository;
 use regex::Regex;
 
 /// Documents that name source files.
-const DOCUMENTS: [&str; 7] = [
+const DOCUMENTS: [&str; 8] = [
     "CONTRIBUTING.md",
     "docs/cpu-device.md",
     "docs/gpu-kernels.md",
+    "docs/observation.md",
     "docs/protocol.md",
     "docs/statistics.md",
     "docs/stored-runs.md",

@@ -6,5 +6,6 @@
 
 mod calls;
 mod double;
+mod faults;
 mod mistakes;
 mod unprivileged;
