@@ -25,7 +25,7 @@ pub(super) enum Needs {
 /// # Errors
 /// The machine allows nothing, or not what is needed, or there is no such program or process.
 pub(super) fn attach(needs: Needs, mut target: impl FnMut() -> Target) -> Result<Box<dyn Observation>, Failure> {
-    let refused = match Observer::attach(target()) {
+    let refused = match Observer::attach_counting(target()) {
         Ok(observer) => {
             let notices = notices_of(&observer);
             return Ok(Box::new(Calls::of(observer, notices, now())));

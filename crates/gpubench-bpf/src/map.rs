@@ -14,6 +14,8 @@ pub enum MapKind {
     Hash = 1,
     /// Entries by number. All exist, zeroed.
     Array = 2,
+    /// Entries by number, of which each processor has its own. All exist, zeroed.
+    ProcessorArray = 6,
     /// The records that a [`Ring`](crate::Ring) reads. Its number of entries is its size in bytes.
     Ring = 27,
 }
@@ -80,6 +82,42 @@ impl Map {
         // SAFETY: key and value have the sizes that the map was created with.
         let result = unsafe { bpf(Command::MapLookup, &mut attribute) };
         Ok(present(result, "read a BPF map")?.then_some(value))
+    }
+
+    /// Gives all entries to `sink`, key and value. Entries that come or go meanwhile may be among
+    /// them. Not for [`MapKind::ProcessorArray`].
+    ///
+    /// # Errors
+    ///
+    /// If the kernel refuses.
+    pub fn entries(&self, sink: &mut dyn FnMut(&[u8], &[u8])) -> Result<(), BpfError> {
+        const AT_ONCE: u32 = 1024;
+        let mut keys = vec![0_u8; self.key * AT_ONCE as usize];
+        let mut values = vec![0_u8; self.value * AT_ONCE as usize];
+        // Where the kernel goes on. It has at most the size of a key, or of a number.
+        let mut place = vec![0_u8; self.key.max(4)];
+        let mut is_first = true;
+        loop {
+            let from = if is_first { std::ptr::null() } else { place.as_ptr() };
+            let mut attribute = Attribute::new()
+                .pointer(0, from)
+                .pointer(8, place.as_mut_ptr())
+                .pointer(16, keys.as_mut_ptr())
+                .pointer(24, values.as_mut_ptr())
+                .word(32, AT_ONCE)
+                .word(36, self.as_raw_fd().cast_unsigned());
+            // SAFETY: keys and values have room for as many entries as told, and the place is as
+            // long as the kernel needs.
+            let result = unsafe { bpf(Command::MapLookupBatch, &mut attribute) };
+            let more = present(result, "read a BPF map")?;
+            let found = attribute.read_word(32) as usize;
+            let entries = keys.chunks_exact(self.key).zip(values.chunks_exact(self.value));
+            entries.take(found).for_each(|(key, value)| sink(key, value));
+            if !more {
+                return Ok(());
+            }
+            is_first = false;
+        }
     }
 
     /// Writes an entry. Returns whether it was written: with [`Update::Absent`] one that is there

@@ -15,6 +15,7 @@ pub(crate) enum Command {
     ProgramNextId = 11,
     MapNextId = 12,
     RawTracepointOpen = 17,
+    MapLookupBatch = 24,
     LinkCreate = 28,
     LinkNextId = 31,
 }

@@ -1,5 +1,6 @@
 //! Prints what an observation costs: the time to attach and to detach, the time that each call
-//! takes longer, and how many of ten million events are lost at a million a second.
+//! takes longer, and how many of ten million launches are lost at a million a second, made by two
+//! threads.
 //!
 //! `cargo run --release -p gpubench-observe --example costs` uses a test double of the driver. It
 //! does nothing, so a call's own time is that of the probe. Given a command, it runs that, alone
@@ -69,13 +70,14 @@ fn compare(command: impl Fn() -> Command) -> Result<(), Box<dyn Error>> {
 
 fn observe(command: Command) -> Result<(), Box<dyn Error>> {
     let begin = Instant::now();
-    let mut observer = Observer::attach(Target::Command(command))?;
+    let mut observer = Observer::attach_counting(Target::Command(command))?;
     let attached = begin.elapsed();
     let (mut events, mut launches, mut names, mut failures) = (0, 0, 0, 0);
     let mut count = |observer: &mut Observer| -> Result<(), Box<dyn Error>> {
         events += observer
             .poll(&mut |event| match event.kind {
                 EventKind::Launch(_) => launches += 1,
+                EventKind::Launches { count, .. } => launches += count,
                 EventKind::Name { .. } => names += 1,
                 EventKind::Failed { .. } => failures += 1,
                 _ => {}

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::{
-    Allocation, Copy, FunctionHandle, GraphHandle, Launch, MemoryHandle, ModuleHandle, ProcessId, ProcessStart, Set,
-    StreamHandle, Synchronization, Timestamp,
+    Allocation, Copy, FunctionHandle, GraphHandle, Launch, LaunchKind, MemoryHandle, ModuleHandle, ProcessId,
+    ProcessStart, Set, StreamHandle, Synchronization, Timestamp,
 };
 
 /// Something that a process did.
@@ -40,6 +40,16 @@ pub enum EventKind {
     },
     /// It launched a kernel.
     Launch(Launch),
+    /// It launched a kernel several times. Reported instead of [`EventKind::Launch`] where launches
+    /// are counted, some time after the launches, and before any event that depends on them.
+    Launches {
+        /// The kernel.
+        function: FunctionHandle,
+        /// Which call it was.
+        kind: LaunchKind,
+        /// How often, never 0.
+        count: u64,
+    },
     /// It launched a graph.
     GraphLaunch {
         /// The graph.

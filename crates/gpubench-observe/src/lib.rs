@@ -32,6 +32,6 @@ pub use result_code::result_name;
 pub use source::{FunctionTotal, Source};
 pub use timestamp::Timestamp;
 pub use work::{
-    Copy, CopyDirection, Execution, FunctionHandle, GraphHandle, Launch, LaunchKind, ModuleHandle, Set, StreamHandle,
-    Synchronization, Waiting,
+    Copy, CopyDirection, Execution, FunctionHandle, GraphHandle, Launch, LaunchKind, Launches, ModuleHandle, Set,
+    StreamHandle, Synchronization, Waiting,
 };

@@ -44,6 +44,17 @@ pub struct Launch {
     pub execution: Execution,
 }
 
+/// How launches are reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Launches {
+    /// One by one, each with its time, thread, stream and sizes. A reader that is too slow loses
+    /// some, and their number is known.
+    Each,
+    /// As numbers by kernel: cheaper for the program, and none is lost however fast it launches.
+    /// Launches into a capture are reported one by one.
+    Counted,
+}
+
 /// The family of calls that launched a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LaunchKind {

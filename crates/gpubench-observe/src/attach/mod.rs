@@ -1,5 +1,6 @@
 //! Attaching to drivers and processes.
 
+mod counts;
 mod error;
 mod libraries;
 mod lifecycles;

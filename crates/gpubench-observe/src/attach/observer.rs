@@ -9,15 +9,16 @@ use gpubench_bpf::elf::Library;
 use gpubench_bpf::{Abilities, Ability, AttachType, BpfError, HeldChild, KernelTypes, Link, Update};
 use gpubench_diagnostic::Failure;
 
+use super::counts::Counts;
 use super::libraries::{self, Driver, Inode};
 use super::mapped::MappedDrivers;
 use super::{ObserveError, Target};
 use crate::cuda::{
-    Coverage, Decoder, FIRST_SEEN, Functions, Introduction, Maps, PROCESSES_LOST, Plan, Programs, Recognised, Scope,
-    counter, is_driver_function, process_value,
+    Coverage, Decoder, Decoding, FIRST_SEEN, Functions, Introduction, Maps, PROCESSES_LOST, Plan, Programs, Recognised,
+    Scope, counter, is_driver_function, process_value,
 };
 use crate::system::{self, Stat};
-use crate::{Event, FunctionTotal, Origin, ProcessId, Source};
+use crate::{Event, FunctionTotal, Launches, Origin, ProcessId, Source};
 
 /// Observes processes through probes on the functions of their driver.
 ///
@@ -33,6 +34,7 @@ pub struct Observer {
     /// In the order in which they were attached.
     links: Vec<Link>,
     attachment: Attachment,
+    counts: Counts,
     drivers: BTreeMap<Inode, Driver>,
     /// Files that are named like a driver and cannot be probed.
     unreadable: BTreeMap<Inode, BpfError>,
@@ -53,17 +55,30 @@ pub enum Attachment {
 }
 
 impl Observer {
-    /// Begins to observe. A command runs when this returns.
+    /// Begins to observe, with launches one by one. A command runs when this returns.
     ///
     /// # Errors
     ///
     /// If the machine does not allow it, or there is no such process or program.
     pub fn attach(target: Target) -> Result<Observer, ObserveError> {
+        Observer::begin_with(target, Launches::Each)
+    }
+
+    /// Begins to observe, with counted launches. A command runs when this returns.
+    ///
+    /// # Errors
+    ///
+    /// As [`Observer::attach`].
+    pub fn attach_counting(target: Target) -> Result<Observer, ObserveError> {
+        Observer::begin_with(target, Launches::Counted)
+    }
+
+    fn begin_with(target: Target, launches: Launches) -> Result<Observer, ObserveError> {
         let attachment = match Abilities::to_probe().map_err(ObserveError::NotAllowed)? {
             Ability::Probes => Attachment::AtOnce,
             _ => Attachment::OneByOne,
         };
-        Observer::attach_with(target, attachment)
+        Observer::attach_with(target, attachment, launches)
     }
 
     /// Begins to observe with a given way to attach probes.
@@ -71,7 +86,7 @@ impl Observer {
     /// # Errors
     ///
     /// As [`Observer::attach`].
-    pub fn attach_with(target: Target, attachment: Attachment) -> Result<Observer, ObserveError> {
+    pub fn attach_with(target: Target, attachment: Attachment, launches: Launches) -> Result<Observer, ObserveError> {
         if !system::has_the_kernels_pids() {
             return Err(ObserveError::OwnProcessIds);
         }
@@ -80,15 +95,25 @@ impl Observer {
             Target::Process(_) | Target::System => own_library_path(),
         };
         let installed = libraries::installed(search.as_deref());
+        let scope = match target {
+            Target::Command(_) | Target::Process(_) => Scope::Listed,
+            Target::System => Scope::Everything,
+        };
+        let observer = Observer::begin(scope, attachment, launches, &installed)?;
         match target {
-            Target::Command(command) => Observer::begin(Scope::Listed, attachment, &installed)?.run(command),
-            Target::Process(pid) => Observer::begin(Scope::Listed, attachment, &installed)?.follow(pid),
-            Target::System => Observer::begin(Scope::Everything, attachment, &installed)?.follow_all(),
+            Target::Command(command) => observer.run(command),
+            Target::Process(pid) => observer.follow(pid),
+            Target::System => observer.follow_all(),
         }
     }
 
     /// Returns an observer that follows processes, none yet, and probes the installed drivers.
-    fn begin(scope: Scope, attachment: Attachment, installed: &BTreeSet<PathBuf>) -> Result<Observer, ObserveError> {
+    fn begin(
+        scope: Scope,
+        attachment: Attachment,
+        launches: Launches,
+        installed: &BTreeSet<PathBuf>,
+    ) -> Result<Observer, ObserveError> {
         let attach = match attachment {
             Attachment::AtOnce => AttachType::UprobeMulti,
             Attachment::OneByOne => AttachType::Plain,
@@ -100,7 +125,7 @@ impl Observer {
             (Maps::create(), joined(types), joined::<Vec<DriverFile>>(drivers))
         });
         let maps = maps?;
-        let programs = Programs::load(&maps, &types?, scope, attach)?;
+        let programs = Programs::load(&maps, &types?, scope, launches, attach)?;
         let links = programs.follow_processes()?;
         let mut observer = Observer {
             maps,
@@ -109,6 +134,7 @@ impl Observer {
             decoder: Decoder::default(),
             links,
             attachment,
+            counts: Counts::of(launches),
             drivers: BTreeMap::new(),
             unreadable: BTreeMap::new(),
             // Without it, drivers that are mapped later in unusual places are not seen.
@@ -184,7 +210,12 @@ impl Observer {
             process: ProcessId { pid, started },
             start: system::describe(pid, Origin::Before),
         };
-        self.decoder.introduce(found, &mut self.events);
+        let mut decoding = Decoding {
+            functions: &self.functions,
+            launches: &self.maps.launches,
+            events: &mut self.events,
+        };
+        self.decoder.introduce(found, &mut decoding);
         Ok(())
     }
 
@@ -271,10 +302,18 @@ impl Source for Observer {
     fn poll(&mut self, sink: &mut dyn FnMut(Event)) -> Result<usize, Failure> {
         self.probe_mapped();
         let mut events = std::mem::take(&mut self.events);
-        let (decoder, functions) = (&mut self.decoder, &self.functions);
+        let mut decoding = Decoding {
+            functions: &self.functions,
+            launches: &self.maps.launches,
+            events: &mut events,
+        };
+        let decoder = &mut self.decoder;
         self.maps
             .ring
-            .drain(&mut |record| decoder.decode(record, functions, &mut events));
+            .drain(&mut |record| decoder.decode(record, &mut decoding));
+        if self.counts.are_due() {
+            self.counts.take(|now| decoder.count_launches(now, &mut decoding))?;
+        }
         let count = events.len();
         events.drain(..).for_each(sink);
         self.events = events;

@@ -4,7 +4,10 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
+use gpubench_bpf::{BpfError, Map};
+
 use super::capture::Captures;
+use super::counted::{CountedLaunches, LaunchKey, double};
 use super::layout::{Kind, Record, field, program};
 use super::map::{FIRST_SEEN, PROCESSES};
 use super::plan::{Functions, KnownFunction};
@@ -12,8 +15,8 @@ use super::role::{Role, WaitsFor};
 use super::{programs, work};
 use crate::system;
 use crate::{
-    Allocation, Event, EventKind, Execution, FunctionHandle, GraphHandle, HandleSpace, MemoryHandle, MemoryKind,
-    ModuleHandle, Origin, ProcessId, ProcessStart, Set, StreamHandle, Synchronization, Timestamp,
+    Allocation, Event, EventKind, Execution, FunctionHandle, GraphHandle, HandleSpace, LaunchKind, MemoryHandle,
+    MemoryKind, ModuleHandle, Origin, ProcessId, ProcessStart, Set, StreamHandle, Synchronization, Timestamp,
 };
 
 /// Makes events of the records of one observation, in their order.
@@ -23,12 +26,35 @@ pub(crate) struct Decoder {
     processes: HashMap<u32, Known>,
 }
 
+/// What is read besides records, and where events go.
+#[derive(Debug)]
+pub(crate) struct Decoding<'a> {
+    pub(crate) functions: &'a Functions,
+    /// The launches that the kernel counts.
+    pub(crate) launches: &'a Map,
+    pub(crate) events: &'a mut Vec<Event>,
+}
+
 #[derive(Debug)]
 struct Known {
     id: ProcessId,
     start: ProcessStart,
     captures: Captures,
+    counted: CountedLaunches,
 }
+
+impl Known {
+    /// Reports the last launches of kernels whose handles may stand for others since `until`.
+    fn end_counts(&mut self, until: Timestamp, at: Timestamp, decoding: &mut Decoding<'_>) {
+        for (key, new) in self.counted.end(until, decoding.launches) {
+            let event = launches_of(self.id, key, new, at, decoding.functions);
+            decoding.events.extend(event);
+        }
+    }
+}
+
+/// Later than all.
+const EVER: Timestamp = Timestamp(u64::MAX);
 
 /// A process that the observer found.
 #[derive(Clone, Debug)]
@@ -39,12 +65,12 @@ pub(crate) struct Introduction {
 
 impl Decoder {
     /// Reports a process that ran before the observation.
-    pub(crate) fn introduce(&mut self, found: Introduction, events: &mut Vec<Event>) {
-        self.begin(found.process, found.process.pid, found.start, events);
+    pub(crate) fn introduce(&mut self, found: Introduction, decoding: &mut Decoding<'_>) {
+        self.begin(found.process, found.process.pid, found.start, decoding);
     }
 
     /// Appends the events that follow from a record.
-    pub(crate) fn decode(&mut self, bytes: &[u8], functions: &Functions, events: &mut Vec<Event>) {
+    pub(crate) fn decode(&mut self, bytes: &[u8], decoding: &mut Decoding<'_>) {
         let record = Record(bytes);
         let Some(kind) = record.kind() else {
             return;
@@ -55,72 +81,107 @@ impl Decoder {
         };
         match kind {
             Kind::Entered | Kind::Returned | Kind::Failed => {
-                self.known(id, record, events);
+                self.known(id, record, decoding);
+                let functions = decoding.functions;
                 if let Some(function) = functions.get(record.word(field::FUNCTION)) {
-                    self.call(id, kind, function, record, events);
+                    self.call(id, kind, function, record, decoding);
                 }
             }
             Kind::Introduced => {
                 let start = started_program(record, Origin::Exec { before: None });
-                self.begin(id, record.thread(), start, events);
+                self.begin(id, record.thread(), start, decoding);
             }
-            Kind::Forked => self.fork(id, record, events),
-            Kind::Exec => self.exec(id, record, events),
+            Kind::Forked => self.fork(id, record, decoding),
+            Kind::Exec => self.exec(id, record, decoding),
             Kind::Exited => {
                 let status = record.word(field::RESULT).cast_signed();
-                self.end(id, record, Some(status), events);
+                self.end(id, record, Some(status), decoding);
             }
         }
     }
 
     /// Reports a process whose begin was lost, before the first that is seen of it.
-    fn known(&mut self, id: ProcessId, record: Record<'_>, events: &mut Vec<Event>) {
+    fn known(&mut self, id: ProcessId, record: Record<'_>, decoding: &mut Decoding<'_>) {
         let is_known = self.processes.get(&id.pid).is_some_and(|known| known.id == id);
         if !is_known {
             let start = system::describe(id.pid, Origin::Exec { before: None });
-            self.begin(id, record.thread(), start, events);
+            self.begin(id, record.thread(), start, decoding);
         }
     }
 
-    fn begin(&mut self, id: ProcessId, thread: u32, start: ProcessStart, events: &mut Vec<Event>) {
+    fn begin(&mut self, id: ProcessId, thread: u32, start: ProcessStart, decoding: &mut Decoding<'_>) {
         let known = Known {
             id,
             start: start.clone(),
             captures: Captures::default(),
+            counted: CountedLaunches::default(),
         };
         match self.processes.entry(id.pid) {
             Entry::Occupied(entry) if entry.get().id == id => return,
             Entry::Occupied(mut entry) => {
                 // The end of the old process with this pid was lost.
-                let old = entry.insert(known).id;
-                events.push(event(id.started, old, old.pid, EventKind::Exited { status: None }));
+                let mut old = entry.insert(known);
+                old.end_counts(EVER, id.started, decoding);
+                let end = EventKind::Exited { status: None };
+                decoding.events.push(event(id.started, old.id, old.id.pid, end));
             }
             Entry::Vacant(entry) => {
                 entry.insert(known);
             }
         }
-        events.push(event(id.started, id, thread, EventKind::Started(start)));
+        decoding
+            .events
+            .push(event(id.started, id, thread, EventKind::Started(start)));
         if self.processes.len() > PROCESSES as usize {
-            self.processes.retain(|pid, _| system::exists(*pid));
+            self.forget_gone(id.started, decoding);
         }
     }
 
-    fn end(&mut self, id: ProcessId, record: Record<'_>, status: Option<i32>, events: &mut Vec<Event>) {
+    /// Forgets processes whose end was lost.
+    fn forget_gone(&mut self, at: Timestamp, decoding: &mut Decoding<'_>) {
+        self.processes.retain(|pid, known| {
+            let exists = system::exists(*pid);
+            if !exists {
+                known.end_counts(EVER, at, decoding);
+            }
+            exists
+        });
+    }
+
+    /// Reports launches that the kernel has counted since the last call.
+    pub(crate) fn count_launches(&mut self, at: Timestamp, decoding: &mut Decoding<'_>) -> Result<(), BpfError> {
+        let Decoding {
+            functions,
+            launches,
+            events,
+        } = decoding;
+        launches.entries(&mut |key, count| {
+            let key = LaunchKey::of(key);
+            if let Some(known) = self.processes.get_mut(&key.process) {
+                let new = known.counted.report(key, double(count));
+                events.extend(launches_of(known.id, key, new, at, functions));
+            }
+        })
+    }
+
+    fn end(&mut self, id: ProcessId, record: Record<'_>, status: Option<i32>, decoding: &mut Decoding<'_>) {
         if let Entry::Occupied(entry) = self.processes.entry(id.pid)
             && entry.get().id == id
         {
-            entry.remove();
             let at = Timestamp(record.double(field::AT));
-            events.push(event(at, id, record.thread(), EventKind::Exited { status }));
+            entry.remove().end_counts(EVER, at, decoding);
+            decoding
+                .events
+                .push(event(at, id, record.thread(), EventKind::Exited { status }));
         }
     }
 
-    fn fork(&mut self, parent: ProcessId, record: Record<'_>, events: &mut Vec<Event>) {
+    fn fork(&mut self, parent: ProcessId, record: Record<'_>, decoding: &mut Decoding<'_>) {
         let child = ProcessId {
             pid: record.word(field::OUT),
             started: Timestamp(record.argument(0)),
         };
-        self.known(parent, record, events);
+        self.known(parent, record, decoding);
         // Until its exec, a child runs the parent's program.
         let start = self.processes.get(&parent.pid).map(|known| known.start.clone());
         let origin = Origin::Fork { parent };
@@ -128,19 +189,19 @@ impl Decoder {
             Some(start) => ProcessStart { origin, ..start },
             None => system::describe(child.pid, origin),
         };
-        self.begin(child, child.pid, start, events);
+        self.begin(child, child.pid, start, decoding);
     }
 
-    fn exec(&mut self, before: ProcessId, record: Record<'_>, events: &mut Vec<Event>) {
+    fn exec(&mut self, before: ProcessId, record: Record<'_>, decoding: &mut Decoding<'_>) {
         let after = ProcessId {
             pid: before.pid,
             started: Timestamp(record.double(field::OUT)),
         };
-        self.end(before, record, None, events);
+        self.end(before, record, None, decoding);
         // A held child is no program yet.
         let before = (before.started != Timestamp(FIRST_SEEN)).then_some(before);
         let start = started_program(record, Origin::Exec { before });
-        self.begin(after, record.thread(), start, events);
+        self.begin(after, record.thread(), start, decoding);
     }
 
     fn call(
@@ -149,13 +210,23 @@ impl Decoder {
         kind: Kind,
         function: &KnownFunction,
         record: Record<'_>,
-        events: &mut Vec<Event>,
+        decoding: &mut Decoding<'_>,
     ) {
         let at = Timestamp(record.double(field::AT));
         let result = record.word(field::RESULT);
+        if let Some(known) = self.processes.get_mut(&id.pid) {
+            match (kind, function.role) {
+                (Kind::Entered, Role::Launch(_)) => known.counted.begin(record, FunctionHandle(record.argument(0))),
+                (Kind::Entered, Role::LaunchExtended) => {
+                    known.counted.begin(record, FunctionHandle(record.argument(1)))
+                }
+                (Kind::Returned, Role::UnloadModule) => known.end_counts(at, at, decoding),
+                _ => {}
+            }
+        }
         let happened = match (kind, result) {
             (Kind::Failed, _) => {
-                forget_launch(record.thread(), function.role, events);
+                self.forget_launch(id.pid, function.role, record, decoding.events);
                 Some(failure(function, result))
             }
             (_, 0) => self.success(id.pid, function, record),
@@ -168,7 +239,24 @@ impl Decoder {
                 Some(failure(function, result))
             }
         };
-        events.extend(happened.map(|kind| event(at, id, record.thread(), kind)));
+        decoding
+            .events
+            .extend(happened.map(|kind| event(at, id, record.thread(), kind)));
+    }
+
+    /// Takes back the launch that failed.
+    fn forget_launch(&mut self, pid: u32, role: Role, record: Record<'_>, events: &mut Vec<Event>) {
+        // Only launches of kernels are counted, and tell which kernel it was.
+        let handle = match role {
+            Role::Launch(_) | Role::LaunchExtended => FunctionHandle(record.argument(0)),
+            Role::LaunchGrid { .. } | Role::GraphLaunch | Role::HostFunction => FunctionHandle(0),
+            _ => return,
+        };
+        if !forget_launch(record.thread(), handle, events)
+            && let Some(known) = self.processes.get_mut(&pid)
+        {
+            known.counted.failed(handle);
+        }
     }
 
     /// Returns what a call did that did not fail.
@@ -317,27 +405,32 @@ fn failure(function: &KnownFunction, code: u32) -> EventKind {
     }
 }
 
-/// Takes back the launch that a thread began last: it failed. A batch of records nearly always has
-/// both. Where it does not, both are reported.
-fn forget_launch(thread: u32, role: Role, events: &mut Vec<Event>) {
-    let launches = matches!(
-        role,
-        Role::Launch(_) | Role::LaunchExtended | Role::LaunchGrid { .. } | Role::GraphLaunch | Role::HostFunction
-    );
-    let last = events
-        .iter()
-        .rposition(|event| event.thread == thread)
-        .filter(|_| launches);
-    let is_launch = |at: &usize| {
-        let kind = &events[*at].kind;
-        matches!(
-            kind,
-            EventKind::Launch(_) | EventKind::GraphLaunch { .. } | EventKind::HostFunction { .. }
-        )
+/// Returns the event of launches that the kernel counted, unless they are none.
+fn launches_of(process: ProcessId, key: LaunchKey, count: u64, at: Timestamp, functions: &Functions) -> Option<Event> {
+    let kind = match functions.get(key.function)?.role {
+        Role::Launch(kind) => kind,
+        _ => LaunchKind::Extended,
     };
-    if let Some(at) = last.filter(is_launch) {
-        events.remove(at);
-    }
+    let launches = EventKind::Launches {
+        function: key.handle,
+        kind,
+        count,
+    };
+    (count > 0).then(|| event(at, process, process.pid, launches))
+}
+
+/// Takes back the launch that a thread began last, and returns whether it is among the events. A
+/// batch of records nearly always has a launch and its failure. Where it does not, both are
+/// reported.
+fn forget_launch(thread: u32, handle: FunctionHandle, events: &mut Vec<Event>) -> bool {
+    let last = events.iter().rposition(|event| event.thread == thread);
+    let is_it = |at: &usize| match &events[*at].kind {
+        EventKind::Launch(launch) => handle.0 == 0 || launch.function == handle,
+        EventKind::GraphLaunch { .. } | EventKind::HostFunction { .. } => handle.0 == 0,
+        _ => false,
+    };
+    let found = last.filter(is_it);
+    found.inspect(|at| drop(events.remove(*at))).is_some()
 }
 
 /// Returns the name in a record, if there is one.

@@ -44,10 +44,12 @@ pub(super) mod field {
     pub(in crate::cuda) const RESULT: i16 = 32;
     /// From the call to its return, in nanoseconds.
     pub(in crate::cuda) const DURATION: i16 = 40;
+    /// Of a launch, the epoch of its process if later launches of the kernel are counted.
+    pub(in crate::cuda) const EPOCH: i16 = DURATION;
     /// The 8 bytes at argument 0. Of a fork, the pid of the child; of an exec, when the program
     /// began.
     pub(in crate::cuda) const OUT: i16 = 48;
-    /// Six arguments; of a fork, when the child began.
+    /// Six arguments; of a fork, when the child began; of a launch that failed, the kernel.
     pub(in crate::cuda) const ARGUMENTS: i16 = 56;
     /// What some records have after that.
     pub(in crate::cuda) const REST: i16 = 104;

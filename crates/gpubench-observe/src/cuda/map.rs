@@ -21,6 +21,10 @@ pub(crate) struct Maps {
     pub(crate) processes: Map,
     /// By thread: the call that it is in.
     pub(super) calls: Map,
+    /// By [`LaunchKey`](super::counted::LaunchKey): launches that have no record of their own.
+    pub(crate) launches: Map,
+    /// By processor: the launch that began last. Only its own failure is of interest.
+    pub(super) latest: Map,
     pub(crate) ring: Ring,
 }
 
@@ -35,6 +39,9 @@ pub(crate) const PROCESSES: u32 = 16_384;
 
 /// Threads that are in a call at a time. An entry is removed at the return, or at the thread's end.
 const THREADS: u32 = 16_384;
+
+/// Kernels of all processes whose launches are counted. The launches of more are recorded.
+const LAUNCHES: u32 = 65_536;
 
 /// Room for 90 ms at a million launches a second.
 const RING_BYTES: u32 = 16 << 20;
@@ -54,7 +61,10 @@ pub(super) mod process {
     pub(in crate::cuda) const CAPTURES: i16 = 8;
     /// How many threads are in a call whose return is recorded, or more: 0 is exact.
     pub(in crate::cuda) const CALLS: i16 = 16;
-    pub(in crate::cuda) const BYTES: i16 = 24;
+    /// Since when its handles of kernels stand for what they do. A handle of an earlier time may
+    /// stand for another kernel.
+    pub(in crate::cuda) const EPOCH: i16 = 24;
+    pub(in crate::cuda) const BYTES: i16 = 32;
 }
 
 /// Offsets in an entry of `calls`.
@@ -67,13 +77,31 @@ pub(super) mod call {
     pub(in crate::cuda) const BYTES: i16 = 72;
 }
 
+/// Offsets in a key of `launches`.
+pub(super) mod launch {
+    pub(in crate::cuda) const HANDLE: i16 = 0;
+    pub(in crate::cuda) const EPOCH: i16 = 8;
+    pub(in crate::cuda) const PROCESS: i16 = 16;
+    pub(in crate::cuda) const FUNCTION: i16 = 20;
+    pub(in crate::cuda) const BYTES: i16 = 24;
+}
+
+/// Offsets in an entry of `latest`.
+pub(super) mod latest {
+    pub(in crate::cuda) const TASK: i16 = 0;
+    pub(in crate::cuda) const HANDLE: i16 = 8;
+    pub(in crate::cuda) const BYTES: i16 = 16;
+}
+
 /// When a process began that runs no program yet: it waits for its first exec.
 pub(crate) const FIRST_SEEN: u64 = 1;
 
 /// Returns the entry of a process that began at `started`.
 pub(crate) fn process_value(started: u64) -> [u8; process::BYTES as usize] {
     let mut value = [0; process::BYTES as usize];
-    value[..8].copy_from_slice(&started.to_ne_bytes());
+    for at in [process::STARTED, process::EPOCH] {
+        value[at as usize..at as usize + 8].copy_from_slice(&started.to_ne_bytes());
+    }
     value
 }
 
@@ -84,6 +112,8 @@ impl Maps {
             counters: Map::create(MapKind::Array, 4, counter::BYTES, FUNCTIONS, "gpubench_counts")?,
             processes: hash(4, process::BYTES as usize, PROCESSES, "gpubench_procs")?,
             calls: hash(8, call::BYTES as usize, THREADS, "gpubench_calls")?,
+            launches: hash(launch::BYTES as usize, 8, LAUNCHES, "gpubench_launch")?,
+            latest: Map::create(MapKind::ProcessorArray, 4, latest::BYTES as usize, 1, "gpubench_latest")?,
             ring: Ring::create(RING_BYTES)?,
         })
     }

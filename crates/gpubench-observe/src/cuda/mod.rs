@@ -3,6 +3,7 @@
 
 mod calls;
 mod capture;
+mod counted;
 mod decoder;
 mod layout;
 mod map;
@@ -12,7 +13,7 @@ mod programs;
 mod role;
 mod work;
 
-pub(crate) use decoder::{Decoder, Introduction};
+pub(crate) use decoder::{Decoder, Decoding, Introduction};
 pub(crate) use map::{FIRST_SEEN, Maps, PROCESSES_LOST, Scope, counter, process_value};
 pub(crate) use names::{canonical, is_driver_function, is_per_thread};
 pub use plan::Recognised;

@@ -149,6 +149,7 @@ fn probes(role: Role) -> (Probe, Option<Probe>) {
         Role::CopyStructure { dimensions: Three, .. } => Probe::ReturnWithCopy3,
         Role::BeginCapture => Probe::ReturnOfBegin,
         Role::EndCapture => Probe::ReturnOfEnd,
+        Role::UnloadModule => Probe::ReturnOfUnload,
         _ => Probe::Return,
     };
     (Probe::Store, Some(exit))

@@ -3,6 +3,7 @@
 use std::ops::{Index, IndexMut};
 use std::time::Duration;
 
+use super::kernels::LaunchCount;
 use crate::{Copy, CopyDirection, Execution, LaunchKind, MemoryKind, Synchronization, Waiting};
 
 /// A number of allocations, or of writes, and their bytes together.
@@ -172,11 +173,9 @@ impl Activity {
         *self == Activity::default()
     }
 
-    pub(super) fn launch(&mut self, kind: LaunchKind, execution: Execution) {
-        match execution {
-            Execution::Runs => self.launches[kind as usize] += 1,
-            Execution::Captured => self.captured_launches += 1,
-        }
+    pub(super) fn launch(&mut self, kind: LaunchKind, count: LaunchCount) {
+        self.launches[kind as usize] += count.launches;
+        self.captured_launches += count.captured;
     }
 
     pub(super) fn copy(&mut self, copy: &Copy) {

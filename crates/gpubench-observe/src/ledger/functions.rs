@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::kernels::{KernelKey, LaunchCount};
 use super::limits::Budget;
-use crate::{Execution, FunctionHandle, ModuleHandle};
+use crate::{FunctionHandle, ModuleHandle};
 
 /// Aliases of aliases that are followed.
 const DEEPEST: usize = 4;
@@ -28,12 +28,12 @@ pub(super) struct Functions {
 }
 
 impl Functions {
-    /// Returns the kernel that a launch of `handle` is about. `None` if it has no name yet: the
-    /// launch is remembered until the name comes.
+    /// Returns the kernel that launches of `handle` are about. `None` if it has no name yet: the
+    /// launches are remembered until the name comes.
     pub(super) fn launch(
         &mut self,
         handle: FunctionHandle,
-        execution: Execution,
+        count: LaunchCount,
         budget: &mut Budget,
     ) -> Option<KernelKey> {
         let handle = self.canonical(handle);
@@ -43,11 +43,8 @@ impl Functions {
         let unknown = (Function::Unnamed(LaunchCount::default()), None);
         match &mut self.handles.entry(handle).or_insert(unknown).0 {
             Function::Named(kernel) => Some(*kernel),
-            Function::Unnamed(count) => {
-                match execution {
-                    Execution::Runs => count.launches += 1,
-                    Execution::Captured => count.captured += 1,
-                }
+            Function::Unnamed(waiting) => {
+                waiting.merge(count);
                 None
             }
             // A circle of aliases, which no program makes.

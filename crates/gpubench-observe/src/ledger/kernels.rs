@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
+use crate::Execution;
+
 use super::demangle::{LONGEST, demangled, shortened};
 
 /// Which kernel a row is about.
@@ -36,6 +38,19 @@ pub struct LaunchCount {
 }
 
 impl LaunchCount {
+    pub(super) fn of(execution: Execution, count: u64) -> LaunchCount {
+        match execution {
+            Execution::Runs => LaunchCount {
+                launches: count,
+                captured: 0,
+            },
+            Execution::Captured => LaunchCount {
+                launches: 0,
+                captured: count,
+            },
+        }
+    }
+
     pub(super) fn merge(&mut self, other: LaunchCount) {
         self.launches += other.launches;
         self.captured += other.captured;

@@ -10,8 +10,8 @@ use super::live_memory::{Allocated, Freed};
 use super::process::{Process, program_of};
 use super::programs::Programs;
 use crate::{
-    Allocation, Copy, CopyDirection, Event, EventKind, Execution, Launch, MemoryHandle, Origin, ProcessId,
-    ProcessStart, Timestamp,
+    Allocation, Copy, CopyDirection, Event, EventKind, Execution, FunctionHandle, Launch, LaunchKind, MemoryHandle,
+    Origin, ProcessId, ProcessStart, Timestamp,
 };
 
 /// What is known of all processes.
@@ -286,7 +286,17 @@ struct Entry<'a> {
 impl Entry<'_> {
     fn add(&mut self, kind: EventKind, at: Timestamp, thread: u32) {
         match kind {
-            EventKind::Launch(launch) => self.launch(&launch),
+            EventKind::Launch(Launch {
+                function,
+                kind,
+                execution,
+                ..
+            }) => {
+                self.launch(function, kind, LaunchCount::of(execution, 1));
+            }
+            EventKind::Launches { function, kind, count } => {
+                self.launch(function, kind, LaunchCount::of(Execution::Runs, count));
+            }
             EventKind::GraphLaunch { .. } => self.each(|sums| sums.graph_launches += 1),
             EventKind::HostFunction { .. } => self.each(|sums| sums.host_functions += 1),
             EventKind::Allocate(allocation) => self.allocate(&allocation, at, thread),
@@ -329,21 +339,10 @@ impl Entry<'_> {
         }
     }
 
-    fn launch(&mut self, launch: &Launch) {
-        let Launch { kind, execution, .. } = *launch;
-        self.each(|sums| sums.launch(kind, execution));
+    fn launch(&mut self, function: FunctionHandle, kind: LaunchKind, count: LaunchCount) {
+        self.each(|sums| sums.launch(kind, count));
         let functions = &mut self.process.functions;
-        if let Some(kernel) = functions.launch(launch.function, execution, &mut self.budgets.functions) {
-            let count = match execution {
-                Execution::Runs => LaunchCount {
-                    launches: 1,
-                    captured: 0,
-                },
-                Execution::Captured => LaunchCount {
-                    launches: 0,
-                    captured: 1,
-                },
-            };
+        if let Some(kernel) = functions.launch(function, count, &mut self.budgets.functions) {
             self.launched(kernel, count);
         }
     }

@@ -41,7 +41,7 @@ fn nothing_stays_attached_when_the_observer_is_killed() {
     );
     let owned = owned_by(child.id());
     assert!(
-        owned.programs.len() == 6 && owned.links.len() >= 6 && owned.maps.len() == 4,
+        owned.programs.len() == 6 && owned.links.len() >= 6 && owned.maps.len() == 6,
         "{owned:?}"
     );
     assert_eq!(Inventory::of_the_kernel().expect("a list").and(&owned), owned);

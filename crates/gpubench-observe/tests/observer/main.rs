@@ -2,6 +2,7 @@
 //!
 //! Each test needs root and eBPF. Where the kernel refuses, it says so on standard error, by name.
 
+mod counted;
 mod doorbell;
 mod double;
 mod errors;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use gpubench_observe::{
-    Attachment, Copy, CopyDirection, EventKind, Execution, GraphHandle, LaunchKind, Synchronization, Waiting,
+    Attachment, Copy, CopyDirection, EventKind, Execution, GraphHandle, LaunchKind, Launches, Synchronization, Waiting,
 };
 
 use crate::double::{Seen, Stubs, may_observe, program};
@@ -28,6 +28,7 @@ fn probes_of_old_kernels_see_the_same() {
     check_launches(&Seen::with(
         program("dynamic", Stubs::Call, &["launches"]),
         Attachment::OneByOne,
+        Launches::Each,
     ));
 }
 

@@ -4,10 +4,11 @@ use Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
 use Width::{Double, Word};
 use gpubench_bpf::{Assembler, Condition, Helper, Operation, Register, Registers, Width};
 
-use super::code::{Code, stack};
+use super::code::{Code, ONLY_IF_ABSENT, stack};
 use super::loaded::Probe;
+use crate::Launches;
 use crate::cuda::layout::{HEAD, Kind, field};
-use crate::cuda::map::{call, counter, process};
+use crate::cuda::map::{call, counter, latest, launch, process};
 
 /// What a program at the begin of a call records after the head and the arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +38,8 @@ pub(super) enum Returned {
     CaptureBegins,
     /// A capture ends.
     CaptureEnds,
+    /// Handles of kernels end.
+    HandlesEnd,
 }
 
 /// Blocks in z, shared memory, stream: the arguments of a launch after the sixth.
@@ -73,7 +76,10 @@ pub(super) fn entries(mut code: Code<'_>) -> Assembler {
     let end = code.end;
     for (probe, entered) in recorded {
         let other = code.unless(probe);
-        record_entry(&mut code, entered);
+        if let (Launches::Counted, Some(handle)) = (code.launches, handle_of(probe)) {
+            count_launch(&mut code, handle);
+        }
+        record_entry(&mut code, probe, entered);
         code.asm.jump(end).place(other);
     }
     let counted = code.unless(Probe::Store);
@@ -82,8 +88,60 @@ pub(super) fn entries(mut code: Code<'_>) -> Assembler {
     code.finish()
 }
 
+/// Returns which argument of a launch is the kernel.
+fn handle_of(probe: Probe) -> Option<usize> {
+    match probe {
+        Probe::Launch => Some(0),
+        Probe::LaunchExtended => Some(1),
+        _ => None,
+    }
+}
+
+/// Counts a launch and ends, unless it is the first of its kernel or part of a capture.
+fn count_launch(code: &mut Code<'_>, handle: usize) {
+    let (maps, end) = (code.maps, code.end);
+    let key = stack::LAUNCH;
+    let (recorded, untold) = (code.asm.label(), code.asm.label());
+    code.asm.store(Word, R10, stack::READ, 0);
+    code.look_up(&maps.latest, stack::READ);
+    code.asm.jump_if(R0, Condition::Equal, 0, untold);
+    code.asm.load(Double, R1, R6, Registers::HERE.arguments[handle]);
+    code.asm.store(Double, R10, key + launch::HANDLE, R1);
+    code.asm.store(Double, R0, latest::HANDLE, R1);
+    code.asm.load(Double, R1, R10, stack::TASK);
+    code.asm.store(Double, R0, latest::TASK, R1);
+    code.asm.load(Double, R1, R8, process::CAPTURES);
+    code.asm.jump_if(R1, Condition::NotEqual, 0, recorded);
+    code.asm.load(Double, R1, R8, process::EPOCH);
+    code.asm.store(Double, R10, key + launch::EPOCH, R1);
+    code.asm.load(Word, R1, R10, stack::PROCESS);
+    code.asm.store(Word, R10, key + launch::PROCESS, R1);
+    code.asm.store(Word, R10, key + launch::FUNCTION, R7);
+    code.look_up(&maps.launches, key);
+    code.asm.jump_if(R0, Condition::Equal, 0, recorded);
+    code.asm.set(R1, 1).atomic_add(R0, 0, R1).jump(end);
+    code.asm.place(untold).place(recorded);
+}
+
+/// Has launches of the kernel in the record counted from now on, and notes it there.
+fn begin_to_count(code: &mut Code<'_>) {
+    let (maps, key) = (code.maps, stack::LAUNCH);
+    let recorded = code.asm.label();
+    code.asm.load(Double, R1, R8, process::CAPTURES);
+    code.asm.jump_if(R1, Condition::NotEqual, 0, recorded);
+    code.asm.store(Double, R10, stack::READ, 0);
+    code.asm.address(R2, R10, key).address(R3, R10, stack::READ);
+    code.asm.set(R4, ONLY_IF_ABSENT).set_map(R1, &maps.launches);
+    code.asm.call(Helper::MapUpdate);
+    // Another thread was faster, or there is no room: this launch is one by itself.
+    code.asm.jump_if(R0, Condition::NotEqual, 0, recorded);
+    code.asm.load(Double, R1, R10, key + launch::EPOCH);
+    code.asm.store(Double, R9, field::EPOCH, R1);
+    code.asm.place(recorded);
+}
+
 /// Records that a call begins.
-fn record_entry(code: &mut Code<'_>, entered: Entered) {
+fn record_entry(code: &mut Code<'_>, probe: Probe, entered: Entered) {
     if entered == Entered::WhileCapturing {
         let end = code.end;
         code.asm.load(Double, R1, R8, process::CAPTURES);
@@ -98,6 +156,9 @@ fn record_entry(code: &mut Code<'_>, entered: Entered) {
     code.head(Kind::Entered);
     code.asm.store(Word, R9, field::FUNCTION, R7);
     code.arguments();
+    if code.launches == Launches::Counted && handle_of(probe).is_some() {
+        begin_to_count(code);
+    }
     match entered {
         Entered::Arguments | Entered::WhileCapturing => {}
         Entered::Stack(bytes) => {
@@ -207,10 +268,12 @@ pub(super) fn returns(mut code: Code<'_>) -> Assembler {
         (Probe::ReturnWithCopy3, Returned::Structure(0, COPY_3D)),
         (Probe::ReturnOfBegin, Returned::CaptureBegins),
         (Probe::ReturnOfEnd, Returned::CaptureEnds),
+        (Probe::ReturnOfUnload, Returned::HandlesEnd),
     ];
     for (probe, returned) in kinds {
         let other = code.unless(probe);
         count_captures(&mut code, returned);
+        begin_epoch(&mut code, returned);
         record_return(&mut code, returned);
         code.asm.jump(end).place(other);
     }
@@ -230,7 +293,7 @@ pub(super) fn ways_out(mut code: Code<'_>) -> Assembler {
 /// Records that a call returns.
 fn record_return(code: &mut Code<'_>, returned: Returned) {
     match returned {
-        Returned::Out | Returned::CaptureBegins | Returned::CaptureEnds => {
+        Returned::Out | Returned::CaptureBegins | Returned::CaptureEnds | Returned::HandlesEnd => {
             let full = begin_return(code, 0);
             code.submit_or_drop(full);
         }
@@ -312,6 +375,14 @@ fn count_captures(code: &mut Code<'_>, returned: Returned) {
     code.asm.place(failed);
 }
 
+/// From now on, handles of kernels may stand for others.
+fn begin_epoch(code: &mut Code<'_>, returned: Returned) {
+    if returned == Returned::HandlesEnd {
+        code.asm.call(Helper::MonotonicNanoseconds);
+        code.asm.store(Double, R8, process::EPOCH, R0);
+    }
+}
+
 /// Fills the record with begin, duration, result and arguments of the call.
 fn fill_from_call(code: &mut Code<'_>) {
     code.asm.load(Double, R1, R9, field::AT);
@@ -339,5 +410,23 @@ fn record_failure(code: &mut Code<'_>, register: i16) {
     code.asm.store(Word, R9, field::FUNCTION, R7);
     code.asm.load(Double, R1, R10, stack::BEGAN);
     code.asm.store(Double, R9, field::RESULT, R1);
+    if code.launches == Launches::Counted {
+        tell_launch(code);
+    }
     code.submit_or_drop(full);
+}
+
+/// Notes in the record which kernel the thread launched last on this processor.
+fn tell_launch(code: &mut Code<'_>) {
+    let maps = code.maps;
+    let unknown = code.asm.label();
+    code.asm.store(Word, R10, stack::READ, 0);
+    code.look_up(&maps.latest, stack::READ);
+    code.asm.jump_if(R0, Condition::Equal, 0, unknown);
+    code.asm.load(Double, R1, R0, latest::TASK);
+    code.asm.load(Double, R2, R10, stack::TASK);
+    code.asm.jump_if(R1, Condition::NotEqual, R2, unknown);
+    code.asm.load(Double, R1, R0, latest::HANDLE);
+    code.asm.store(Double, R9, field::ARGUMENTS, R1);
+    code.asm.place(unknown);
 }

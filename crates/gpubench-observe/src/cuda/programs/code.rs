@@ -6,6 +6,7 @@ use gpubench_bpf::{Assembler, Condition, Helper, Label, Map, Operation, Register
 
 use super::kernel::Offsets;
 use super::loaded::{PROBE_SHIFT, Probe};
+use crate::Launches;
 use crate::cuda::layout::{HEAD, Kind, field, program};
 use crate::cuda::map::{Maps, PROCESSES_LOST, Scope, call, counter, process};
 
@@ -28,11 +29,13 @@ pub(super) mod stack {
     /// Which probe it is.
     pub(in crate::cuda::programs) const PROBE: i16 = -144;
     /// An entry of `processes`.
-    pub(in crate::cuda::programs) const PROCESS_VALUE: i16 = -168;
+    pub(in crate::cuda::programs) const PROCESS_VALUE: i16 = -176;
+    /// A key of `launches`.
+    pub(in crate::cuda::programs) const LAUNCH: i16 = -200;
 }
 
 /// `BPF_NOEXIST`
-const ONLY_IF_ABSENT: i32 = 1;
+pub(super) const ONLY_IF_ABSENT: i32 = 1;
 /// `BPF_RB_NO_WAKEUP`: waking the reader at each record costs the caller three times as much.
 const WAKE_NOBODY: i32 = 1;
 
@@ -43,13 +46,14 @@ pub(super) struct Code<'a> {
     pub(super) maps: &'a Maps,
     pub(super) kernel: &'a Offsets,
     scope: Scope,
+    pub(super) launches: Launches,
     /// Where the program ends.
     pub(super) end: Label,
 }
 
 impl<'a> Code<'a> {
     /// Begins a program.
-    pub(super) fn begin(maps: &'a Maps, kernel: &'a Offsets, scope: Scope) -> Code<'a> {
+    pub(super) fn begin(maps: &'a Maps, kernel: &'a Offsets, scope: Scope, launches: Launches) -> Code<'a> {
         let mut asm = Assembler::new();
         let end = asm.label();
         asm.set(R6, R1).store(Double, R10, stack::CONTEXT, R1);
@@ -58,6 +62,7 @@ impl<'a> Code<'a> {
             maps,
             kernel,
             scope,
+            launches,
             end,
         }
     }
@@ -133,6 +138,7 @@ impl<'a> Code<'a> {
         let value = stack::PROCESS_VALUE;
         self.asm.call(Helper::MonotonicNanoseconds);
         self.asm.store(Double, R10, value + process::STARTED, R0);
+        self.asm.store(Double, R10, value + process::EPOCH, R0);
         self.asm.store(Double, R10, value + process::CAPTURES, 0);
         self.asm.store(Double, R10, value + process::CALLS, 0);
     }

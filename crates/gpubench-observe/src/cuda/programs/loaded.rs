@@ -6,6 +6,7 @@ use super::calls;
 use super::code::Code;
 use super::kernel::Offsets;
 use super::processes;
+use crate::Launches;
 use crate::cuda::map::{Maps, Scope};
 
 /// What is recorded at an instruction of the driver. The upper half of a cookie.
@@ -19,6 +20,7 @@ pub(crate) enum Probe {
     ReturnWithCopy3,
     ReturnOfBegin,
     ReturnOfEnd,
+    ReturnOfUnload,
     /// Records errors at the return, where nothing else tells them.
     ReturnOfFailure,
     /// Records errors where the stub goes after one.
@@ -86,10 +88,11 @@ impl Programs {
         maps: &Maps,
         types: &KernelTypes,
         scope: Scope,
+        launches: Launches,
         attach: AttachType,
     ) -> Result<Programs, BpfError> {
         let kernel = Offsets::of(types)?;
-        let begin = || Code::begin(maps, &kernel, scope);
+        let begin = || Code::begin(maps, &kernel, scope, launches);
         let load = |kind, attach, name: &str, code| Program::load(kind, attach, &format!("gpubench_{name}"), code);
         let probe = |name, code| load(ProgramKind::Probe, attach, name, code);
         let tracepoint = |name, code| load(ProgramKind::RawTracepoint, AttachType::Plain, name, code);

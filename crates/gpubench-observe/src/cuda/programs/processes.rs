@@ -73,6 +73,7 @@ pub(super) fn exec(mut code: Code<'_>) -> Assembler {
     code.asm.load(Double, R1, R9, field::AT);
     code.asm.store(Double, R9, field::OUT, R1);
     code.asm.store(Double, R8, process::STARTED, R1);
+    code.asm.store(Double, R8, process::EPOCH, R1);
     code.asm.store(Double, R8, process::CAPTURES, 0);
     code.asm.store(Double, R8, process::CALLS, 0);
     // The third word of the context is the program being executed.
@@ -87,6 +88,7 @@ pub(super) fn exec(mut code: Code<'_>) -> Assembler {
     // The program before it must not be mixed with it, even where its end is lost.
     code.asm.call(Helper::MonotonicNanoseconds);
     code.asm.store(Double, R8, process::STARTED, R0);
+    code.asm.store(Double, R8, process::EPOCH, R0);
     code.asm.store(Double, R8, process::CAPTURES, 0);
     code.asm.store(Double, R8, process::CALLS, 0);
     code.process_lost();

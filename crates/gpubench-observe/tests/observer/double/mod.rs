@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use gpubench_bpf::{Abilities, Ability};
 use gpubench_observe::{
-    Allocation, Attachment, Event, EventKind, FunctionTotal, Launch, MemoryHandle, Observer, Source, Target,
+    Allocation, Attachment, Event, EventKind, FunctionTotal, Launch, Launches, MemoryHandle, Observer, Source, Target,
 };
 
 /// The shape of the driver's stubs.
@@ -121,12 +121,13 @@ pub(crate) struct Seen {
 impl Seen {
     /// Runs a command under an observer, which polls when the command has ended.
     pub(crate) fn of(command: Command) -> Seen {
-        Seen::with(command, Attachment::AtOnce)
+        Seen::with(command, Attachment::AtOnce, Launches::Each)
     }
 
-    pub(crate) fn with(command: Command, attachment: Attachment) -> Seen {
+    pub(crate) fn with(command: Command, attachment: Attachment, launches: Launches) -> Seen {
         let target = Target::Command(command);
-        let mut observer = Observer::attach_with(target, attachment).unwrap_or_else(|error| panic!("{error:?}"));
+        let observer = Observer::attach_with(target, attachment, launches);
+        let mut observer = observer.unwrap_or_else(|error| panic!("{error:?}"));
         observer.child().expect("a child").wait().expect("it ends");
         Seen::rest(&mut observer)
     }

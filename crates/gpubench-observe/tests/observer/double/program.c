@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,6 +163,36 @@ static void forks(char **words) {
   launch(f, 0);
 }
 
+static void reload(long number) {
+  for (long i = 0; i < number; i++) {
+    u64 m;
+    FUNCTION(cuModuleLoadData, u64 *, const void *)(&m, "image");
+    u64 f = 0;
+    get_function(&f, m, i % 2 ? "odd" : "even");
+    launch(f, 0); launch(f, 0); launch(f, 0);
+    FUNCTION(cuModuleUnload, u64)(m);
+  }
+}
+
+static void failing_launches(void) {
+  u64 good = kernel("good"), bad = kernel("bad");
+  for (int i = 0; i < 10; i++) {
+    launch(good, 0);
+    launch_kernel(bad, 1, 1, 1, 2048, 1, 1, 0, 0, 0, 0);
+  }
+  launch(good, 0); launch(bad, 0);
+}
+
+static u64 endless;
+static void *thread_launches(void *unused) { for (;;) launch(endless, 0); return unused; }
+static void die_while_launching(void) {
+  pthread_t thread;
+  endless = kernel("endless");
+  for (int i = 0; i < 2; i++) pthread_create(&thread, 0, thread_launches, 0);
+  usleep(100000);
+  kill(getpid(), SIGKILL);
+}
+
 static void cold_name(void) {
   char path[] = "/tmp/gpubench-name-XXXXXX";
   int file = mkstemp(path);
@@ -210,14 +241,23 @@ static void time_calls(long number) {
   }
   printf("launch %.0f ns, allocation and free %.0f ns\n", launches / number * 1e9, pairs / number * 1e9);
 }
-/* Launches as often as told, a million times a second. */
-static void pace(long number) {
-  u64 f = kernel("paced");
+static long paced_launches;
+static void *thread_paces(void *unused) {
   double begin = seconds(CLOCK_MONOTONIC);
-  for (long i = 0; i < number; i++) {
-    launch(f, 0);
-    if (i % 64 == 0) while (seconds(CLOCK_MONOTONIC) - begin < i * 1e-6) {}
+  for (long i = 0; i < paced_launches; i++) {
+    launch(endless, 0);
+    if (i % 64 == 0) while (seconds(CLOCK_MONOTONIC) - begin < i * 2e-6) {}
   }
+  return unused;
+}
+/* Launches as often as told, from two threads, a million times a second or as fast as it can. */
+static void pace(long number) {
+  pthread_t threads[2];
+  endless = kernel("paced");
+  paced_launches = number / 2;
+  double begin = seconds(CLOCK_MONOTONIC);
+  for (int i = 0; i < 2; i++) pthread_create(&threads[i], 0, thread_paces, 0);
+  for (int i = 0; i < 2; i++) pthread_join(threads[i], 0);
   printf("%.0f launches a second\n", number / (seconds(CLOCK_MONOTONIC) - begin));
 }
 
@@ -240,6 +280,9 @@ int main(int count, char **words) {
   else if (!strcmp(what, "allocate")) { for (long i = 0; i < number; i++) allocated(8); }
   else if (!strcmp(what, "launch")) { u64 f = kernel("looped"); for (long i = 0; i < number; i++) launch(f, 0); }
   else if (!strcmp(what, "fork")) forks(words);
+  else if (!strcmp(what, "reload")) reload(number);
+  else if (!strcmp(what, "failing-launches")) failing_launches();
+  else if (!strcmp(what, "die-while-launching")) die_while_launching();
   else if (!strcmp(what, "cold-name")) cold_name();
   else if (!strcmp(what, "names")) names(number);
   else if (!strcmp(what, "long-name")) long_name();
