@@ -14,12 +14,12 @@ pub(super) struct Captures {
     events: HashMap<u64, u64>,
 }
 
-/// Events remembered during a capture. A capture with more leaves streams out that join by them.
-const EVENTS: usize = 65_536;
+/// Captured streams, and events in them, that are remembered. Work in others seems to run.
+const MOST: usize = 65_536;
 
 impl Captures {
     pub(super) fn begin(&mut self, stream: StreamHandle) {
-        self.streams.insert(stream.0, stream.0);
+        self.capture(stream, stream.0);
     }
 
     pub(super) fn end(&mut self, stream: StreamHandle) {
@@ -31,14 +31,22 @@ impl Captures {
 
     pub(super) fn record(&mut self, event: u64, stream: StreamHandle) {
         match self.streams.get(&stream.0) {
-            Some(origin) if self.events.len() < EVENTS => self.events.insert(event, *origin),
+            Some(origin) if self.events.len() < MOST => self.events.insert(event, *origin),
             _ => self.events.remove(&event),
         };
     }
 
     pub(super) fn wait(&mut self, stream: StreamHandle, event: u64) {
-        if let Some(origin) = self.events.get(&event) {
-            self.streams.entry(stream.0).or_insert(*origin);
+        if let Some(origin) = self.events.get(&event).copied()
+            && !self.streams.contains_key(&stream.0)
+        {
+            self.capture(stream, origin);
+        }
+    }
+
+    fn capture(&mut self, stream: StreamHandle, origin: u64) {
+        if self.streams.len() < MOST {
+            self.streams.insert(stream.0, origin);
         }
     }
 
@@ -70,5 +78,18 @@ mod tests {
         assert_eq!(executions(&captures), [Runs; 3]);
         captures.wait(second, 70);
         assert_eq!(captures.execution(second), Runs);
+    }
+
+    #[test]
+    fn endless_captures_take_bounded_memory() {
+        let mut captures = Captures::default();
+        for number in 0..200_000 {
+            let stream = StreamHandle(number);
+            captures.begin(stream);
+            captures.record(number, stream);
+            captures.wait(StreamHandle(1 << 32 | number), number);
+        }
+        assert_eq!(captures.streams.len(), MOST);
+        assert!((1..=MOST).contains(&captures.events.len()));
     }
 }
