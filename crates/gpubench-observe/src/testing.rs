@@ -73,6 +73,22 @@ impl Script {
         }))
     }
 
+    /// Returns the script of a child that this process forks now.
+    #[must_use]
+    pub fn fork(&self, pid: u32) -> Self {
+        let child = Self {
+            process: ProcessId { pid, started: self.at },
+            thread: pid,
+            at: self.at,
+            events: Vec::new(),
+        };
+        child.push(EventKind::Started(ProcessStart {
+            origin: Origin::Fork { parent: self.process },
+            executable: None,
+            command: Vec::new(),
+        }))
+    }
+
     /// Returns the script of a process whose beginning is not seen.
     pub fn unseen(pid: u32, started_ms: u64) -> Self {
         let at = Timestamp(started_ms * 1_000_000);

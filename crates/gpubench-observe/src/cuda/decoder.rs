@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::path::Path;
 use std::sync::Arc;
 
 use gpubench_bpf::{BpfError, Map};
@@ -197,10 +198,17 @@ impl Decoder {
             pid: before.pid,
             started: Timestamp(record.double(field::OUT)),
         };
+        let own = self
+            .processes
+            .get(&before.pid)
+            .map(|known| known.start.executable.clone());
         self.end(before, record, None, decoding);
         // A held child is no program yet.
         let before = (before.started != Timestamp(FIRST_SEEN)).then_some(before);
-        let start = started_program(record, Origin::Exec { before });
+        let mut start = started_program(record, Origin::Exec { before });
+        if start.executable.as_deref() == Some(Path::new("/proc/self/exe")) {
+            start.executable = own.flatten();
+        }
         self.begin(after, record.thread(), start, decoding);
     }
 

@@ -52,6 +52,19 @@ impl Functions {
         }
     }
 
+    /// Whether anything is known of a handle.
+    pub(super) fn has(&self, handle: FunctionHandle) -> bool {
+        self.handles.contains_key(&handle)
+    }
+
+    /// Returns the kernel that a handle stands for, if it has a name.
+    pub(super) fn kernel_of(&self, handle: FunctionHandle) -> Option<KernelKey> {
+        match self.handles.get(&self.canonical(handle)) {
+            Some((Function::Named(kernel), _)) => Some(*kernel),
+            _ => None,
+        }
+    }
+
     /// Names a handle, and returns the launches that waited for it.
     pub(super) fn name(
         &mut self,

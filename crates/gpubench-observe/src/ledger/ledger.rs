@@ -104,6 +104,9 @@ impl Ledger {
                 if !self.live.contains_key(&id) && self.live.len() < self.limits.processes {
                     self.start(id, at, None);
                 }
+                if let EventKind::Launch(Launch { function, .. }) | EventKind::Launches { function, .. } = kind {
+                    self.inherit(id, function);
+                }
                 let mut nothing = Budgets::NONE;
                 let (process, budgets) = match self.live.get_mut(&id) {
                     Some(process) => (process, &mut self.budgets),
@@ -231,6 +234,18 @@ impl Ledger {
         let program = self.books.programs.place_of(name, self.limits.programs);
         self.of_pids.insert(id.pid, id);
         self.live.insert(id, Process::new(id, start, at, program));
+    }
+
+    /// Gives a process the name of a kernel that its parent knew when it forked.
+    fn inherit(&mut self, id: ProcessId, function: FunctionHandle) {
+        const MOST_GENERATIONS: usize = 16;
+        let parent = |process: &&Process| self.live.get(&process.parent()?);
+        let own = self.live.get(&id).filter(|own| !own.functions.has(function));
+        let mut ancestors = std::iter::successors(own, parent).take(MOST_GENERATIONS);
+        let name = ancestors.find_map(|ancestor| ancestor.functions.kernel_of(function));
+        if let (Some(kernel), Some(own)) = (name, self.live.get_mut(&id)) {
+            own.functions.name(function, kernel, None, &mut self.budgets.functions);
+        }
     }
 
     fn end(&mut self, id: ProcessId, at: Timestamp, status: Option<i32>) {

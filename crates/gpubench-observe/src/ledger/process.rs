@@ -8,7 +8,7 @@ use super::kernels::{KernelKey, LaunchCount};
 use super::limits::{Budget, Budgets};
 use super::live_memory::{AllocationGroup, LiveMemory};
 use super::{Activity, ByKind};
-use crate::{ProcessId, ProcessStart, Timestamp};
+use crate::{Origin, ProcessId, ProcessStart, Timestamp};
 
 /// The end of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,6 +85,14 @@ impl Process {
     /// Returns the file name of its executable, or else of its first argument.
     pub fn program(&self) -> Option<&str> {
         program_of(self.start.as_ref()?)
+    }
+
+    /// Returns the process that forked it, if it still runs the same program.
+    pub(super) fn parent(&self) -> Option<ProcessId> {
+        match self.start.as_ref()?.origin {
+            Origin::Fork { parent } => Some(parent),
+            Origin::Before | Origin::Exec { .. } => None,
+        }
     }
 
     /// Whether nothing was seen but that it exists.

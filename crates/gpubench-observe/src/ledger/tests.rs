@@ -50,6 +50,17 @@ fn a_kernel_keeps_its_name_after_its_process_is_gone() {
 }
 
 #[test]
+fn a_forked_child_launches_the_kernels_of_its_parents_by_name() {
+    let parent = Script::of(7, 1, "app").name(0xf, "old").after_ms(1);
+    let child = parent.fork(8);
+    let grandchild = child.fork(9).launch(0xf).launch(0xe);
+    let child = child.after_ms(1).name(0xf, "new").launch(0xf);
+    let ledger = ledger_of([parent.after_ms(5).launch(0xf), child, grandchild]);
+    assert_eq!(named_launches(&ledger), [("new".to_owned(), 1), ("old".to_owned(), 2)]);
+    assert_eq!(ledger.unnamed().launches, 1);
+}
+
+#[test]
 fn launches_before_the_name_is_known_get_it_later() {
     let script = Script::of(7, 1, "app").launch(0xf).launch(0xf);
     let before = ledger_of([script.clone()]);

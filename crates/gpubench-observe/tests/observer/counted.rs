@@ -64,6 +64,15 @@ fn counted_launches_are_the_same_as_single_ones() {
 }
 
 #[test]
+fn a_forked_child_launches_its_parents_kernel() {
+    if !may_observe("a_forked_child_launches_its_parents_kernel") {
+        return;
+    }
+    let summary = Summary::of(counted(&["fork"]));
+    assert_eq!(summary.of_kernel("of_the_parent"), (3, 0));
+}
+
+#[test]
 fn no_counted_launch_is_lost_although_nobody_reads() {
     if !may_observe("no_counted_launch_is_lost_although_nobody_reads") {
         return;

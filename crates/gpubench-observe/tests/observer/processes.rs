@@ -39,6 +39,7 @@ fn forks_execs_and_ends_separate_processes() {
         (Origin::Fork { parent }, Origin::Fork { parent })
     );
     assert_eq!(executed.origin, Origin::Exec { before: Some(*first) });
+    assert_eq!(executed.executable, started.executable, "it executes `/proc/self/exe`");
     assert_eq!(executed.command.last().map(String::as_str), Some("short"));
     assert_eq!((first.pid, first.started < second.started), (second.pid, true));
     let launches = |process: &ProcessId| {
