@@ -122,7 +122,7 @@ fn without_rights_summary_and_page_say_what_was_not_observed() {
             "{page}"
         );
         assert!(page.contains("setcap cap_bpf"), "{page}");
-        for absent in ["Nothing was left", "0 launches", "No process used CUDA", "0 B"] {
+        for absent in ["Nothing was left", "0 launches", "No call of the CUDA driver", "0 B"] {
             assert!(!page.contains(absent), "{absent}: {page}");
         }
     }

@@ -30,7 +30,7 @@ fn a_page_of_nothing_says_so() {
     let mut finished = finished();
     finished.seen = Some(Default::default());
     finished.timeline.clear();
-    assert!(outline(&page(&finished)).contains("No process used CUDA."));
+    assert!(outline(&page(&finished)).contains("No call of the CUDA driver was seen."));
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn screen_of_calls(started: &ProbeStarted, sample: &ProbeSample, seen: &ProbeSta
     add_tables(&mut lines, &tables, size);
     if seen.processes.is_empty() {
         lines.push(String::new());
-        lines.push(format!("{FAINT}no process has used CUDA yet{FAINT:#}"));
+        lines.push(format!("{FAINT}no call of the CUDA driver yet{FAINT:#}"));
     }
     lines
 }

@@ -73,7 +73,7 @@ pub(crate) fn counts(seen: &ProbeState) -> String {
     let launches = several(work.launches(), "launch", "launches");
     let failed = failures(seen);
     if processes == 0 {
-        return "No process used CUDA.".to_owned();
+        return "No call of the CUDA driver was seen.".to_owned();
     }
     let text = listed([
         Some(several(processes, "process", "processes")),
