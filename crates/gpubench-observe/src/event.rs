@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::{
-    Allocation, Copy, FunctionHandle, GraphHandle, Launch, LaunchKind, MemoryHandle, ModuleHandle, ProcessId,
-    ProcessStart, Set, StreamHandle, Synchronization, Timestamp,
+    Allocation, ContextHandle, Copy, FunctionHandle, GraphHandle, Launch, LaunchKind, MemoryHandle, ModuleHandle,
+    ProcessId, ProcessStart, Set, StreamHandle, Synchronization, Timestamp,
 };
 
 /// Something that a process did.
@@ -66,6 +66,11 @@ pub enum EventKind {
     Allocate(Allocation),
     /// It freed memory. Freeing the address 0 frees nothing and is no error.
     Free(MemoryHandle),
+    /// It ended a context, and with it the memory that was allocated in it and not freed.
+    ContextEnd {
+        /// The context. The unknown one ends if the process has just one.
+        context: ContextHandle,
+    },
     /// It copied memory.
     Copy(Copy),
     /// It filled memory.

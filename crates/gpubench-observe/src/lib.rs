@@ -26,7 +26,7 @@ pub use attach::{Attachment, Driver, Lifecycles, ObserveError, Observer, Target}
 pub use cuda::Recognised;
 pub use doorbell::{Doorbell, DoorbellError};
 pub use event::{DriverCall, Event, EventKind};
-pub use memory::{Allocation, HandleSpace, MemoryHandle, MemoryKind};
+pub use memory::{Allocation, ContextHandle, HandleSpace, MemoryHandle, MemoryKind};
 pub use process::{Origin, ProcessId, ProcessStart};
 pub use result_code::result_name;
 pub use source::{FunctionTotal, Source};

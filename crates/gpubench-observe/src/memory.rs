@@ -23,6 +23,15 @@ pub enum MemoryKind {
 }
 
 impl MemoryKind {
+    /// Whether memory of this kind belongs to a context and ends with it. The rest belongs to a
+    /// device, or to a pool of a device.
+    pub(crate) fn ends_with_context(self) -> bool {
+        !matches!(
+            self,
+            MemoryKind::StreamOrdered | MemoryKind::Pool | MemoryKind::Physical
+        )
+    }
+
     /// All kinds, in the order of tables.
     pub const ALL: [MemoryKind; 8] = [
         MemoryKind::Device,
@@ -78,7 +87,13 @@ pub struct Allocation {
     pub value: u64,
     /// Its size as requested, in bytes. For pitched memory and arrays, rows times their length.
     pub bytes: u64,
+    /// The context of the thread, with which most kinds of memory end.
+    pub context: ContextHandle,
 }
+
+/// A handle of a context. 0 is one that is not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContextHandle(pub u64);
 
 impl Allocation {
     /// Returns what a call that frees this memory names.

@@ -7,8 +7,9 @@ use std::time::Duration;
 use gpubench_diagnostic::Failure;
 
 use crate::{
-    Allocation, Copy, CopyDirection, DriverCall, Event, EventKind, Execution, FunctionHandle, FunctionTotal, Launch,
-    LaunchKind, MemoryHandle, MemoryKind, Origin, ProcessId, ProcessStart, Source, StreamHandle, Timestamp, Waiting,
+    Allocation, ContextHandle, Copy, CopyDirection, DriverCall, Event, EventKind, Execution, FunctionHandle,
+    FunctionTotal, Launch, LaunchKind, MemoryHandle, MemoryKind, Origin, ProcessId, ProcessStart, Source, StreamHandle,
+    Timestamp, Waiting,
 };
 
 /// Gives recorded events, one batch a poll.
@@ -58,6 +59,8 @@ pub struct Script {
     pub thread: u32,
     /// The time of the next event.
     pub at: Timestamp,
+    /// The context of the next allocations.
+    pub context: ContextHandle,
     /// The events until now.
     pub events: Vec<Event>,
 }
@@ -80,6 +83,7 @@ impl Script {
             process: ProcessId { pid, started: self.at },
             thread: pid,
             at: self.at,
+            context: ContextHandle::default(),
             events: Vec::new(),
         };
         child.push(EventKind::Started(ProcessStart {
@@ -96,6 +100,7 @@ impl Script {
             process: ProcessId { pid, started: at },
             thread: pid,
             at,
+            context: ContextHandle::default(),
             events: Vec::new(),
         }
     }
@@ -127,6 +132,13 @@ impl Script {
         self
     }
 
+    /// Uses another context.
+    #[must_use]
+    pub fn in_context(mut self, context: u64) -> Self {
+        self.context = ContextHandle(context);
+        self
+    }
+
     /// Allocates memory of the device.
     #[must_use]
     pub fn allocate(self, value: u64, bytes: u64) -> Self {
@@ -136,7 +148,13 @@ impl Script {
     /// Allocates memory of a kind.
     #[must_use]
     pub fn allocate_as(self, kind: MemoryKind, value: u64, bytes: u64) -> Self {
-        self.push(EventKind::Allocate(Allocation { kind, value, bytes }))
+        let context = self.context;
+        self.push(EventKind::Allocate(Allocation {
+            kind,
+            value,
+            bytes,
+            context,
+        }))
     }
 
     /// Frees memory of the device.

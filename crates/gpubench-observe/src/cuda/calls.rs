@@ -4,6 +4,7 @@ use super::names::without_stream_variant;
 use super::role::{Amount, Argument, CopyArguments, Dimensions, Role, WaitsFor};
 use crate::{CopyDirection, HandleSpace, LaunchKind, MemoryKind, Waiting};
 
+use super::contexts::ContextCall::{Create, Destroy, Pop, Push, Release, Reset, Retain, Use};
 use Amount::{Bytes, Elements, Product};
 use CopyDirection::{ByAddress, DeviceToDevice, DeviceToHost, HostToDevice, PeerToPeer};
 
@@ -51,6 +52,15 @@ pub(super) fn role(symbol: &str) -> Role {
         "cuStreamEndCapture" => Role::EndCapture,
         "cuEventRecord" | "cuEventRecordWithFlags" => Role::RecordEvent,
         "cuStreamWaitEvent" => Role::WaitForEvent,
+
+        "cuCtxCreate" | "cuCtxCreate_v2" | "cuCtxCreate_v3" | "cuCtxCreate_v4" => Role::Context(Create),
+        "cuCtxDestroy" | "cuCtxDestroy_v2" => Role::Context(Destroy),
+        "cuCtxSetCurrent" => Role::Context(Use),
+        "cuCtxPushCurrent" | "cuCtxPushCurrent_v2" => Role::Context(Push),
+        "cuCtxPopCurrent" | "cuCtxPopCurrent_v2" => Role::Context(Pop),
+        "cuDevicePrimaryCtxRetain" => Role::Context(Retain),
+        "cuDevicePrimaryCtxRelease" | "cuDevicePrimaryCtxRelease_v2" => Role::Context(Release),
+        "cuDevicePrimaryCtxReset" | "cuDevicePrimaryCtxReset_v2" => Role::Context(Reset),
 
         name if name.starts_with("cuMemcpy") => copy_role(name),
         name if name.starts_with("cuMemset") => set_role(name),

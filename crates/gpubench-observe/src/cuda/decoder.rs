@@ -8,6 +8,7 @@ use std::sync::Arc;
 use gpubench_bpf::{BpfError, Map};
 
 use super::capture::Captures;
+use super::contexts::{ContextCall, Contexts};
 use super::counted::{CountedLaunches, LaunchKey, double};
 use super::layout::{Kind, Record, field, program};
 use super::map::{FIRST_SEEN, PROCESSES};
@@ -16,8 +17,9 @@ use super::role::{Role, WaitsFor};
 use super::{programs, work};
 use crate::system;
 use crate::{
-    Allocation, Event, EventKind, Execution, FunctionHandle, GraphHandle, HandleSpace, LaunchKind, MemoryHandle,
-    MemoryKind, ModuleHandle, Origin, ProcessId, ProcessStart, Set, StreamHandle, Synchronization, Timestamp,
+    Allocation, ContextHandle, Event, EventKind, Execution, FunctionHandle, GraphHandle, HandleSpace, LaunchKind,
+    MemoryHandle, MemoryKind, ModuleHandle, Origin, ProcessId, ProcessStart, Set, StreamHandle, Synchronization,
+    Timestamp,
 };
 
 /// Makes events of the records of one observation, in their order.
@@ -41,6 +43,7 @@ struct Known {
     id: ProcessId,
     start: ProcessStart,
     captures: Captures,
+    contexts: Contexts,
     counted: CountedLaunches,
 }
 
@@ -115,6 +118,7 @@ impl Decoder {
             id,
             start: start.clone(),
             captures: Captures::default(),
+            contexts: Contexts::default(),
             counted: CountedLaunches::default(),
         };
         match self.processes.entry(id.pid) {
@@ -229,6 +233,7 @@ impl Decoder {
                     known.counted.begin(record, FunctionHandle(record.argument(1)))
                 }
                 (Kind::Returned, Role::UnloadModule) => known.end_counts(at, at, decoding),
+                (Kind::Returned, Role::Context(call)) if call.may_end_one() => known.end_counts(at, at, decoding),
                 _ => {}
             }
         }
@@ -237,7 +242,17 @@ impl Decoder {
                 self.forget_launch(id.pid, function.role, record, decoding.events);
                 Some(failure(function, result))
             }
-            (_, 0) => self.success(id.pid, function, record),
+            (_, 0) => match function.role {
+                Role::Context(call) => {
+                    let ended = self.follow_context(id.pid, call, record).into_iter();
+                    let ends = ended.map(|context| EventKind::ContextEnd { context });
+                    decoding
+                        .events
+                        .extend(ends.map(|kind| event(at, id, record.thread(), kind)));
+                    None
+                }
+                _ => self.success(id.pid, function, record),
+            },
             // A query that is not answered yet is no error.
             (_, NOT_READY) => None,
             _ => {
@@ -278,10 +293,10 @@ impl Decoder {
                 stream: of(1),
             },
             Role::HostFunction => EventKind::HostFunction { stream: of(0) },
-            Role::Allocate(kind, amount) => allocation(kind, out, work::bytes(record, amount)),
-            Role::Register => allocation(MemoryKind::Registered, record.argument(0), record.argument(1)),
+            Role::Allocate(kind, amount) => self.allocation(record, kind, out, work::bytes(record, amount)),
+            Role::Register => self.allocation(record, MemoryKind::Registered, record.argument(0), record.argument(1)),
             Role::AllocateArray(dimensions) => {
-                allocation(MemoryKind::Array, out, work::array_bytes(record, dimensions))
+                self.allocation(record, MemoryKind::Array, out, work::array_bytes(record, dimensions))
             }
             Role::Free(space) => free(space, record.argument(0)),
             Role::Copy(arguments) => self.copy(pid, function, work::copy(record, arguments)),
@@ -334,7 +349,7 @@ impl Decoder {
                 self.follow_capture(pid, function, record);
                 return None;
             }
-            Role::Other => return None,
+            Role::Context(_) | Role::Other => return None,
         })
     }
 
@@ -354,6 +369,37 @@ impl Decoder {
         copy.stream = work::stream(copy.stream.0, function.is_per_thread);
         copy.execution = self.execution(pid, copy.stream);
         EventKind::Copy(copy)
+    }
+
+    fn allocation(&self, record: Record<'_>, kind: MemoryKind, value: u64, bytes: u64) -> EventKind {
+        let known = self.processes.get(&record.process());
+        let context = known.map(|known| known.contexts.current(record.thread()));
+        EventKind::Allocate(Allocation {
+            kind,
+            value,
+            bytes,
+            context: context.unwrap_or_default(),
+        })
+    }
+
+    /// Returns the contexts that end with the call.
+    fn follow_context(&mut self, pid: u32, call: ContextCall, record: Record<'_>) -> Vec<ContextHandle> {
+        let Some(Known { contexts, .. }) = self.processes.get_mut(&pid) else {
+            return Vec::new();
+        };
+        let (thread, out) = (record.thread(), ContextHandle(record.double(field::OUT)));
+        let (context, device) = (ContextHandle(record.argument(0)), record.small_argument(0));
+        match call {
+            ContextCall::Create => contexts.create(thread, out),
+            ContextCall::Use => contexts.choose(thread, context),
+            ContextCall::Push => contexts.push(thread, context),
+            ContextCall::Pop => contexts.pop(thread),
+            ContextCall::Retain => contexts.retain(record.small_argument(1), out),
+            ContextCall::Destroy => return contexts.end(context),
+            ContextCall::Release => return contexts.release(device),
+            ContextCall::Reset => return contexts.reset(device),
+        }
+        Vec::new()
     }
 
     fn follow_capture(&mut self, pid: u32, function: &KnownFunction, record: Record<'_>) {
@@ -396,10 +442,6 @@ fn event(at: Timestamp, process: ProcessId, thread: u32, kind: EventKind) -> Eve
 
 fn stream(record: Record<'_>, number: usize, function: &KnownFunction) -> StreamHandle {
     work::stream(record.argument(number), function.is_per_thread)
-}
-
-fn allocation(kind: MemoryKind, value: u64, bytes: u64) -> EventKind {
-    EventKind::Allocate(Allocation { kind, value, bytes })
 }
 
 fn free(space: HandleSpace, value: u64) -> EventKind {

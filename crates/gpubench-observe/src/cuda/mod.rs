@@ -3,6 +3,7 @@
 
 mod calls;
 mod capture;
+mod contexts;
 mod counted;
 mod decoder;
 mod layout;

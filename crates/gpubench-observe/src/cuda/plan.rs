@@ -6,6 +6,7 @@ use std::sync::Arc;
 use gpubench_bpf::ProbePoint;
 use gpubench_bpf::elf::{Function, Shape};
 
+use super::contexts::ContextCall;
 use super::map::PROCESSES_LOST;
 use super::{Place, Probe, Role, canonical, is_per_thread};
 use crate::DriverCall;
@@ -141,6 +142,8 @@ fn probes(role: Role) -> (Probe, Option<Probe>) {
         Role::LaunchExtended => return (Probe::LaunchExtended, None),
         Role::LaunchGrid { .. } | Role::GraphLaunch | Role::HostFunction => return (Probe::Enter, None),
         Role::RecordEvent | Role::WaitForEvent => return (Probe::EnterWhileCapturing, None),
+        // Frequent, and they hardly fail.
+        Role::Context(ContextCall::Use | ContextCall::Push) => return (Probe::Enter, None),
         Role::Other => return (Probe::Count, None),
         Role::FindKernel => Probe::ReturnWithName,
         Role::NameOfKernel => Probe::ReturnWithNameOut,
@@ -150,6 +153,7 @@ fn probes(role: Role) -> (Probe, Option<Probe>) {
         Role::BeginCapture => Probe::ReturnOfBegin,
         Role::EndCapture => Probe::ReturnOfEnd,
         Role::UnloadModule => Probe::ReturnOfUnload,
+        Role::Context(call) if call.may_end_one() => Probe::ReturnOfUnload,
         _ => Probe::Return,
     };
     (Probe::Store, Some(exit))

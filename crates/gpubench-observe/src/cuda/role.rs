@@ -1,5 +1,6 @@
 //! What the driver's functions do, and in which arguments they say it.
 
+use super::contexts::ContextCall;
 use crate::{CopyDirection, HandleSpace, LaunchKind, MemoryKind, Waiting};
 
 /// The number of an argument, from 0.
@@ -52,6 +53,7 @@ pub(crate) enum Role {
     RecordEvent,
     /// Makes the stream of argument 0 wait for the event of argument 1.
     WaitForEvent,
+    Context(ContextCall),
     /// Anything else. Its calls and errors are counted.
     Other,
 }

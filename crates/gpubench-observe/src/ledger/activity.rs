@@ -133,9 +133,10 @@ pub struct Activity {
     /// Memory that was freed by a call.
     pub freed: ByKind,
     /// Memory whose address was allocated again although no call was seen that freed it: its
-    /// context ended, or an event was lost.
+    /// context ended unseen, or an event was lost.
     pub vanished: ByKind,
-    /// Memory that processes had when they ended: leaks, if the program meant to free all of it.
+    /// Memory that processes had when they, or the contexts it was in, ended: leaks, if the
+    /// program meant to free all of it.
     pub left: ByKind,
     /// Memory beyond the limit of allocations, which is not followed.
     pub untracked: ByKind,

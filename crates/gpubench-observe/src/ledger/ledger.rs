@@ -10,8 +10,8 @@ use super::live_memory::{Allocated, Freed};
 use super::process::{Process, program_of};
 use super::programs::Programs;
 use crate::{
-    Allocation, Copy, CopyDirection, Event, EventKind, Execution, FunctionHandle, Launch, LaunchKind, MemoryHandle,
-    Origin, ProcessId, ProcessStart, Timestamp,
+    Allocation, ContextHandle, Copy, CopyDirection, Event, EventKind, Execution, FunctionHandle, Launch, LaunchKind,
+    MemoryHandle, Origin, ProcessId, ProcessStart, Timestamp,
 };
 
 /// What is known of all processes.
@@ -316,6 +316,7 @@ impl Entry<'_> {
             EventKind::HostFunction { .. } => self.each(|sums| sums.host_functions += 1),
             EventKind::Allocate(allocation) => self.allocate(&allocation, at, thread),
             EventKind::Free(handle) => self.free(handle, at),
+            EventKind::ContextEnd { context } => self.end_context(context),
             EventKind::Copy(copy) => self.copy(copy),
             EventKind::Set(set) => self.each(|sums| match set.execution {
                 Execution::Runs => sums.sets.add(set.bytes),
@@ -388,6 +389,13 @@ impl Entry<'_> {
             Freed::Null => sums.null_frees += 1,
             Freed::Unknown => sums.unknown_frees += 1,
         });
+    }
+
+    fn end_context(&mut self, context: ContextHandle) {
+        let memory = &mut self.process.memory;
+        let (left, groups) = memory.end_context(context, &mut self.budgets.allocations);
+        self.process.leave(groups);
+        self.each(|sums| sums.left.merge(&left));
     }
 
     fn copy(&mut self, mut copy: Copy) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::activity::ByKind;
 use super::limits::Budget;
-use crate::{Allocation, HandleSpace, MemoryHandle, MemoryKind, Timestamp};
+use crate::{Allocation, ContextHandle, HandleSpace, MemoryHandle, MemoryKind, Timestamp};
 
 /// An allocation that was not freed yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +13,7 @@ pub(super) struct Live {
     pub(super) bytes: u64,
     at: Timestamp,
     thread: u32,
+    context: ContextHandle,
     /// The allocation that had this address before, if no call was seen that freed it. Such a call
     /// may still come: another thread can get the address before the free returns.
     before: Option<(MemoryKind, u64)>,
@@ -86,25 +87,7 @@ impl LiveMemory {
 
     /// Returns the live allocations in groups, those with the most bytes first.
     pub fn groups(&self) -> Vec<AllocationGroup> {
-        let mut groups: BTreeMap<(MemoryKind, u64, u32), AllocationGroup> = BTreeMap::new();
-        for live in self.allocations.values() {
-            let group = groups
-                .entry((live.kind, live.bytes, live.thread))
-                .or_insert(AllocationGroup {
-                    kind: live.kind,
-                    bytes: live.bytes,
-                    thread: live.thread,
-                    count: 0,
-                    oldest: live.at,
-                    newest: live.at,
-                });
-            group.count += 1;
-            group.oldest = group.oldest.min(live.at);
-            group.newest = group.newest.max(live.at);
-        }
-        let mut groups: Vec<_> = groups.into_values().collect();
-        groups.sort_by_key(|group| std::cmp::Reverse(group.bytes.saturating_mul(group.count)));
-        groups
+        groups_of(self.allocations.values())
     }
 
     /// Returns the kind of the memory at an address, if it is live.
@@ -133,7 +116,9 @@ impl LiveMemory {
         } else if !budget.take() {
             return Allocated::Untracked;
         }
-        let Allocation { kind, bytes, .. } = *allocation;
+        let Allocation {
+            kind, bytes, context, ..
+        } = *allocation;
         self.totals[kind].add(bytes);
         self.bytes = self.bytes.saturating_add(bytes);
         self.allocations.insert(
@@ -143,6 +128,7 @@ impl LiveMemory {
                 bytes,
                 at,
                 thread,
+                context,
                 before,
             },
         );
@@ -170,9 +156,52 @@ impl LiveMemory {
         Freed::Live(kind, bytes)
     }
 
+    /// Ends what ends with a context, and returns it, by kind and in groups.
+    pub(super) fn end_context(
+        &mut self,
+        context: ContextHandle,
+        budget: &mut Budget,
+    ) -> (ByKind, Vec<AllocationGroup>) {
+        let all = std::mem::take(&mut self.allocations).into_iter();
+        let (ended, staying): (BTreeMap<_, _>, _) =
+            all.partition(|(_, live)| live.context == context && live.kind.ends_with_context());
+        self.allocations = staying;
+        budget.give(ended.len());
+        let mut left = ByKind::default();
+        for live in ended.values() {
+            left[live.kind].add(live.bytes);
+            self.totals[live.kind].remove(live.bytes);
+            self.bytes = self.bytes.saturating_sub(live.bytes);
+        }
+        (left, groups_of(ended.values()))
+    }
+
     /// Forgets everything.
     pub(super) fn clear(&mut self, budget: &mut Budget) {
         budget.give(self.allocations.len());
         *self = LiveMemory::default();
     }
+}
+
+/// Returns allocations in groups, those with the most bytes first.
+fn groups_of<'a>(memory: impl Iterator<Item = &'a Live>) -> Vec<AllocationGroup> {
+    let mut groups: BTreeMap<(MemoryKind, u64, u32), AllocationGroup> = BTreeMap::new();
+    for live in memory {
+        let group = groups
+            .entry((live.kind, live.bytes, live.thread))
+            .or_insert(AllocationGroup {
+                kind: live.kind,
+                bytes: live.bytes,
+                thread: live.thread,
+                count: 0,
+                oldest: live.at,
+                newest: live.at,
+            });
+        group.count += 1;
+        group.oldest = group.oldest.min(live.at);
+        group.newest = group.newest.max(live.at);
+    }
+    let mut groups: Vec<_> = groups.into_values().collect();
+    groups.sort_by_key(|group| std::cmp::Reverse(group.bytes.saturating_mul(group.count)));
+    groups
 }

@@ -17,7 +17,8 @@ pub struct Ended {
     pub at: Timestamp,
     /// The status that `wait` gives, if it is known.
     pub status: Option<i32>,
-    /// What it had when it ended, those with the most bytes first: at most 64 groups.
+    /// What it had when it or its contexts ended, those with the most bytes first: at most 64
+    /// groups.
     pub left: Vec<AllocationGroup>,
 }
 
@@ -44,6 +45,8 @@ pub struct Process {
     /// How many of the rows of `kernels` are taken from the budget.
     pub(super) kernel_rows: usize,
     pub(super) functions: Functions,
+    /// What it had when contexts ended.
+    left: Vec<AllocationGroup>,
     /// Its place in the table of programs.
     pub(super) program: usize,
 }
@@ -65,6 +68,7 @@ impl Process {
             kernels: HashMap::new(),
             kernel_rows: 0,
             functions: Functions::default(),
+            left: Vec::new(),
             program,
         }
     }
@@ -119,11 +123,19 @@ impl Process {
         self.errors.count(error, limit);
     }
 
+    /// Notes what it had when it, or a context, ended.
+    pub(super) fn leave(&mut self, groups: Vec<AllocationGroup>) {
+        let left = &mut self.left;
+        left.extend(groups);
+        left.sort_by_key(|group| std::cmp::Reverse(group.bytes.saturating_mul(group.count)));
+        left.truncate(MOST_LEFT);
+    }
+
     /// Ends the process, and returns the memory it had and the launches without a name.
     pub(super) fn end(&mut self, at: Timestamp, status: Option<i32>, budgets: &mut Budgets) -> (ByKind, LaunchCount) {
         let left = *self.memory.totals();
-        let mut groups = self.memory.groups();
-        groups.truncate(MOST_LEFT);
+        self.leave(self.memory.groups());
+        let groups = std::mem::take(&mut self.left);
         self.memory.clear(&mut budgets.allocations);
         let unnamed = self.functions.clear(&mut budgets.functions);
         self.ended = Some(Ended {

@@ -1,6 +1,8 @@
 use super::*;
 use crate::testing::Script;
-use crate::{CopyDirection, Event, EventKind, Execution, FunctionHandle, LaunchKind, MemoryKind, ModuleHandle};
+use crate::{
+    ContextHandle, CopyDirection, Event, EventKind, Execution, FunctionHandle, LaunchKind, MemoryKind, ModuleHandle,
+};
 use std::time::Duration;
 
 fn ledger_of(scripts: impl IntoIterator<Item = Script>) -> Ledger {
@@ -58,6 +60,24 @@ fn a_forked_child_launches_the_kernels_of_its_parents_by_name() {
     let ledger = ledger_of([parent.after_ms(5).launch(0xf), child, grandchild]);
     assert_eq!(named_launches(&ledger), [("new".to_owned(), 1), ("old".to_owned(), 2)]);
     assert_eq!(ledger.unnamed().launches, 1);
+}
+
+#[test]
+fn memory_of_a_context_is_left_when_it_ends() {
+    let script = Script::of(7, 1, "app").in_context(1).allocate(0x10, 100);
+    let script = script.allocate_as(MemoryKind::Pool, 0x20, 20);
+    let script = script.in_context(2).allocate(0x30, 3);
+    let context = ContextHandle(1);
+    let script = script.push(EventKind::ContextEnd { context });
+    let script = script.free(0x10);
+    let ended = ledger_of([script.clone().exit(0)]);
+    let left = ended.ended().latest().next().and_then(|process| process.ended.clone());
+    let left: Vec<_> = left.expect("it ended").left.iter().map(|group| group.bytes).collect();
+    assert_eq!(left, [100, 20, 3]);
+    let ledger = ledger_of([script]);
+    assert_eq!(only_live(&ledger).memory.bytes(), 23);
+    assert_eq!(ledger.all().left[MemoryKind::Device].bytes, 100);
+    assert_eq!(ledger.all().unknown_frees, 1);
 }
 
 #[test]

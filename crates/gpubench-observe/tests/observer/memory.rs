@@ -1,5 +1,6 @@
 //! Allocations and frees of every kind.
 
+use gpubench_observe::ledger::{Ledger, Limits};
 use gpubench_observe::{EventKind, HandleSpace, MemoryKind};
 
 use crate::double::{Seen, Stubs, may_observe, program};
@@ -33,6 +34,23 @@ fn each_kind_of_memory_is_recorded_with_its_bytes_and_its_free() {
         let handles: Vec<_> = allocations.iter().map(|allocation| allocation.handle()).collect();
         assert_eq!(seen.frees(), handles, "{stubs:?}");
         assert_eq!((seen.lost, seen.entries("cuMemMap")), (0, 1));
+    }
+}
+
+#[test]
+fn memory_ends_with_its_context() {
+    if !may_observe("memory_ends_with_its_context") {
+        return;
+    }
+    for stubs in Stubs::ALL {
+        let seen = Seen::of(program("dynamic", stubs, &["contexts"]));
+        let mut ledger = Ledger::new(Limits::default());
+        seen.events.into_iter().for_each(|event| ledger.apply(event));
+        let process = ledger.ended().latest().next().expect("a process");
+        assert_eq!(process.peak_bytes, 1000 + 2000 + 4000);
+        let left = &ledger.all().left;
+        let left = [MemoryKind::Device, MemoryKind::Pinned, MemoryKind::Physical].map(|kind| left[kind].bytes);
+        assert_eq!(left, [1635, 200, 2000]);
     }
 }
 

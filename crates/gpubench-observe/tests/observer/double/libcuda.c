@@ -92,6 +92,14 @@ HIDDEN int impl_cuStreamDestroy_v2(u64 stream) FINE
 HIDDEN int impl_cuStreamSynchronize(u64 stream) { usleep(2000); return OK; }
 HIDDEN int impl_cuStreamQuery(u64 stream) { return NOT_READY; }
 HIDDEN int impl_cuCtxSynchronize(void) FINE
+HIDDEN int impl_cuCtxCreate_v2(u64 *out, u32 flags, int device) OUT_ONLY
+HIDDEN int impl_cuCtxDestroy_v2(u64 context) FINE
+HIDDEN int impl_cuCtxSetCurrent(u64 context) FINE
+HIDDEN int impl_cuCtxPushCurrent_v2(u64 context) FINE
+HIDDEN int impl_cuCtxPopCurrent_v2(u64 *out) FINE
+HIDDEN int impl_cuDevicePrimaryCtxRetain(u64 *out, int device) { *out = 0xc0000 + device; return OK; }
+HIDDEN int impl_cuDevicePrimaryCtxRelease_v2(int device) FINE
+HIDDEN int impl_cuDevicePrimaryCtxReset_v2(int device) FINE
 HIDDEN int impl_cuCtxSetLimit(int limit, u64 value) { return limit == 99 ? ILLEGAL_ADDRESS : OK; }
 HIDDEN int impl_cuEventRecord(u64 event, u64 stream) FINE
 HIDDEN int impl_cuStreamWaitEvent(u64 stream, u64 event, u32 flags) FINE
@@ -120,6 +128,8 @@ HIDDEN int impl_cuGetProcAddress_v2(const char *name, void **out, int version, u
   X(cuMemsetD32_v2) X(cuMemsetD2D16Async) X(cuModuleLoadData) X(cuModuleUnload) X(cuLibraryLoadData) \
   X(cuModuleGetFunction) X(cuLibraryGetKernel) X(cuKernelGetFunction) X(cuFuncGetName) X(cuStreamCreate) \
   X(cuStreamDestroy_v2) X(cuStreamSynchronize) X(cuStreamQuery) X(cuCtxSynchronize) X(cuCtxSetLimit) \
+  X(cuCtxCreate_v2) X(cuCtxDestroy_v2) X(cuCtxSetCurrent) X(cuCtxPushCurrent_v2) X(cuCtxPopCurrent_v2) \
+  X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease_v2) X(cuDevicePrimaryCtxReset_v2) \
   X(cuEventRecord) X(cuStreamWaitEvent) X(cuStreamBeginCapture_v2) X(cuStreamEndCapture) X(cuGraphLaunch) \
   X(cuLaunchHostFunc) X(cuLaunchKernelEx) X(cuGetProcAddress_v2)
 /* More than six arguments: the stub pushes those on the stack once more. */

@@ -47,6 +47,11 @@ static u64 module = 0x77;
 static u64 kernel(const char *name) { u64 f = 0; if (get_function(&f, module, name)) return 0; return f; }
 static void launch(u64 f, u64 stream) { launch_kernel(f, 2, 3, 4, 5, 6, 7, 0, stream, 0, 0); }
 static u64 allocated(u64 bytes) { u64 p = 0; alloc(&p, bytes); return p; }
+static void run_thread(void *(*work)(void *)) {
+  pthread_t thread;
+  pthread_create(&thread, 0, work, 0);
+  pthread_join(thread, 0);
+}
 
 static void memory(void) {
   u64 p, pitch, shared[25] = {0};
@@ -64,6 +69,48 @@ static void memory(void) {
   FUNCTION(cuArrayCreate_v2, u64 *, const void *)(&p, &two); FUNCTION(cuArrayDestroy, u64)(p);
   struct { u64 width, height, depth; u32 format, channels, flags; } three = {10, 20, 3, 0x10, 1, 0};
   FUNCTION(cuArray3DCreate_v2, u64 *, const void *)(&p, &three); FUNCTION(cuArrayDestroy, u64)(p);
+}
+
+#define create_context FUNCTION(cuCtxCreate_v2, u64 *, u32, int)
+#define destroy_context FUNCTION(cuCtxDestroy_v2, u64)
+#define set_context FUNCTION(cuCtxSetCurrent, u64)
+#define retain FUNCTION(cuDevicePrimaryCtxRetain, u64 *, int)
+#define give_back FUNCTION(cuDevicePrimaryCtxRelease_v2, int)
+static u64 of_main;
+static void *thread_allocates_in_context(void *unused) {
+  set_context(of_main);
+  allocated(20);
+  return unused;
+}
+/* Leaves 1000 bytes in a context and 6000 that belong to none. */
+static void contexts(void) {
+  u64 first, second, primary, p;
+  create_context(&first, 0, 0);
+  allocated(1);
+  create_context(&second, 0, 0);
+  allocated(2);
+  of_main = second;
+  run_thread(thread_allocates_in_context);
+  FUNCTION(cuMemAllocHost_v2, u64 *, u64)(&p, 200);
+  FUNCTION(cuMemCreate, u64 *, u64, const void *, u64)(&p, 2000, &p, 0);
+  FUNCTION(cuMemAllocAsync, u64 *, u64, u64)(&p, 4000, 7);
+  FUNCTION(cuCtxPushCurrent_v2, u64)(first);
+  allocated(10);
+  FUNCTION(cuCtxPopCurrent_v2, u64 *)(&p);
+  destroy_context(first);
+  allocated(2);
+  destroy_context(second);
+  retain(&primary, 0); retain(&primary, 0);
+  set_context(primary);
+  allocated(100);
+  give_back(0);
+  allocated(100);
+  give_back(0);
+  retain(&primary, 1); set_context(primary);
+  allocated(400);
+  FUNCTION(cuDevicePrimaryCtxReset_v2, int)(1);
+  retain(&primary, 2); set_context(primary);
+  allocated(1000);
 }
 
 static void copies(void) {
@@ -140,12 +187,6 @@ static void *thread_allocates(void *unused) { shared_address = allocated(4096); 
 static void *thread_frees(void *unused) { release(shared_address); return unused; }
 static void *thread_frees_nothing(void *unused) { release(0x123400); return unused; }
 static void *thread_dies(void *unused) { allocated(0xdead1); return unused; }
-static void run_thread(void *(*work)(void *)) {
-  pthread_t thread;
-  pthread_create(&thread, 0, work, 0);
-  pthread_join(thread, 0);
-}
-
 static void forks(char **words) {
   u64 f = kernel("of_the_parent");
   launch(f, 0);
@@ -268,6 +309,7 @@ int main(int count, char **words) {
   if (!strcmp(what, "wait")) { getchar(); what = "short"; }
   if (!strcmp(what, "short")) { launch(kernel("short_lived"), 0); allocated(300); }
   else if (!strcmp(what, "memory")) memory();
+  else if (!strcmp(what, "contexts")) contexts();
   else if (!strcmp(what, "copies")) copies();
   else if (!strcmp(what, "launches")) launches();
   else if (!strcmp(what, "capture")) capture();
