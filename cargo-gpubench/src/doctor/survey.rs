@@ -4,11 +4,13 @@ use rustix::process::{PidfdFlags, Resource};
 
 use super::machine::{Machine, Sandbox};
 use crate::broker::options::DeviceOptions;
-use gpubench_bpf::Abilities;
+use gpubench_bpf::{Abilities, Ability, Missing};
 use gpubench_device::compilers::{Compiler, GpuCompilers, HostCompiler, NamedCompilers};
 use gpubench_device::cpu;
 use gpubench_device::cuda::mps_daemon;
+use gpubench_diagnostic::Expected;
 use gpubench_measure::probe::{Target, ask};
+use gpubench_observe::ObserveError;
 use gpubench_sandbox::{FileClosing, landlock_abi};
 
 /// Surveys this machine, and the GPU with the number in `device`.
@@ -29,7 +31,7 @@ pub fn survey(device: &DeviceOptions) -> Machine {
         nvrtc,
         nvcc,
         sandbox: sandbox(),
-        abilities: Abilities::here(),
+        abilities: abilities(),
     }
 }
 
@@ -46,6 +48,27 @@ fn gpu_compilers(device: &DeviceOptions) -> (Result<String, String>, Option<Stri
             Err(gpubench_diagnostic::chain(&error)),
             find(&NamedCompilers::default()).ok().and_then(|found| found.nvcc()),
         ),
+    }
+}
+
+/// Returns what can be observed. Calls cannot in a container with process ids of its own, whatever the
+/// kernel allows.
+fn abilities() -> Abilities {
+    // The kernel numbers its first namespace so (`PROC_PID_INIT_INO`).
+    const FIRST: &str = "pid:[4026531836]";
+    let here = Abilities::here();
+    let has_own_ids = std::fs::read_link("/proc/self/ns/pid").is_ok_and(|link| link != std::path::Path::new(FIRST));
+    if !has_own_ids || here.ability >= Ability::Events {
+        return here;
+    }
+    let obstacle = ObserveError::OwnProcessIds;
+    Abilities {
+        ability: Ability::Events,
+        missing: Some(Missing {
+            what: obstacle.to_string(),
+            remedy: obstacle.hint().unwrap_or_default(),
+        }),
+        ..here
     }
 }
 

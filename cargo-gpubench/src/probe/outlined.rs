@@ -134,7 +134,7 @@ impl Processes {
     /// Returns rows for at most `most` processes, and the number of others.
     pub(super) fn rows(&self, most: usize, now: Timestamp) -> (Vec<OutlinedProcess>, u64) {
         let mut processes: Vec<&Process> = self.all().collect();
-        processes.sort_by_key(|process| (process.ended.is_some(), !process.driver));
+        processes.sort_by_key(|process| (process.ended.is_some(), process.is_idle()));
         let hidden = processes.len().saturating_sub(most) as u64;
         let rows = processes.into_iter().take(most).map(|process| process.row(now));
         (rows.collect(), hidden + self.left_out)
@@ -147,17 +147,17 @@ impl Processes {
 
     /// Forgets the program before an exec if it did nothing but start the one after it.
     fn forget_idle(&mut self, before: ProcessId) {
-        let is_idle = |process: &Process| process.id == before && !process.driver && process.submissions().is_none();
-        if let Some(place) = self.ended.iter().rposition(is_idle) {
+        let is_meant = |process: &Process| process.id == before && process.is_idle();
+        if let Some(place) = self.ended.iter().rposition(is_meant) {
             self.ended.remove(place);
             self.seen -= 1;
         }
     }
 
-    /// Forgets processes that ended: those without the driver first, and the earliest of them.
+    /// Forgets processes that ended: idle ones first, and the earliest of them.
     fn keep_at_most(&mut self, most: usize) {
         while self.ended.len() > most {
-            let place = self.ended.iter().position(|process| !process.driver).unwrap_or(0);
+            let place = self.ended.iter().position(Process::is_idle).unwrap_or(0);
             let forgotten = self.ended.remove(place);
             self.left_out += 1;
             if let Some(count) = forgotten.and_then(|process| process.submissions()) {
@@ -201,6 +201,11 @@ impl Process {
             let count = doorbell.count();
             self.counting = count.map_or(Counting::Never, |count| Counting::Counted(*since, count));
         }
+    }
+
+    /// Whether nothing was seen of it that has to do with a GPU.
+    fn is_idle(&self) -> bool {
+        !self.driver && self.submissions().is_none()
     }
 
     fn submissions(&self) -> Option<u64> {

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct ProbeOutline {
     /// Number of processes that began or were found. The program after an exec is another one.
     pub processes_seen: u64,
-    /// Processes: those that run, then those that ended, the last one first. Processes with the
-    /// driver come before others.
+    /// Processes: those that run, then those that ended, the last one first. Those that have to do
+    /// with a GPU come before others.
     pub processes: Vec<OutlinedProcess>,
     /// Number of processes that are not listed.
     pub processes_left_out: u64,

@@ -1,5 +1,6 @@
 //! The double of the driver, programs that use it, and the tool that observes them.
 
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
@@ -75,14 +76,35 @@ pub(crate) fn with_driver(command: &mut Command) -> Command {
     std::mem::replace(command, Command::new("true"))
 }
 
-/// Whether this machine lets a test observe. Says so if it does not.
+/// Whether this machine lets a test observe calls. Says so if it does not.
 pub(crate) fn can_observe(test: &str) -> bool {
+    let options = ["--quiet", "--message-format", "json", "--", "true"];
+    let output = probe(&options).output().expect("it runs");
+    let can = output.status.code() == Some(0) && finished(&output)["seen"].is_object();
+    if !can {
+        let started = String::from_utf8_lossy(&output.stdout).into_owned();
+        let started: Value = serde_json::from_str(started.lines().next().unwrap_or("null")).expect("a record");
+        let why = started["notices"][0]
+            .as_str()
+            .map_or_else(|| stderr(&output), str::to_owned);
+        tell_skipped(test, &why);
+    }
+    can
+}
+
+/// Whether this machine lets a test observe anything. Says so if it does not.
+pub(crate) fn can_begin(test: &str) -> bool {
     let output = probe(&["--quiet", "--", "true"]).output().expect("it runs");
     let can = output.status.code() == Some(0);
     if !can {
-        eprintln!("SKIPPED {test}: {}", stderr(&output));
+        tell_skipped(test, &stderr(&output));
     }
     can
+}
+
+/// Says that a test is skipped, where the test runner does not capture it.
+pub(crate) fn tell_skipped(test: &str, why: &str) {
+    writeln!(std::io::stderr(), "SKIPPED {test}: {}", why.trim_end()).expect("standard error is open");
 }
 
 pub(crate) fn stderr(output: &Output) -> String {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use gpubench_tests::tool;
 
-use crate::double::{compiled, double, finished, program, stderr, with_driver};
+use crate::double::{can_observe, compiled, double, finished, program, stderr, tell_skipped, with_driver};
 
 /// The tool as `nobody` without any capability, if the tests run as root.
 fn unprivileged(arguments: &[&str]) -> Command {
@@ -43,7 +43,7 @@ fn sees_processes(test: &str) -> bool {
     let output = unprivileged(&["--quiet", "--", "true"]).output().expect("it runs");
     let can = output.status.code() == Some(0);
     if !can {
-        eprintln!("SKIPPED {test}: {}", stderr(&output));
+        tell_skipped(test, &stderr(&output));
     }
     can
 }
@@ -147,10 +147,7 @@ fn without_rights_submissions_to_a_gpu_are_counted() {
     };
     let tried = with_gpu(&["true".to_owned()]);
     if !tried.status.success() {
-        eprintln!(
-            "SKIPPED without_rights_submissions_to_a_gpu_are_counted: {}",
-            stderr(&tried)
-        );
+        tell_skipped("without_rights_submissions_to_a_gpu_are_counted", &stderr(&tried));
         return;
     }
     let mut words = as_nobody();
@@ -175,7 +172,7 @@ fn in_a_container_that_refuses_bpf_processes_are_still_told() {
     let output = run(&mut with_driver(command.args(words)));
     let text = stderr(&output);
     if output.status.code() == Some(96) {
-        eprintln!("SKIPPED in_a_container_that_refuses_bpf_processes_are_still_told: {text}");
+        tell_skipped("in_a_container_that_refuses_bpf_processes_are_still_told", &text);
         return;
     }
     assert_eq!(output.status.code(), Some(0), "{text}");
@@ -218,4 +215,30 @@ fn without_rights_there_are_no_metrics_rather_than_zeros() {
         text.contains("no metrics without the calls") && text.contains("setcap"),
         "{text}"
     );
+}
+
+#[test]
+fn in_a_container_with_its_own_process_ids_probe_and_doctor_say_what_is_missing() {
+    let name = "in_a_container_with_its_own_process_ids_probe_and_doctor_say_what_is_missing";
+    let contained = |words: &[&str]| {
+        let mut command = Command::new("unshare");
+        command.args(["--pid", "--fork", "--mount-proc"]).args(words);
+        run(&mut with_driver(&mut command))
+    };
+    let tried = contained(&["true"]);
+    if !tried.status.success() {
+        tell_skipped(name, &stderr(&tried));
+        return;
+    }
+    // Without rights, these are what is missing.
+    if !can_observe(name) {
+        return;
+    }
+    let observed = contained(&[tool().as_str(), "probe", "--", "sh", "-c", "exit 3"]);
+    assert_eq!(observed.status.code(), Some(3), "{}", stderr(&observed));
+    let doctor = contained(&[tool().as_str(), "doctor"]);
+    let doctor = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    for text in [stderr(&observed), doctor] {
+        assert!(text.contains("--pid=host"), "{text}");
+    }
 }
