@@ -51,8 +51,8 @@ fn gpu_compilers(device: &DeviceOptions) -> (Result<String, String>, Option<Stri
     }
 }
 
-/// Returns what can be observed. Calls cannot in a container with process ids of its own, whatever the
-/// kernel allows.
+/// Returns what can be observed. Calls cannot in a container with process ids of its own, whatever
+/// the kernel allows.
 fn abilities() -> Abilities {
     // The kernel numbers its first namespace so (`PROC_PID_INIT_INO`).
     const FIRST: &str = "pid:[4026531836]";

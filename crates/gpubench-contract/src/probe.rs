@@ -239,7 +239,7 @@ pub struct ProbeMemory {
     pub live: u64,
     /// Their bytes.
     pub live_bytes: u64,
-    /// Number of allocations that processes had when they ended.
+    /// Number of allocations that processes had when they ended, and contexts when they did.
     pub left: u64,
     /// Their bytes.
     pub left_bytes: u64,

@@ -39,7 +39,7 @@ pub struct ProbeProcess {
     /// Live allocations in groups, those with the most bytes first. If the process ended, what it
     /// had then. At most 16.
     pub memory: Vec<ProbeAllocations>,
-    /// Number of allocations that it had when it ended.
+    /// Number of allocations that it had when it ended, and its contexts when they did.
     pub left: u64,
     /// Their bytes.
     pub left_bytes: u64,

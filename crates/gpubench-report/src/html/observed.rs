@@ -4,10 +4,10 @@ use super::cases::scrolled;
 use super::markup::{self, Element, Markup, cell, element, row_heading, section, text};
 use super::names::name;
 use crate::terminal::probe::figures::{bytes, bytes_rate, count, rate, several};
-use crate::terminal::probe::summary::{described, still_live};
+use crate::terminal::probe::holdings::{described, groups_left, still_live};
 use crate::terminal::probe::tables::{direction, kind, process_name};
 use gpubench_contract::units::percent;
-use gpubench_contract::{ProbeProcess, ProbeState};
+use gpubench_contract::{ProbeAllocations, ProbeProcess, ProbeState};
 
 /// A row: its heading, and its figures.
 pub(super) type Row = (Markup, Vec<String>);
@@ -110,7 +110,7 @@ pub(super) fn memory(seen: &ProbeState) -> Option<Element> {
         ];
         (text(kind(memory.kind)), figures)
     });
-    let caption = "Memory by kind; left is what processes had when they ended";
+    let caption = "Memory by kind; left is what processes and contexts had when they ended";
     let columns = ["kind", "allocations", "allocated", "freed", "live", "left"];
     table("memory", "Memory", caption, &columns, rows.collect())
 }
@@ -136,14 +136,14 @@ pub(super) fn errors(seen: &ProbeState) -> Option<Element> {
 /// Returns the memory that processes had when they ended.
 pub(super) fn left(seen: &ProbeState) -> Option<Element> {
     let leaking = seen.processes.iter().filter(|process| process.left > 0);
-    let rows = leaking.map(|process| (process, process.left, process.left_bytes));
+    let rows = leaking.map(|process| (process, process.left, process.left_bytes, groups_left(process)));
     allocations("left", "Left allocated", "failures", rows)
 }
 
 /// Returns the memory that processes have which run on.
 pub(super) fn still_allocated(seen: &ProbeState) -> Option<Element> {
     let running = still_live(seen).into_iter();
-    let rows = running.map(|process| (process, process.live, process.live_bytes));
+    let rows = running.map(|process| (process, process.live, process.live_bytes, &process.memory[..]));
     allocations("live", "Still allocated", "plain-list", rows)
 }
 
@@ -152,9 +152,9 @@ fn allocations<'a>(
     id: &str,
     title: &str,
     class: &'static str,
-    rows: impl Iterator<Item = (&'a ProbeProcess, u64, u64)>,
+    rows: impl Iterator<Item = (&'a ProbeProcess, u64, u64, &'a [ProbeAllocations])>,
 ) -> Option<Element> {
-    let items = rows.map(|(process, count, total)| {
+    let items = rows.map(|(process, count, total, groups)| {
         let head = format!(
             "{} ({}): {} in {}",
             process_name(process),
@@ -162,7 +162,7 @@ fn allocations<'a>(
             bytes(total),
             several(count, "allocation", "allocations")
         );
-        let groups = process.memory.iter().map(|group| element("li").text(described(group)));
+        let groups = groups.iter().map(|group| element("li").text(described(group)));
         element("li")
             .child(element("p").text(head))
             .child(element("ul").children(groups))

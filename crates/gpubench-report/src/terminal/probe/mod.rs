@@ -3,6 +3,7 @@
 
 pub(crate) mod figures;
 mod grid;
+pub(crate) mod holdings;
 mod line;
 pub(crate) mod outline;
 pub(crate) mod screen;

@@ -1,24 +1,19 @@
 //! The summary at the end of an observation.
 
-use std::fmt::Write;
-
-use super::figures::{age, bytes, count, several};
+use super::figures::{age, count, several};
 use super::grid::Grid;
+use super::holdings::{left, still_allocated};
 use super::outline;
 use super::screen::{failures, what};
-use super::tables::{When, copies, errors, kernels, kind, memory, process_name, processes};
-use crate::terminal::style::{BAD, DOUBTFUL, GOOD, TITLE};
+use super::tables::{When, copies, errors, kernels, memory, processes};
+use crate::terminal::style::{DOUBTFUL, TITLE};
 use gpubench_contract::units::listed;
-use gpubench_contract::{ProbeAllocations, ProbeEnd, ProbeFinished, ProbeProcess, ProbeStarted, ProbeState};
+use gpubench_contract::{ProbeEnd, ProbeFinished, ProbeStarted, ProbeState};
 use gpubench_diagnostic::layout::fitted;
 use gpubench_diagnostic::printable_line;
 
 /// The most rows of a table.
 const ROWS: usize = 20;
-/// The most processes that left memory which are shown.
-const LEAKING: usize = 10;
-/// The most groups of allocations of each.
-const GROUPS: usize = 5;
 
 /// Returns the summary for lines of `columns` columns, with ANSI styles.
 pub fn probe_summary(started: &ProbeStarted, finished: &ProbeFinished, columns: usize) -> String {
@@ -99,109 +94,6 @@ pub(super) fn section(table: &Grid, rows: usize, columns: usize) -> String {
         let before = if position == 0 { "\n" } else { "" };
         format!("{page}{before}{line}\n")
     })
-}
-
-/// Returns what processes had when they ended.
-fn left(seen: &ProbeState) -> String {
-    let mut leaking: Vec<&ProbeProcess> = seen.processes.iter().filter(|process| process.left > 0).collect();
-    leaking.sort_by_key(|process| std::cmp::Reverse(process.left_bytes));
-    let total: u64 = seen.memory.iter().map(|memory| memory.left).sum();
-    let total_bytes: u64 = seen.memory.iter().map(|memory| memory.left_bytes).sum();
-    let has_ended = seen.processes.iter().any(|process| !process.running);
-    if total == 0 {
-        return match has_ended {
-            true => format!("\n{GOOD}Nothing was left allocated.{GOOD:#}\n"),
-            false => String::new(),
-        };
-    }
-    let text = format!(
-        "\n{BAD}Left allocated:{BAD:#} {} in {} when processes ended\n",
-        bytes(total_bytes),
-        several(total, "allocation", "allocations")
-    );
-    let rows = leaking
-        .iter()
-        .map(|process| (*process, process.left, process.left_bytes));
-    text + &by_process(rows.collect())
-}
-
-/// Returns what processes have that run on.
-fn still_allocated(seen: &ProbeState) -> String {
-    let running = still_live(seen);
-    if running.is_empty() {
-        return String::new();
-    }
-    let total: u64 = running.iter().map(|process| process.live).sum();
-    let total_bytes: u64 = running.iter().map(|process| process.live_bytes).sum();
-    let head = format!(
-        "\n{TITLE}Still allocated:{TITLE:#} {} in {} by processes that run on\n",
-        bytes(total_bytes),
-        several(total, "allocation", "allocations")
-    );
-    let rows = running
-        .iter()
-        .map(|process| (*process, process.live, process.live_bytes));
-    head + &by_process(rows.collect())
-}
-
-/// Returns the processes that run and have memory, those with the most first.
-pub(crate) fn still_live(seen: &ProbeState) -> Vec<&ProbeProcess> {
-    let mut running: Vec<&ProbeProcess> = seen.processes.iter().collect();
-    running.retain(|process| process.running && process.live > 0);
-    running.sort_by_key(|process| std::cmp::Reverse(process.live_bytes));
-    running
-}
-
-/// Returns processes with a number of allocations, their bytes and their groups.
-fn by_process(rows: Vec<(&ProbeProcess, u64, u64)>) -> String {
-    let mut text = String::new();
-    for (process, count, total) in rows.iter().take(LEAKING) {
-        let _ = writeln!(
-            text,
-            "  {} ({}): {} in {}",
-            printable_line(&process_name(process)),
-            process.pid,
-            bytes(*total),
-            several(*count, "allocation", "allocations")
-        );
-        text.extend(
-            process
-                .memory
-                .iter()
-                .take(GROUPS)
-                .map(|group| format!("    {}\n", described(group))),
-        );
-        if process.memory.len() > GROUPS {
-            text += "    …\n";
-        }
-    }
-    if rows.len() > LEAKING {
-        let _ = writeln!(
-            text,
-            "  … {} more",
-            several((rows.len() - LEAKING) as u64, "process", "processes")
-        );
-    }
-    text
-}
-
-/// Returns `12 × 1 MiB device, allocated by thread 1234 from 12.1 s to 0.40 s before the end`.
-pub(crate) fn described(group: &ProbeAllocations) -> String {
-    let times = match group.count {
-        1 => format!("{} before the end", age(group.oldest_ns)),
-        _ => format!(
-            "from {} to {} before the end",
-            age(group.oldest_ns),
-            age(group.newest_ns)
-        ),
-    };
-    format!(
-        "{} × {} {}, allocated by thread {} {times}",
-        count(group.count),
-        bytes(group.bytes),
-        kind(group.kind),
-        group.thread
-    )
 }
 
 /// Returns what makes the tables incomplete.

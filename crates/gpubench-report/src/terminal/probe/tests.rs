@@ -96,3 +96,16 @@ fn a_summary_of_processes_that_run_on_lists_what_they_still_have() {
     let text = probe_summary(&started(), &finished, 80);
     insta::assert_snapshot!(strip_str(&text));
 }
+
+#[test]
+fn what_a_context_left_is_told_apart_from_what_its_process_still_has() {
+    let mut finished = finished();
+    let seen = finished.seen.as_mut().expect("calls");
+    seen.processes.truncate(1);
+    seen.processes[0].left = 7;
+    seen.processes[0].left_bytes = 7 << 20;
+    let text = strip_str(&probe_summary(&started(), &finished, 80)).to_string();
+    let (left, still) = text.split_once("Still allocated:").expect("both");
+    assert!(left.contains("  python (4711): 7 MiB in 7 allocations"), "{text}");
+    assert!(!left.contains(" × ") && still.contains("312 × 1 MiB"), "{text}");
+}

@@ -1,0 +1,131 @@
+//! Memory that processes left, and memory that they still have.
+
+use std::fmt::Write;
+
+use super::figures::{age, bytes, count, several};
+use super::tables::{kind, process_name};
+use crate::terminal::style::{BAD, GOOD, TITLE};
+use gpubench_contract::{ProbeAllocations, ProbeProcess, ProbeState};
+use gpubench_diagnostic::printable_line;
+
+/// The most processes that are shown.
+const LEAKING: usize = 10;
+/// The most groups of allocations of each.
+const GROUPS: usize = 5;
+
+/// Returns what processes had when they ended, and contexts when they were destroyed.
+pub(super) fn left(seen: &ProbeState) -> String {
+    let mut leaking: Vec<&ProbeProcess> = seen.processes.iter().filter(|process| process.left > 0).collect();
+    leaking.sort_by_key(|process| std::cmp::Reverse(process.left_bytes));
+    let total: u64 = seen.memory.iter().map(|memory| memory.left).sum();
+    let total_bytes: u64 = seen.memory.iter().map(|memory| memory.left_bytes).sum();
+    let has_ended = seen.processes.iter().any(|process| !process.running);
+    if total == 0 {
+        return match has_ended {
+            true => format!("\n{GOOD}Nothing was left allocated.{GOOD:#}\n"),
+            false => String::new(),
+        };
+    }
+    let text = format!(
+        "\n{BAD}Left allocated:{BAD:#} {} in {} when processes or contexts ended\n",
+        bytes(total_bytes),
+        several(total, "allocation", "allocations")
+    );
+    let rows = leaking.iter().map(|process| Holding {
+        process,
+        count: process.left,
+        bytes: process.left_bytes,
+        groups: groups_left(process),
+    });
+    text + &by_process(&rows.collect::<Vec<_>>())
+}
+
+/// Returns what processes have that run on.
+pub(super) fn still_allocated(seen: &ProbeState) -> String {
+    let running = still_live(seen);
+    if running.is_empty() {
+        return String::new();
+    }
+    let total: u64 = running.iter().map(|process| process.live).sum();
+    let total_bytes: u64 = running.iter().map(|process| process.live_bytes).sum();
+    let head = format!(
+        "\n{TITLE}Still allocated:{TITLE:#} {} in {} by processes that run on\n",
+        bytes(total_bytes),
+        several(total, "allocation", "allocations")
+    );
+    let rows = running.iter().map(|process| Holding {
+        process,
+        count: process.live,
+        bytes: process.live_bytes,
+        groups: &process.memory,
+    });
+    head + &by_process(&rows.collect::<Vec<_>>())
+}
+
+/// Returns the processes that run and have memory, those with the most first.
+pub(crate) fn still_live(seen: &ProbeState) -> Vec<&ProbeProcess> {
+    let mut running: Vec<&ProbeProcess> = seen.processes.iter().collect();
+    running.retain(|process| process.running && process.live > 0);
+    running.sort_by_key(|process| std::cmp::Reverse(process.live_bytes));
+    running
+}
+
+/// Returns the groups of what a process left. A process that runs on has groups of what it still
+/// has, and none of what its contexts left.
+pub(crate) fn groups_left(process: &ProbeProcess) -> &[ProbeAllocations] {
+    if process.running { &[] } else { &process.memory }
+}
+
+/// Allocations of a process.
+struct Holding<'a> {
+    process: &'a ProbeProcess,
+    count: u64,
+    bytes: u64,
+    groups: &'a [ProbeAllocations],
+}
+
+fn by_process(rows: &[Holding<'_>]) -> String {
+    let mut text = String::new();
+    for holding in rows.iter().take(LEAKING) {
+        let _ = writeln!(
+            text,
+            "  {} ({}): {} in {}",
+            printable_line(&process_name(holding.process)),
+            holding.process.pid,
+            bytes(holding.bytes),
+            several(holding.count, "allocation", "allocations")
+        );
+        let groups = holding.groups.iter().take(GROUPS);
+        text.extend(groups.map(|group| format!("    {}\n", described(group))));
+        if holding.groups.len() > GROUPS {
+            text += "    …\n";
+        }
+    }
+    if rows.len() > LEAKING {
+        let _ = writeln!(
+            text,
+            "  … {} more",
+            several((rows.len() - LEAKING) as u64, "process", "processes")
+        );
+    }
+    text
+}
+
+/// Returns `12 × 1 MiB device, allocated by thread 1234 from 12.1 s to 0.40 s before the end`.
+pub(crate) fn described(group: &ProbeAllocations) -> String {
+    let times = match group.count {
+        1 => format!("{} before the end", age(group.oldest_ns)),
+        _ => format!(
+            "from {} to {} before the end",
+            age(group.oldest_ns),
+            age(group.newest_ns)
+        ),
+    };
+    format!(
+        "{} × {} {}, allocated by thread {} {times}",
+        count(group.count),
+        bytes(group.bytes),
+        kind(group.kind),
+        group.thread
+    )
+}
