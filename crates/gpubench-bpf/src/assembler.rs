@@ -178,6 +178,12 @@ impl Assembler {
         self.push(0, 0, 0, 0, 0)
     }
 
+    /// `to = number`, of 64 bits.
+    pub fn set_wide(&mut self, to: Register, number: u64) -> &mut Assembler {
+        self.push(LOAD_WIDE, to as u8, 0, 0, number as u32 as i32);
+        self.push(0, 0, 0, 0, (number >> 32) as u32 as i32)
+    }
+
     /// Calls a function of the kernel.
     pub fn call(&mut self, helper: Helper) -> &mut Assembler {
         self.push(CALL, 0, 0, 0, helper as i32)
@@ -248,17 +254,20 @@ mod tests {
         program
             .store(Width::Double, R10, -8, R1)
             .store(Width::Word, R10, -16, 7);
+        program.set_wide(R1, 0x8000_0001_0000_0002);
         program.atomic_add(R0, 24, R1).call(Helper::MapLookup);
         program.jump_if(R0, Condition::Equal, 0, end).jump(end);
         program.place(end).exit();
         let bytes: Vec<[u8; 8]> = program.finish().into_iter().map(u64::to_le_bytes).collect();
-        let expected: [[u8; 8]; 11] = [
+        let expected: [[u8; 8]; 13] = [
             [0xbf, 0x16, 0, 0, 0, 0, 0, 0],
             [0xb7, 0x00, 0, 0, 0xff, 0xff, 0xff, 0xff],
             [0x79, 0x61, 112, 0, 0, 0, 0, 0],
             [0x61, 0x61, 4, 0, 0, 0, 0, 0],
             [0x7b, 0x1a, 0xf8, 0xff, 0, 0, 0, 0],
             [0x62, 0x0a, 0xf0, 0xff, 7, 0, 0, 0],
+            [0x18, 0x01, 0, 0, 2, 0, 0, 0],
+            [0, 0, 0, 0, 1, 0, 0, 0x80],
             [0xdb, 0x10, 24, 0, 0, 0, 0, 0],
             [0x85, 0, 0, 0, 1, 0, 0, 0],
             [0x15, 0, 1, 0, 0, 0, 0, 0],

@@ -16,6 +16,7 @@ pub enum Helper {
     ReadKernel = 113,
     ReadUserText = 114,
     ReadKernelText = 115,
+    PidTgidInNamespace = 120,
     RingReserve = 131,
     RingSubmit = 132,
     RingDiscard = 133,

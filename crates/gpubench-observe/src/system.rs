@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::cuda::Pids;
 use crate::{Origin, ProcessStart, Timestamp};
 
 /// Whether there is a process with this pid.
@@ -128,11 +130,21 @@ pub(crate) fn now() -> Timestamp {
     Timestamp(time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs())
 }
 
-/// Whether this process sees the process ids of the kernel, and not those of a container.
-pub(crate) fn has_the_kernels_pids() -> bool {
+/// Returns whose process ids this process sees. `None` if `/proc` is of another namespace.
+pub(crate) fn pids() -> Option<Pids> {
     // The kernel numbers its first namespace so (`PROC_PID_INIT_INO`).
-    const FIRST: &str = "pid:[4026531836]";
-    std::fs::read_link("/proc/self/ns/pid").is_ok_and(|link| link == Path::new(FIRST))
+    const FIRST: u64 = 0xefff_fffc;
+    let own = std::fs::read_link("/proc/self").ok()?;
+    let namespace = std::fs::metadata("/proc/self/ns/pid").ok()?;
+    match namespace.ino() {
+        _ if own != Path::new(&std::process::id().to_string()) => None,
+        FIRST => Some(Pids::OfTheKernel),
+        inode => Some(Pids::OfNamespace {
+            // The kernel's own form of the number: its file systems have the major number 0.
+            device: u64::from(rustix::fs::minor(namespace.dev())),
+            inode,
+        }),
+    }
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ pub enum ObserveError {
     /// The machine does not allow it.
     #[error("this machine does not let calls be observed: {}", .0.what)]
     NotAllowed(Missing),
-    /// The observer is in a container with its own process ids, which the kernel's differ from.
-    #[error("the observer sees other process ids than the kernel")]
+    /// The observer is in a container whose `/proc` shows other process ids than its own.
+    #[error("`/proc` shows other process ids than this process has")]
     OwnProcessIds,
     /// The kernel refuses.
     #[error(transparent)]
@@ -42,7 +42,7 @@ impl Expected for ObserveError {
         match self {
             ObserveError::NotAllowed(missing) => Some(missing.remedy.clone()),
             ObserveError::OwnProcessIds => {
-                Some("start the container with the host's process ids, as `docker run --pid=host` does".to_owned())
+                Some("mount `/proc` anew in the container, or start it with the host's process ids".to_owned())
             }
             ObserveError::Kernel(error) => error.hint(),
             ObserveError::NoProcess(_) => Some("`nvidia-smi` lists the processes on GPUs".to_owned()),

@@ -15,7 +15,7 @@ use super::mapped::MappedDrivers;
 use super::{ObserveError, Target};
 use crate::cuda::{
     Coverage, Decoder, Decoding, FIRST_SEEN, Functions, Introduction, Maps, PROCESSES_LOST, Plan, Programs, Recognised,
-    Scope, counter, is_driver_function, process_value,
+    Recording, Scope, counter, is_driver_function, process_value,
 };
 use crate::system::{self, Stat};
 use crate::{Event, FunctionTotal, Launches, Origin, ProcessId, Source};
@@ -87,9 +87,7 @@ impl Observer {
     ///
     /// As [`Observer::attach`].
     pub fn attach_with(target: Target, attachment: Attachment, launches: Launches) -> Result<Observer, ObserveError> {
-        if !system::has_the_kernels_pids() {
-            return Err(ObserveError::OwnProcessIds);
-        }
+        let pids = system::pids().ok_or(ObserveError::OwnProcessIds)?;
         let search = match &target {
             Target::Command(command) => library_path(command),
             Target::Process(_) | Target::System => own_library_path(),
@@ -99,7 +97,8 @@ impl Observer {
             Target::Command(_) | Target::Process(_) => Scope::Listed,
             Target::System => Scope::Everything,
         };
-        let observer = Observer::begin(scope, attachment, launches, &installed)?;
+        let recording = Recording { scope, launches, pids };
+        let observer = Observer::begin(recording, attachment, &installed)?;
         match target {
             Target::Command(command) => observer.run(command),
             Target::Process(pid) => observer.follow(pid),
@@ -109,9 +108,8 @@ impl Observer {
 
     /// Returns an observer that follows processes, none yet, and probes the installed drivers.
     fn begin(
-        scope: Scope,
+        recording: Recording,
         attachment: Attachment,
-        launches: Launches,
         installed: &BTreeSet<PathBuf>,
     ) -> Result<Observer, ObserveError> {
         let attach = match attachment {
@@ -125,7 +123,7 @@ impl Observer {
             (Maps::create(), joined(types), joined::<Vec<DriverFile>>(drivers))
         });
         let maps = maps?;
-        let programs = Programs::load(&maps, &types?, scope, launches, attach)?;
+        let programs = Programs::load(&maps, &types?, recording, attach)?;
         let links = programs.follow_processes()?;
         let mut observer = Observer {
             maps,
@@ -134,7 +132,7 @@ impl Observer {
             decoder: Decoder::default(),
             links,
             attachment,
-            counts: Counts::of(launches),
+            counts: Counts::of(recording.launches),
             drivers: BTreeMap::new(),
             unreadable: BTreeMap::new(),
             // Without it, drivers that are mapped later in unusual places are not seen.

@@ -2,6 +2,8 @@
 
 use gpubench_bpf::{BpfError, Map, MapKind, Ring};
 
+use crate::Launches;
+
 /// Which processes are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
@@ -9,6 +11,23 @@ pub(crate) enum Scope {
     Listed,
     /// All that call the driver. The kernel lists each at its first call.
     Everything,
+}
+
+/// What programs record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Recording {
+    pub(crate) scope: Scope,
+    pub(crate) launches: Launches,
+    pub(crate) pids: Pids,
+}
+
+/// Whose process ids are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pids {
+    /// The kernel's own.
+    OfTheKernel,
+    /// Those of a namespace, and its processes alone: the observer is in a container.
+    OfNamespace { device: u64, inode: u64 },
 }
 
 /// The maps of one observation.

@@ -15,7 +15,7 @@ mod role;
 mod work;
 
 pub(crate) use decoder::{Decoder, Decoding, Introduction};
-pub(crate) use map::{FIRST_SEEN, Maps, PROCESSES_LOST, Scope, counter, process_value};
+pub(crate) use map::{FIRST_SEEN, Maps, PROCESSES_LOST, Pids, Recording, Scope, counter, process_value};
 pub(crate) use names::{canonical, is_driver_function, is_per_thread};
 pub use plan::Recognised;
 pub(crate) use plan::{Coverage, Functions, Plan};

@@ -238,6 +238,52 @@ fn a_driver_in_another_mount_namespace_is_found() {
     assert_eq!(seen.launched_names(), ["short_lived"]);
 }
 
+/// Makes a copy of this program observe in a container.
+const IN_CONTAINER: &str = "GPUBENCH_TEST_IN_CONTAINER";
+
+#[test]
+fn in_a_container_with_its_own_process_ids_its_processes_are_observed() {
+    if !may_observe("in_a_container_with_its_own_process_ids_its_processes_are_observed") {
+        return;
+    }
+    if std::env::var_os(IN_CONTAINER).is_none() {
+        let mut command = Command::new("unshare");
+        command.args(["--pid", "--fork", "--mount-proc"]);
+        command.arg(std::env::current_exe().expect("this program"));
+        let test = "processes::in_a_container_with_its_own_process_ids_its_processes_are_observed";
+        command.args(["--exact", test, "--nocapture"]);
+        let output = command.env(IN_CONTAINER, "1").output().expect("it starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        return;
+    }
+    let inner = program("dynamic", Stubs::Call, &["fork"]);
+    let mut command = Command::new("sh");
+    command.args(["-c", "\"$0\" fork; unshare --pid --fork \"$0\" short; \"$0\" threads"]);
+    command.arg(inner.get_program());
+    command.env("LD_LIBRARY_PATH", driver_folder(Stubs::Call));
+    let seen = Seen::of(command);
+    assert_eq!(
+        seen.launched_names()[..4],
+        ["of_the_parent", "unknown", "short_lived", "of_the_parent"]
+    );
+    assert_eq!(
+        seen.launched_names()[4..],
+        ["in_thread"],
+        "an inner container is another matter"
+    );
+    let ended = seen.kinds().filter(|kind| matches!(kind, EventKind::Exited { .. }));
+    assert_eq!(starts(&seen).len(), ended.count());
+    assert!(
+        seen.events.iter().all(|event| event.process.pid < 100),
+        "they are its own numbers"
+    );
+    let mut child = waiting(&mut program("dynamic", Stubs::Call, &["wait"]));
+    let mut observer = Observer::attach(Target::System).expect("it attaches");
+    release(&mut child);
+    let seen = Seen::until(&mut observer, is_end_of(child.id()));
+    assert_eq!(seen.launched_names(), ["short_lived"]);
+}
+
 #[test]
 fn a_driver_that_is_mapped_later_is_probed_then() {
     if !may_observe("a_driver_that_is_mapped_later_is_probed_then") {

@@ -76,7 +76,7 @@ pub(super) fn entries(mut code: Code<'_>) -> Assembler {
     let end = code.end;
     for (probe, entered) in recorded {
         let other = code.unless(probe);
-        if let (Launches::Counted, Some(handle)) = (code.launches, handle_of(probe)) {
+        if let (Launches::Counted, Some(handle)) = (code.recording.launches, handle_of(probe)) {
             count_launch(&mut code, handle);
         }
         record_entry(&mut code, probe, entered);
@@ -156,7 +156,7 @@ fn record_entry(code: &mut Code<'_>, probe: Probe, entered: Entered) {
     code.head(Kind::Entered);
     code.asm.store(Word, R9, field::FUNCTION, R7);
     code.arguments();
-    if code.launches == Launches::Counted && handle_of(probe).is_some() {
+    if code.recording.launches == Launches::Counted && handle_of(probe).is_some() {
         begin_to_count(code);
     }
     match entered {
@@ -410,7 +410,7 @@ fn record_failure(code: &mut Code<'_>, register: i16) {
     code.asm.store(Word, R9, field::FUNCTION, R7);
     code.asm.load(Double, R1, R10, stack::BEGAN);
     code.asm.store(Double, R9, field::RESULT, R1);
-    if code.launches == Launches::Counted {
+    if code.recording.launches == Launches::Counted {
         tell_launch(code);
     }
     code.submit_or_drop(full);

@@ -6,9 +6,8 @@ use gpubench_bpf::{Assembler, Condition, Helper, Label, Map, Operation, Register
 
 use super::kernel::Offsets;
 use super::loaded::{PROBE_SHIFT, Probe};
-use crate::Launches;
 use crate::cuda::layout::{HEAD, Kind, field, program};
-use crate::cuda::map::{Maps, PROCESSES_LOST, Scope, call, counter, process};
+use crate::cuda::map::{Maps, PROCESSES_LOST, Pids, Recording, Scope, call, counter, process};
 
 /// Where programs keep things on their stack, from its end.
 pub(super) mod stack {
@@ -45,15 +44,14 @@ pub(super) struct Code<'a> {
     pub(super) asm: Assembler,
     pub(super) maps: &'a Maps,
     pub(super) kernel: &'a Offsets,
-    scope: Scope,
-    pub(super) launches: Launches,
+    pub(super) recording: Recording,
     /// Where the program ends.
     pub(super) end: Label,
 }
 
 impl<'a> Code<'a> {
     /// Begins a program.
-    pub(super) fn begin(maps: &'a Maps, kernel: &'a Offsets, scope: Scope, launches: Launches) -> Code<'a> {
+    pub(super) fn begin(maps: &'a Maps, kernel: &'a Offsets, recording: Recording) -> Code<'a> {
         let mut asm = Assembler::new();
         let end = asm.label();
         asm.set(R6, R1).store(Double, R10, stack::CONTEXT, R1);
@@ -61,8 +59,7 @@ impl<'a> Code<'a> {
             asm,
             maps,
             kernel,
-            scope,
-            launches,
+            recording,
             end,
         }
     }
@@ -78,11 +75,22 @@ impl<'a> Code<'a> {
         self.asm.address(R2, R10, key).set_map(R1, map).call(Helper::MapLookup);
     }
 
-    /// Keeps process and thread on the stack.
+    /// Keeps process and thread on the stack. Ends if the process ids of the namespace lack it.
     pub(super) fn who(&mut self) {
-        self.asm
-            .call(Helper::CurrentPidTgid)
-            .store(Double, R10, stack::TASK, R0);
+        match self.recording.pids {
+            Pids::OfTheKernel => {
+                self.asm.call(Helper::CurrentPidTgid);
+                self.asm.store(Double, R10, stack::TASK, R0);
+            }
+            Pids::OfNamespace { device, inode } => {
+                let end = self.end;
+                self.asm.set_wide(R1, device).set_wide(R2, inode);
+                self.asm.address(R3, R10, stack::TASK).set(R4, 8);
+                self.asm.call(Helper::PidTgidInNamespace);
+                self.asm.jump_if(R0, Condition::NotEqual, 0, end);
+                self.asm.load(Double, R0, R10, stack::TASK);
+            }
+        }
         self.asm.calculate(Operation::ShiftRight, R0, 32);
         self.asm.store(Word, R10, stack::PROCESS, R0);
     }
@@ -93,7 +101,7 @@ impl<'a> Code<'a> {
         let maps = self.maps;
         self.look_up(&maps.processes, stack::PROCESS);
         self.asm.jump_if(R0, Condition::NotEqual, 0, known);
-        match self.scope {
+        match self.recording.scope {
             Scope::Listed => {
                 let end = self.end;
                 self.asm.jump(end);

@@ -6,6 +6,10 @@ use gpubench_bpf::{BpfError, KernelTypes};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offsets {
     pub(super) task_process: i32,
+    pub(super) task_leader: i32,
+    pub(super) task_pid: i32,
+    pub(super) pid_level: i32,
+    pub(super) pid_numbers: i32,
     pub(super) task_signal: i32,
     pub(super) task_memory: i32,
     pub(super) task_status: i32,
@@ -22,6 +26,10 @@ impl Offsets {
     pub(super) fn of(types: &KernelTypes) -> Result<Offsets, BpfError> {
         Ok(Offsets {
             task_process: types.offset("task_struct", "tgid")?,
+            task_leader: types.offset("task_struct", "group_leader")?,
+            task_pid: types.offset("task_struct", "thread_pid")?,
+            pid_level: types.offset("pid", "level")?,
+            pid_numbers: types.offset("pid", "numbers")?,
             task_signal: types.offset("task_struct", "signal")?,
             task_memory: types.offset("task_struct", "mm")?,
             task_status: types.offset("task_struct", "exit_code")?,

@@ -6,8 +6,7 @@ use super::calls;
 use super::code::Code;
 use super::kernel::Offsets;
 use super::processes;
-use crate::Launches;
-use crate::cuda::map::{Maps, Scope};
+use crate::cuda::map::{Maps, Recording};
 
 /// What is recorded at an instruction of the driver. The upper half of a cookie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -87,12 +86,11 @@ impl Programs {
     pub(crate) fn load(
         maps: &Maps,
         types: &KernelTypes,
-        scope: Scope,
-        launches: Launches,
+        recording: Recording,
         attach: AttachType,
     ) -> Result<Programs, BpfError> {
         let kernel = Offsets::of(types)?;
-        let begin = || Code::begin(maps, &kernel, scope, launches);
+        let begin = || Code::begin(maps, &kernel, recording);
         let load = |kind, attach, name: &str, code| Program::load(kind, attach, &format!("gpubench_{name}"), code);
         let probe = |name, code| load(ProgramKind::Probe, attach, name, code);
         let tracepoint = |name, code| load(ProgramKind::RawTracepoint, AttachType::Plain, name, code);

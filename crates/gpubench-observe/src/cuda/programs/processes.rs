@@ -6,7 +6,7 @@ use gpubench_bpf::{Assembler, Condition, Helper, Operation, Register, Width};
 
 use super::code::{Code, stack};
 use crate::cuda::layout::{HEAD, Kind, field, program};
-use crate::cuda::map::process;
+use crate::cuda::map::{Pids, process};
 
 /// `R8` = the entry of the current process. Ends if it is not listed.
 fn listed(code: &mut Code<'_>) {
@@ -33,14 +33,40 @@ fn read_word(code: &mut Code<'_>, base: Register, offset: i32) {
         .call(Helper::ReadKernel);
 }
 
+/// Reads the process id of the task in `R7` as the current one sees it to `READ` on the stack. Ends
+/// if that is in another namespace. Uses `R6` and `R9`.
+fn read_process_in_namespace(code: &mut Code<'_>) {
+    let (end, kernel) = (code.end, code.kernel);
+    /// A process id of one namespace and the namespace: `struct upid`, 16 bytes.
+    const NUMBER_SHIFT: i32 = 4;
+    code.asm.call(Helper::CurrentTask).set(R9, R0);
+    for task in [R7, R9] {
+        code.follow(task, task, kernel.task_leader);
+        code.follow(task, task, kernel.task_pid);
+    }
+    read_word(code, R9, kernel.pid_level);
+    code.asm.load(Word, R6, R10, stack::READ);
+    read_word(code, R7, kernel.pid_level);
+    code.asm.load(Word, R1, R10, stack::READ);
+    code.asm.jump_if(R1, Condition::NotEqual, R6, end);
+    code.asm.calculate(Operation::ShiftLeft, R6, NUMBER_SHIFT);
+    code.asm.calculate(Operation::Add, R7, R6);
+    read_word(code, R7, kernel.pid_numbers);
+}
+
 /// Lists a process that a listed one forks, before it runs. Runs in the parent.
 pub(super) fn fork(mut code: Code<'_>) -> Assembler {
     let (maps, end) = (code.maps, code.end);
     listed(&mut code);
     // The second word of the context is the child.
     code.asm.load(Double, R7, R6, 8);
-    let process = code.kernel.task_process;
-    read_word(&mut code, R7, process);
+    match code.recording.pids {
+        Pids::OfTheKernel => {
+            let process = code.kernel.task_process;
+            read_word(&mut code, R7, process);
+        }
+        Pids::OfNamespace { .. } => read_process_in_namespace(&mut code),
+    }
     code.asm.load(Word, R1, R10, stack::READ);
     code.asm.load(Word, R2, R10, stack::PROCESS);
     // A new thread has its process's number.
