@@ -51,14 +51,11 @@ fn gpu_compilers(device: &DeviceOptions) -> (Result<String, String>, Option<Stri
     }
 }
 
-/// Returns what can be observed. Calls cannot in a container with process ids of its own, whatever
-/// the kernel allows.
+/// Returns what can be observed. Calls cannot where `/proc` shows other process ids than this
+/// process has, whatever the kernel allows.
 fn abilities() -> Abilities {
-    // The kernel numbers its first namespace so (`PROC_PID_INIT_INO`).
-    const FIRST: &str = "pid:[4026531836]";
     let here = Abilities::here();
-    let has_own_ids = std::fs::read_link("/proc/self/ns/pid").is_ok_and(|link| link != std::path::Path::new(FIRST));
-    if !has_own_ids || here.ability >= Ability::Events {
+    if gpubench_observe::sees_its_own_process_ids() || here.ability >= Ability::Events {
         return here;
     }
     let obstacle = ObserveError::OwnProcessIds;

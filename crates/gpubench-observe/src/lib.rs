@@ -30,6 +30,7 @@ pub use memory::{Allocation, ContextHandle, HandleSpace, MemoryHandle, MemoryKin
 pub use process::{Origin, ProcessId, ProcessStart};
 pub use result_code::result_name;
 pub use source::{FunctionTotal, Source};
+pub use system::sees_its_own_process_ids;
 pub use timestamp::Timestamp;
 pub use work::{
     Copy, CopyDirection, Execution, FunctionHandle, GraphHandle, Launch, LaunchKind, Launches, ModuleHandle, Set,

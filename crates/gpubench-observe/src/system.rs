@@ -130,14 +130,20 @@ pub(crate) fn now() -> Timestamp {
     Timestamp(time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs())
 }
 
+/// Whether `/proc` shows this process with the process id that it has. It does not in a container
+/// that has its own process ids, and the `/proc` of another one.
+pub fn sees_its_own_process_ids() -> bool {
+    let own = std::process::id().to_string();
+    std::fs::read_link("/proc/self").is_ok_and(|link| link == Path::new(&own))
+}
+
 /// Returns whose process ids this process sees. `None` if `/proc` is of another namespace.
 pub(crate) fn pids() -> Option<Pids> {
     // The kernel numbers its first namespace so (`PROC_PID_INIT_INO`).
     const FIRST: u64 = 0xefff_fffc;
-    let own = std::fs::read_link("/proc/self").ok()?;
     let namespace = std::fs::metadata("/proc/self/ns/pid").ok()?;
     match namespace.ino() {
-        _ if own != Path::new(&std::process::id().to_string()) => None,
+        _ if !sees_its_own_process_ids() => None,
         FIRST => Some(Pids::OfTheKernel),
         inode => Some(Pids::OfNamespace {
             // The kernel's own form of the number: its file systems have the major number 0.

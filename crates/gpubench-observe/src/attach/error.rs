@@ -42,7 +42,10 @@ impl Expected for ObserveError {
         match self {
             ObserveError::NotAllowed(missing) => Some(missing.remedy.clone()),
             ObserveError::OwnProcessIds => {
-                Some("mount `/proc` anew in the container, or start it with the host's process ids".to_owned())
+                Some(
+                "mount `/proc` in the container, or start it with the host's process ids, as `docker run --pid=host` does"
+                    .to_owned(),
+            )
             }
             ObserveError::Kernel(error) => error.hint(),
             ObserveError::NoProcess(_) => Some("`nvidia-smi` lists the processes on GPUs".to_owned()),
