@@ -38,7 +38,7 @@ pub(crate) struct Maps {
     /// By pid: when the process began, how many of its streams are captured, and how many of its
     /// threads are in a call.
     pub(crate) processes: Map,
-    /// By thread: the call that it is in.
+    /// By thread: the call that it is in, or was in.
     pub(super) calls: Map,
     /// By [`LaunchKey`](super::counted::LaunchKey): launches that have no record of their own.
     pub(crate) launches: Map,
@@ -56,7 +56,8 @@ pub(crate) const PROCESSES_LOST: u32 = FUNCTIONS - 1;
 /// Processes at a time. Their entries are removed when they end.
 pub(crate) const PROCESSES: u32 = 16_384;
 
-/// Threads that are in a call at a time. An entry is removed at the return, or at the thread's end.
+/// Threads at a time that make calls whose returns are recorded. An entry is removed at the
+/// thread's end.
 const THREADS: u32 = 16_384;
 
 /// Kernels of all processes whose launches are counted. The launches of more are recorded.
@@ -88,7 +89,8 @@ pub(super) mod process {
 
 /// Offsets in an entry of `calls`.
 pub(super) mod call {
-    /// The stack pointer at the entry. A call that another one makes has a lower one.
+    /// The stack pointer at the entry, 0 once the call returned. A call that another one makes has
+    /// a lower one.
     pub(in crate::cuda) const STACK: i16 = 0;
     pub(in crate::cuda) const FUNCTION: i16 = 8;
     pub(in crate::cuda) const AT: i16 = 16;

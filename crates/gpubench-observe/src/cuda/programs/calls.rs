@@ -177,22 +177,31 @@ fn record_entry(code: &mut Code<'_>, probe: Probe, entered: Entered) {
 
 /// Keeps the arguments of a call until its return.
 fn store(code: &mut Code<'_>) {
-    let maps = code.maps;
     let end = code.end;
-    let value = stack::CALL_VALUE;
+    let (known, full) = (code.asm.label(), code.asm.label());
+    let maps = code.maps;
+    code.look_up(&maps.calls, stack::TASK);
+    code.asm.jump_if(R0, Condition::NotEqual, 0, known);
+    // The thread's first call of this kind.
+    for at in (0..call::BYTES).step_by(8) {
+        code.asm.store(Double, R10, stack::CALL_VALUE + at, 0);
+    }
+    code.asm
+        .address(R2, R10, stack::TASK)
+        .address(R3, R10, stack::CALL_VALUE);
+    code.asm.set(R4, 0).set_map(R1, &maps.calls).call(Helper::MapUpdate);
+    code.look_up(&maps.calls, stack::TASK);
+    code.asm.jump_if(R0, Condition::Equal, 0, full);
+    code.asm.place(known).set(R9, R0);
     code.asm.load(Double, R1, R6, Registers::HERE.stack);
-    code.asm.store(Double, R10, value + call::STACK, R1);
-    code.asm.store(Double, R10, value + call::FUNCTION, R7);
+    code.asm.store(Double, R9, call::STACK, R1);
+    code.asm.store(Double, R9, call::FUNCTION, R7);
     for (number, register) in (0_i16..).zip(Registers::HERE.arguments) {
         code.asm.load(Double, R1, R6, register);
-        code.asm.store(Double, R10, value + call::ARGUMENTS + 8 * number, R1);
+        code.asm.store(Double, R9, call::ARGUMENTS + 8 * number, R1);
     }
     code.asm.call(Helper::MonotonicNanoseconds);
-    code.asm.store(Double, R10, value + call::AT, R0);
-    code.asm.address(R2, R10, stack::TASK).address(R3, R10, value);
-    code.asm.set(R4, 0).set_map(R1, &maps.calls).call(Helper::MapUpdate);
-    let full = code.asm.label();
-    code.asm.jump_if(R0, Condition::NotEqual, 0, full);
+    code.asm.store(Double, R9, call::AT, R0);
     code.add_to_calls(1);
     code.asm.jump(end).place(full);
     code.count(counter::DROPPED);
@@ -238,7 +247,6 @@ fn jump_if_fine(code: &mut Code<'_>, fine: gpubench_bpf::Label) {
 
 /// The program at returns.
 pub(super) fn returns(mut code: Code<'_>) -> Assembler {
-    let maps = code.maps;
     let end = code.end;
     code.which_function();
     code.who();
@@ -249,13 +257,12 @@ pub(super) fn returns(mut code: Code<'_>) -> Assembler {
     record_failure(&mut code, Registers::HERE.returned);
     code.asm.jump(end).place(recorded);
     returning_call(&mut code);
-    // The entry of the call moves to the stack, so that `R9` is free for the record.
+    // The call moves to the stack, so that `R9` is free for the record.
     for at in (0..call::BYTES).step_by(8) {
         code.asm.load(Double, R1, R9, at);
         code.asm.store(Double, R10, stack::CALL_VALUE + at, R1);
     }
-    code.asm.address(R2, R10, stack::TASK).set_map(R1, &maps.calls);
-    code.asm.call(Helper::MapDelete);
+    code.asm.store(Double, R9, call::STACK, 0);
     code.add_to_calls(-1);
     code.count(counter::RETURNS);
     count_result(&mut code, Registers::HERE.returned);

@@ -6,14 +6,20 @@ use gpubench_bpf::{Assembler, Condition, Helper, Operation, Register, Width};
 
 use super::code::{Code, stack};
 use crate::cuda::layout::{HEAD, Kind, field, program};
-use crate::cuda::map::{Pids, process};
+use crate::cuda::map::{Pids, call, process};
 
 /// `R8` = the entry of the current process. Ends if it is not listed.
 fn listed(code: &mut Code<'_>) {
     let (maps, end) = (code.maps, code.end);
-    code.who();
     code.look_up(&maps.processes, stack::PROCESS);
     code.asm.jump_if(R0, Condition::Equal, 0, end).set(R8, R0);
+}
+
+/// Forgets the call that a thread was in, whose number is at `key` on the stack.
+fn forget_call(code: &mut Code<'_>, key: i16) {
+    let maps = code.maps;
+    code.asm.address(R2, R10, key).set_map(R1, &maps.calls);
+    code.asm.call(Helper::MapDelete);
 }
 
 /// Hands the record to the reader and ends; counts the process as lost where there was no room.
@@ -57,6 +63,7 @@ fn read_process_in_namespace(code: &mut Code<'_>) {
 /// Lists a process that a listed one forks, before it runs. Runs in the parent.
 pub(super) fn fork(mut code: Code<'_>) -> Assembler {
     let (maps, end) = (code.maps, code.end);
+    code.who();
     listed(&mut code);
     // The second word of the context is the child.
     code.asm.load(Double, R7, R6, 8);
@@ -93,7 +100,14 @@ pub(super) fn fork(mut code: Code<'_>) -> Assembler {
 
 /// Makes another process of a listed one that runs another program.
 pub(super) fn exec(mut code: Code<'_>) -> Assembler {
+    code.who();
     listed(&mut code);
+    forget_call(&mut code, stack::TASK);
+    // The second word of the context is the thread's own number. From here on it is the process's.
+    code.asm.load(Double, R1, R6, 8);
+    code.asm.store(Word, R10, stack::TASK, R1);
+    forget_call(&mut code, stack::TASK);
+    code.who();
     let full = code.reserve(program::SIZE);
     code.head(Kind::Exec);
     code.asm.load(Double, R1, R9, field::AT);
@@ -124,11 +138,17 @@ pub(super) fn exec(mut code: Code<'_>) -> Assembler {
 /// Forgets the call that a thread died in, and a listed process when its last thread ends.
 pub(super) fn exit(mut code: Code<'_>) -> Assembler {
     let (maps, end, kernel) = (code.maps, code.end, code.kernel);
+    // The process may be gone already: another thread was its last.
+    code.who();
+    let (has_no_entry, in_no_call) = (code.asm.label(), code.asm.label());
+    code.asm.set(R7, 0);
+    code.look_up(&maps.calls, stack::TASK);
+    code.asm.jump_if(R0, Condition::Equal, 0, has_no_entry);
+    code.asm.load(Double, R7, R0, call::STACK);
+    forget_call(&mut code, stack::TASK);
+    code.asm.place(has_no_entry);
     listed(&mut code);
-    code.asm.address(R2, R10, stack::TASK).set_map(R1, &maps.calls);
-    code.asm.call(Helper::MapDelete);
-    let in_no_call = code.asm.label();
-    code.asm.jump_if(R0, Condition::NotEqual, 0, in_no_call);
+    code.asm.jump_if(R7, Condition::Equal, 0, in_no_call);
     code.add_to_calls(-1);
     code.asm.place(in_no_call);
     // The first word of the context is the thread.
