@@ -19,7 +19,8 @@ pub trait Source {
     /// Functions without calls may be absent.
     fn totals(&self) -> Vec<FunctionTotal>;
 
-    /// Returns how many events were lost until now: calls, and beginnings and ends of processes.
+    /// Returns how many events were lost until now: calls, beginnings and ends of processes, and
+    /// processes that ended before the driver they used could be observed.
     fn lost(&self) -> u64;
 }
 

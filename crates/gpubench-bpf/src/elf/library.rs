@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use object::elf;
@@ -36,7 +38,7 @@ impl Library {
     ///
     /// If the file cannot be read, or is not an ELF file of 64 bits.
     pub fn read(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<Library, BpfError> {
-        let file = File::open(path).map_err(|source| BpfError::Unreadable {
+        let file = open(path).map_err(|source| BpfError::Unreadable {
             path: path.to_owned(),
             source,
         })?;
@@ -46,6 +48,22 @@ impl Library {
                 path: path.to_owned(),
                 source,
             })
+    }
+}
+
+/// The largest library that is read. Observed processes choose the files.
+const MOST_BYTES: u64 = 1 << 29;
+
+/// Functions of a library that are looked at.
+const MOST_FUNCTIONS: usize = 1 << 14;
+
+/// Opens a file, without waiting for the other side of a pipe.
+fn open(path: &Path) -> io::Result<File> {
+    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    let metadata = file.metadata()?;
+    match metadata.is_file() && metadata.len() <= MOST_BYTES {
+        true => Ok(file),
+        false => Err(io::Error::other("it is no file, or larger than a library")),
     }
 }
 
@@ -139,6 +157,9 @@ fn exports<'data>(
             code,
         };
         found.insert(name.to_owned(), export);
+        if found.len() == MOST_FUNCTIONS {
+            break;
+        }
     }
     Ok(found.into_values().collect())
 }

@@ -47,6 +47,20 @@ fn probes_go_to_the_implementations_behind_stubs() {
 }
 
 #[test]
+fn a_pipe_or_a_huge_file_in_place_of_a_library_is_an_error_at_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [pipe, huge] = ["pipe", "huge"].map(|name| folder.path().join(name));
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("there is `mkfifo`").success());
+    let file = std::fs::File::create(&huge).expect("a file");
+    file.set_len(1 << 40).expect("a sparse file");
+    for path in [pipe, huge] {
+        let error = Library::read(&path, |_| true).expect_err("it is no library");
+        assert!(error.to_string().contains("cannot be read"), "{error}");
+    }
+}
+
+#[test]
 fn a_file_that_is_no_library_is_an_error_with_its_path() {
     let file = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(file.path(), "not a library").expect("it can be written");

@@ -16,8 +16,9 @@ impl MappedDrivers {
         Records::open(Watched::System).map(MappedDrivers)
     }
 
-    /// Returns the files of drivers that were mapped since the last call, by paths from here.
-    pub(super) fn next(&mut self) -> Vec<PathBuf> {
+    /// Returns the files of drivers that were mapped since the last call, by paths from here, and
+    /// the processes that mapped them.
+    pub(super) fn next(&mut self) -> Vec<(u32, PathBuf)> {
         let mut found = Vec::new();
         for record in self.0.read() {
             if let Lifecycle::Mapped { name, .. } = record.what
@@ -27,7 +28,8 @@ impl MappedDrivers {
                 let in_process = below_root(record.pid, &name);
                 let elsewhere = mapped_by(record.pid).into_iter().next();
                 let exists = |path: &PathBuf| path.exists();
-                found.extend(elsewhere.or(Some(in_process).filter(exists)).or(Some(name)));
+                let file = elsewhere.or(Some(in_process).filter(exists)).unwrap_or(name);
+                found.push((record.pid, file));
             }
         }
         found

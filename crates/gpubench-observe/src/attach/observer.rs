@@ -18,7 +18,7 @@ use crate::cuda::{
     Recording, Scope, counter, is_driver_function, process_value,
 };
 use crate::system::{self, Stat};
-use crate::{Event, FunctionTotal, Launches, Origin, ProcessId, Source};
+use crate::{Event, EventKind, FunctionTotal, Launches, Origin, ProcessId, Source};
 
 /// Observes processes through probes on the functions of their driver.
 ///
@@ -34,15 +34,22 @@ pub struct Observer {
     /// In the order in which they were attached.
     links: Vec<Link>,
     attachment: Attachment,
+    scope: Scope,
     counts: Counts,
     drivers: BTreeMap<Inode, Driver>,
     /// Files that are named like a driver and cannot be probed.
     unreadable: BTreeMap<Inode, BpfError>,
     mapped: Option<MappedDrivers>,
+    /// Processes that ended before the driver they used was probed.
+    too_late: BTreeSet<u32>,
+    missed: u64,
     child: Option<Child>,
     /// Events that wait for the next poll.
     events: Vec<Event>,
 }
+
+/// Different files that are probed. The links to one take three descriptors.
+const MOST_FILES: usize = 128;
 
 /// How probes are attached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,11 +139,14 @@ impl Observer {
             decoder: Decoder::default(),
             links,
             attachment,
+            scope: recording.scope,
             counts: Counts::of(recording.launches),
             drivers: BTreeMap::new(),
             unreadable: BTreeMap::new(),
             // Without it, drivers that are mapped later in unusual places are not seen.
             mapped: MappedDrivers::watch().ok(),
+            too_late: BTreeSet::new(),
+            missed: 0,
             child: None,
             events: Vec::new(),
         };
@@ -225,11 +235,16 @@ impl Observer {
 
     /// Probes a file of the driver that is not probed yet.
     fn probe_file(&mut self, file: &Path) -> Result<(), BpfError> {
-        let is_known = |inode: Inode| self.drivers.contains_key(&inode) || self.unreadable.contains_key(&inode);
-        match libraries::inode(file).filter(|inode| !is_known(*inode)) {
-            Some(_) => DriverFile::read(file).map_or(Ok(()), |driver| self.probe(driver)),
-            None => Ok(()),
+        match self.knows(file) {
+            true => Ok(()),
+            false => DriverFile::read(file).map_or(Ok(()), |driver| self.probe(driver)),
         }
+    }
+
+    /// Whether a file was looked at. There is none that cannot be found.
+    fn knows(&self, file: &Path) -> bool {
+        let is_known = |inode: Inode| self.drivers.contains_key(&inode) || self.unreadable.contains_key(&inode);
+        libraries::inode(file).is_some_and(is_known)
     }
 
     /// Probes a driver. A file that is none is remembered, and no error.
@@ -273,15 +288,40 @@ impl Observer {
 
     /// Probes drivers that processes have mapped since the last poll.
     fn probe_mapped(&mut self) {
-        let files = self.mapped.as_mut().map(MappedDrivers::next).unwrap_or_default();
-        for file in files {
+        let mapped = self.mapped.as_mut().map(MappedDrivers::next).unwrap_or_default();
+        for (pid, file) in mapped {
+            if self.knows(&file) {
+                continue;
+            }
+            if self.drivers.len() + self.unreadable.len() >= MOST_FILES {
+                self.too_late.insert(pid);
+                continue;
+            }
             // One file that cannot be probed does not end the observation of the others.
             if let Err(error) = self.probe_file(&file)
                 && let Some(inode) = libraries::inode(&file)
             {
                 self.unreadable.insert(inode, error);
             }
+            if !system::exists(pid) {
+                self.too_late.insert(pid);
+            }
         }
+    }
+
+    /// Counts the observed processes that used a driver which was never probed while they ran.
+    fn count_missed(&mut self, events: &[Event]) {
+        let began = |pid: u32| {
+            let is_begin = |event: &Event| event.process.pid == pid && matches!(event.kind, EventKind::Started(_));
+            events.iter().any(is_begin)
+        };
+        let too_late = std::mem::take(&mut self.too_late);
+        let is_observed = |pid: &u32| match self.scope {
+            Scope::Listed => self.decoder.follows(*pid) || began(*pid),
+            Scope::Everything => true,
+        };
+        let missed = too_late.into_iter().filter(is_observed);
+        self.missed += missed.count() as u64;
     }
 
     /// Returns the files whose functions are probed. More may be found while the observation goes
@@ -312,6 +352,7 @@ impl Source for Observer {
         if self.counts.are_due() {
             self.counts.take(|now| decoder.count_launches(now, &mut decoding))?;
         }
+        self.count_missed(&events);
         let count = events.len();
         events.drain(..).for_each(sink);
         self.events = events;
@@ -342,7 +383,8 @@ impl Source for Observer {
         numbers
             .chain([PROCESSES_LOST])
             .map(|number| self.counts(number)[3])
-            .sum()
+            .sum::<u64>()
+            + self.missed
     }
 }
 

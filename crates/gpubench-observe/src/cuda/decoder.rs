@@ -73,6 +73,11 @@ impl Decoder {
         self.begin(found.process, found.process.pid, found.start, decoding);
     }
 
+    /// Whether a process with this pid began and has not ended.
+    pub(crate) fn follows(&self, pid: u32) -> bool {
+        self.processes.contains_key(&pid)
+    }
+
     /// Appends the events that follow from a record.
     pub(crate) fn decode(&mut self, bytes: &[u8], decoding: &mut Decoding<'_>) {
         let record = Record(bytes);

@@ -318,6 +318,30 @@ fn a_driver_that_is_mapped_later_is_probed_then() {
     assert_eq!(Seen::rest(&mut observer).launched_names(), ["short_lived"]);
 }
 
+#[test]
+fn a_process_that_ended_before_its_driver_was_probed_is_counted_as_lost() {
+    if !may_observe("a_process_that_ended_before_its_driver_was_probed_is_counted_as_lost") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let late = folder.path().join("libcuda.so.1");
+    let inner = program("dynamic", Stubs::Call, &[]);
+    let mut command = Command::new("sh");
+    let script = r#"cp "$1" "$0"; LD_LIBRARY_PATH="${0%/*}" "$2" short"#;
+    command.arg("-c").arg(script).arg(&late);
+    command
+        .arg(driver_folder(Stubs::Call).join("libcuda.so.1"))
+        .arg(inner.get_program());
+    // Polls come too late: only when all has ended.
+    let mut observer = Observer::attach(Target::System).expect("it attaches");
+    let seen = Seen::of(command);
+    assert_eq!((seen.launches().len(), seen.lost), (0, 1));
+    assert!(
+        Seen::rest(&mut observer).lost >= 1,
+        "so it is for an observer of the system"
+    );
+}
+
 fn same_file(one: &std::path::Path, other: &std::path::Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     let inode = |path| {
