@@ -134,9 +134,10 @@ subcommands! {
     ///
     /// Starts a command, or looks at processes that run, and shows their memory, launches, copies
     /// and errors while they happen. At the end it tells what was left allocated. It can serve
-    /// metrics for Prometheus. Needs root or two capabilities, no GPU toolkit and no cargo:
-    /// `cargo-gpubench probe` works alone. With a command, the exit code is that of the command,
-    /// or 128 and the number of the signal that ended it.
+    /// metrics for Prometheus. Needs root or capabilities, else it sees processes and how often
+    /// they give work to a GPU. Needs no GPU toolkit and no cargo: `cargo-gpubench probe` works
+    /// alone. With a command, the exit code is that of the command, or 128 and the number of the
+    /// signal that ended it.
     "probe" => Probe(ProbeArguments);
 
     /// Show the settings of a run, and the source of each

@@ -52,7 +52,8 @@ settings! {
 
         /// Stop after this time
         ///
-        /// A command runs on, and its exit code is not awaited.
+        /// A command runs on, and its exit code is not awaited. It keeps its terminal, so lines are
+        /// printed instead of a screen.
         #[arg(long, value_name = "DURATION", help_heading = "Observe")]
         duration: Option<TimeLimit> => Line "--duration 30s";
 
@@ -138,6 +139,7 @@ impl ProbeArguments {
             .into_iter()
             .flatten(),
         )?;
+        let outlives_the_probe = self.duration.is_some() && !self.command.is_empty();
         Ok(ProbeOptions {
             // clap requires one of the three.
             target: match self.pid {
@@ -155,6 +157,8 @@ impl ProbeArguments {
             liveliness: match (self.quiet, self.no_live) {
                 (true, _) => Liveliness::Quiet,
                 (false, true) => Liveliness::Lines,
+                // The command would lose the terminal that a screen gives it.
+                (false, false) if outlives_the_probe => Liveliness::Lines,
                 (false, false) => Liveliness::Live,
             },
         })
@@ -220,6 +224,46 @@ impl fmt::Display for MetricsAddress {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::{Environment, Verb, resolve};
+
+    fn options(arguments: &[&str]) -> ProbeOptions {
+        let all: Vec<_> = ["cargo-gpubench", "probe"]
+            .iter()
+            .chain(arguments)
+            .map(Into::into)
+            .collect();
+        let Ok(resolved) = resolve(&all, &Environment::default(), &|_| None) else {
+            panic!("{arguments:?} are arguments");
+        };
+        let Verb::Gpubench(words) = resolved.verb else {
+            panic!("another verb");
+        };
+        match words.into_command().expect("a command") {
+            crate::cli::Command::Probe(options) => *options,
+            other => panic!("another command: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn all_words_from_a_program_on_are_its_own() {
+        let command = ["app", "-q", "--pid", "1"];
+        let with_dashes = [&["--"], &command[..]].concat();
+        for arguments in [&command[..], &with_dashes] {
+            let options = options(arguments);
+            assert_eq!(
+                options.target,
+                ObservedTarget::Command(command.map(OsString::from).to_vec())
+            );
+            assert_eq!(options.liveliness, Liveliness::Live);
+        }
+    }
+
+    #[test]
+    fn a_command_that_may_outlive_the_probe_keeps_its_terminal() {
+        let of = |arguments| options(arguments).liveliness;
+        assert_eq!(of(&["--duration", "3s", "app"]), Liveliness::Lines);
+        assert_eq!(of(&["--duration", "3s", "--system"]), Liveliness::Live);
+    }
 
     fn address(text: &str) -> Option<String> {
         text.parse::<MetricsAddress>().ok().map(|address| address.to_string())

@@ -215,19 +215,19 @@ fn a_terminal_shows_the_state_and_the_lines_of_the_command_until_ctrl_c() {
     }
     // The driver is found when the first program has loaded it. Later ones are seen from the start.
     let script = format!(
-        "export LD_LIBRARY_PATH={}; echo 'a line of the command'; test -t 1 && echo 'a terminal'; \
+        "export LD_LIBRARY_PATH={}; echo line-$((40+1)); test -t 1 && echo terminal-$((40+2)); \
          while sleep 0.1; do {} short; done",
         double().display(),
         program()
     );
     let arguments = ["probe", "--interval", "100ms", "--", "sh", "-c", &script];
     let (terminal, mut child) = Terminal::running(80, &Fixture::of("tidy"), &arguments);
-    terminal.wait_for("a terminal");
+    terminal.wait_for("terminal-42");
     terminal.wait_for("short_lived");
     terminal.interrupt();
     let screen = terminal.screen();
     assert_eq!(child.wait().expect("it ends").code(), Some(130), "{screen}");
-    for wanted in ["a line of the command", "killed by signal 2", "Left allocated:"] {
+    for wanted in ["line-41", "killed by SIGINT", "Left allocated:"] {
         assert!(screen.contains(wanted), "{wanted}: {screen}");
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn section_of(finished: &ProbeFinished) -> Option<Element> {
         }),
     ];
     let figures = element("div").class("figures").children(charts);
-    Some(section("course", "Course").child(figures).child(failures(points)))
+    Some(section("course", "Over time").child(figures).child(failures(points)))
 }
 
 fn chart(points: &[ProbePoint], values: &[f64], what: &str, shown: impl Fn(f64) -> String) -> Element {

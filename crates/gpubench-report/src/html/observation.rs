@@ -5,10 +5,10 @@ use super::facts::Facts;
 use super::markup::{Element, element, list, note, span, text};
 use super::names::moment;
 use super::{course, observed, outlined};
-use crate::terminal::probe::figures::{age, count, several};
+use crate::terminal::probe::figures::{count, several};
 use crate::terminal::probe::outline;
 use crate::terminal::probe::screen::what;
-use crate::terminal::probe::summary::{counts, end};
+use crate::terminal::probe::summary::{counts, outcome};
 use gpubench_contract::{ProbeFinished, ProbeOutline, ProbeStarted, ProbeState};
 
 /// The data of the page of `cargo gpubench probe`.
@@ -54,7 +54,7 @@ impl ObservationPage<'_> {
             (None, Some(outline)) => format!("{} {}", outline::counts(outline), outline::UNKNOWN),
             (None, None) => outline::UNKNOWN.to_owned(),
         };
-        let outcome = format!("{}, after {}. {sums}", end(finished), age(finished.elapsed_ns));
+        let outcome = format!("{}. {sums}", outcome(finished));
         let facts = Facts::default()
             .and("Started", moment(&started.started_at))
             .and("Observed", text(started.target.describe().trim_end_matches('.')))
@@ -96,7 +96,7 @@ impl ObservationPage<'_> {
             ("left", "Left allocated", observed::left(seen)),
             ("errors", "Errors", observed::errors(seen)),
             ("live", "Still allocated", observed::still_allocated(seen)),
-            ("course", "Course", course::section_of(self.finished)),
+            ("course", "Over time", course::section_of(self.finished)),
             ("processes", "Processes", observed::processes(seen)),
             ("kernels", "Kernels", observed::kernels(seen)),
             ("memory", "Memory", observed::memory(seen)),

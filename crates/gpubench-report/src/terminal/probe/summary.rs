@@ -17,12 +17,7 @@ const ROWS: usize = 20;
 
 /// Returns the summary for lines of `columns` columns, with ANSI styles.
 pub fn probe_summary(started: &ProbeStarted, finished: &ProbeFinished, columns: usize) -> String {
-    let head = format!(
-        "{TITLE}{}{TITLE:#}: {} after {}\n",
-        what(started),
-        end(finished),
-        age(finished.elapsed_ns)
-    );
+    let head = format!("{TITLE}{}{TITLE:#}: {}\n", what(started), outcome(finished));
     let body = match (&finished.seen, &finished.outline) {
         (Some(seen), _) => summary_of_calls(seen, started, columns),
         (None, Some(outline)) => outline::summary(outline, started, columns),
@@ -48,15 +43,36 @@ fn summary_of_calls(seen: &ProbeState, started: &ProbeStarted, columns: usize) -
     page
 }
 
-/// Returns how it ended: `exit code 0`, `killed by signal 9`, `interrupted`.
-pub(crate) fn end(finished: &ProbeFinished) -> String {
+/// Returns how it ended and when: `exit code 0 after 12.4 s`, `killed by SIGSEGV after 3.1 s`,
+/// `observed for 30.0 s`.
+pub(crate) fn outcome(finished: &ProbeFinished) -> String {
+    let time = age(finished.elapsed_ns);
     match (finished.exit_code, finished.signal, finished.end) {
-        (Some(code), ..) => format!("exit code {code}"),
-        (None, Some(signal), _) => format!("killed by signal {signal}"),
-        (None, None, ProbeEnd::Ended) => "ended".to_owned(),
-        (None, None, ProbeEnd::Duration) => "observed".to_owned(),
-        (None, None, ProbeEnd::Interrupted) => "interrupted".to_owned(),
+        (Some(code), ..) => format!("exit code {code} after {time}"),
+        (None, Some(signal), _) => format!("killed by {} after {time}", signal_name(signal)),
+        (None, None, ProbeEnd::Ended) => format!("ended after {time}"),
+        (None, None, ProbeEnd::Duration) => format!("observed for {time}"),
+        (None, None, ProbeEnd::Interrupted) => format!("interrupted after {time}"),
     }
+}
+
+/// Returns the name of a signal that ends programs on Linux.
+fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        15 => "SIGTERM",
+        _ => return format!("signal {signal}"),
+    };
+    name.to_owned()
 }
 
 /// Returns the sums: `2 processes, 1,234 launches of 5 kernels, 10 graph launches, 3 errors`.
@@ -81,7 +97,7 @@ pub(crate) fn counts(seen: &ProbeState) -> String {
         (work.sets > 0).then(|| several(work.sets, "fill", "fills")),
         (work.waits > 0).then(|| {
             let waits = several(work.waits, "wait", "waits");
-            format!("{waits} of {} together", age(work.waited_ns))
+            format!("{waits} ({} in total)", age(work.waited_ns))
         }),
         (failed > 0).then(|| several(failed, "error", "errors")),
     ]);

@@ -109,3 +109,18 @@ fn what_a_context_left_is_told_apart_from_what_its_process_still_has() {
     assert!(left.contains("  python (4711): 7 MiB in 7 allocations"), "{text}");
     assert!(!left.contains(" × ") && still.contains("312 × 1 MiB"), "{text}");
 }
+
+#[test]
+fn the_end_is_told_in_the_terms_of_a_shell() {
+    let mut finished = finished();
+    let mut told = |exit_code, signal, end| {
+        (finished.exit_code, finished.signal, finished.end) = (exit_code, signal, end);
+        summary::outcome(&finished)
+    };
+    use gpubench_contract::ProbeEnd::{Duration, Ended, Interrupted};
+    assert_eq!(told(Some(3), None, Ended), "exit code 3 after 1 min 02 s");
+    assert_eq!(told(None, Some(11), Ended), "killed by SIGSEGV after 1 min 02 s");
+    assert_eq!(told(None, Some(64), Ended), "killed by signal 64 after 1 min 02 s");
+    assert_eq!(told(None, None, Duration), "observed for 1 min 02 s");
+    assert_eq!(told(None, None, Interrupted), "interrupted after 1 min 02 s");
+}
