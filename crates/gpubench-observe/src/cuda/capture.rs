@@ -15,7 +15,7 @@ pub(super) struct Captures {
 }
 
 /// Captured streams, and events in them, that are remembered. Work in others seems to run.
-const MOST: usize = 65_536;
+const MOST: usize = 16_384;
 
 impl Captures {
     pub(super) fn begin(&mut self, stream: StreamHandle) {

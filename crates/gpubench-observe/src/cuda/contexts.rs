@@ -47,8 +47,11 @@ struct Primary {
     users: u64,
 }
 
-/// Threads, contexts and devices that are remembered, and contexts that a thread stacks.
+/// Threads, contexts and devices that are remembered.
 const MOST: usize = 4096;
+
+/// Contexts that a thread stacks.
+const DEEPEST: usize = 64;
 
 impl Contexts {
     /// Returns the context that a thread allocates in, if that is known.
@@ -70,7 +73,7 @@ impl Contexts {
     pub(super) fn push(&mut self, thread: u32, context: ContextHandle) {
         if self.of_threads.len() < MOST || self.of_threads.contains_key(&thread) {
             let stack = self.of_threads.entry(thread).or_default();
-            if stack.len() < MOST {
+            if stack.len() < DEEPEST {
                 stack.push(context);
             }
         }
@@ -184,6 +187,6 @@ mod tests {
             contexts.retain(number, context);
         }
         let sizes = [contexts.of_threads.len(), contexts.known.len(), contexts.primary.len()];
-        assert_eq!((sizes, contexts.of_threads[&0].len()), ([MOST; 3], MOST));
+        assert_eq!((sizes, contexts.of_threads[&0].len()), ([MOST; 3], DEEPEST));
     }
 }

@@ -6,14 +6,14 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{Format, MetricsError, Page};
 
 /// The address if none is given: this machine alone can reach it.
 pub const DEFAULT_ADDRESS: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 9000));
 
-/// The longest wait for a client, reading or writing.
+/// How long a client may take for its request and the answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The most bytes of a request that are read.
 const LONGEST_REQUEST: u64 = 16 * 1024;
@@ -112,9 +112,11 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
 
 /// Answers one request and closes the connection.
 fn answer(client: &TcpStream, shared: &Shared) -> io::Result<()> {
-    client.set_read_timeout(Some(PATIENCE))?;
-    client.set_write_timeout(Some(PATIENCE))?;
-    let request = Request::read(client)?;
+    let mut client = Patient {
+        client,
+        until: Instant::now() + PATIENCE,
+    };
+    let request = Request::read(&mut client)?;
     let page = shared.page.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let format = Format::accepted(&request.accept);
     let (status, media_type, body) = match (request.method.as_str(), request.path.as_str()) {
@@ -134,9 +136,43 @@ fn answer(client: &TcpStream, shared: &Shared) -> io::Result<()> {
         body.len()
     );
     let body = if request.method == "HEAD" { "" } else { body };
-    let mut client = client;
     client.write_all(head.as_bytes())?;
     client.write_all(body.as_bytes())
+}
+
+/// A client whose time is limited, however slowly it sends or reads.
+struct Patient<'a> {
+    client: &'a TcpStream,
+    until: Instant,
+}
+
+impl Patient<'_> {
+    /// Returns the time that is left, never 0.
+    fn rest(&self) -> io::Result<Option<Duration>> {
+        let rest = self.until.saturating_duration_since(Instant::now());
+        match rest.is_zero() {
+            true => Err(io::ErrorKind::TimedOut.into()),
+            false => Ok(Some(rest)),
+        }
+    }
+}
+
+impl Read for Patient<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.client.set_read_timeout(self.rest()?)?;
+        self.client.read(bytes)
+    }
+}
+
+impl Write for Patient<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.client.set_write_timeout(self.rest()?)?;
+        self.client.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.client.flush()
+    }
 }
 
 /// The media type of what is no page of metrics.
@@ -151,7 +187,7 @@ struct Request {
 }
 
 impl Request {
-    fn read(client: &TcpStream) -> io::Result<Self> {
+    fn read(client: &mut impl Read) -> io::Result<Self> {
         let mut lines = BufReader::new(client.take(LONGEST_REQUEST)).lines();
         let mut request = Request::default();
         let first = lines.next().transpose()?.unwrap_or_default();

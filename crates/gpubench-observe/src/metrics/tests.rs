@@ -244,6 +244,24 @@ fn a_client_that_says_nothing_keeps_nobody_waiting() {
 }
 
 #[test]
+fn clients_that_send_slowly_are_sent_away_in_the_end() {
+    let server = serving();
+    let slow = |_| {
+        let mut client = TcpStream::connect(server.address()).expect("a connection");
+        // Until the server closes the connection.
+        std::thread::spawn(move || {
+            while client.write_all(b"x").is_ok() {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        })
+    };
+    let slow: Vec<_> = (0..20).map(slow).collect();
+    slow.into_iter()
+        .for_each(|client| client.join().expect("it is sent away"));
+    assert!(ask(server.address(), "GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200"));
+}
+
+#[test]
 fn an_endless_request_is_not_read() {
     let server = serving();
     let mut client = TcpStream::connect(server.address()).expect("a connection");
