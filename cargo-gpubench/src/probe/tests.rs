@@ -8,8 +8,10 @@ use std::time::Duration;
 use super::calls::Calls;
 use super::clock::now;
 use super::display::Display;
-use super::observation::Started;
+use super::observation::{Observation, Started};
 use super::outlets::Outlets;
+use super::outline::Outline;
+use super::outlined::{Look, Submissions};
 use super::screen::Stream;
 use super::signals::Signals;
 use super::subject::{OtherProcess, Subject};
@@ -19,7 +21,7 @@ use crate::broker::options::MessageFormat;
 use gpubench_contract::{ProbeEnd, ProbeFinished, ProbeStarted, ProbeTarget, Record, SchemaVersion};
 use gpubench_diagnostic::Failure;
 use gpubench_observe::testing::{Replay, Script};
-use gpubench_observe::{Event, FunctionTotal, Source};
+use gpubench_observe::{DoorbellError, Event, FunctionTotal, Source, Timestamp};
 
 /// Recorded events, and perhaps a real command.
 #[derive(Default)]
@@ -79,6 +81,10 @@ impl Set {
     }
 
     fn watch(&self, played: Played, subject: Subject) -> (ProbeFinished, Option<ExitStatus>) {
+        self.observe(&mut Calls::of(played, Vec::new(), now()), subject)
+    }
+
+    fn observe(&self, observation: &mut dyn Observation, subject: Subject) -> (ProbeFinished, Option<ExitStatus>) {
         let started = ProbeStarted {
             schema_version: SchemaVersion,
             started_at: "2026-11-18T10:00:00Z".into(),
@@ -88,9 +94,8 @@ impl Set {
             pid: None,
             notices: Vec::new(),
         };
-        let mut calls = Calls::of(played, Vec::new(), now());
         let mut watch = Watch {
-            observation: &mut calls,
+            observation,
             subject,
             started,
             interval: self.options.interval,
@@ -106,6 +111,18 @@ impl Set {
 
     fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.folder.path().join(name)).expect("a file")
+    }
+
+    /// Checks that each record is as the schema says.
+    fn check_schema(&self) {
+        let schema = include_str!("../../../crates/gpubench-contract/schema/gpubench-v2.schema.json");
+        let schema = serde_json::from_str(schema).expect("JSON");
+        let validator = jsonschema::validator_for(&schema).expect("a schema");
+        for line in self.read("observed.jsonl").lines() {
+            let record = serde_json::from_str(line).expect("JSON");
+            let errors: Vec<String> = validator.iter_errors(&record).map(|error| error.to_string()).collect();
+            assert!(errors.is_empty(), "{errors:?} in {record}");
+        }
     }
 
     fn records(&self) -> Vec<Record> {
@@ -218,12 +235,69 @@ fn records_of_an_observation_follow_the_schema() {
         },
         Subject::System,
     );
-    let schema = include_str!("../../../crates/gpubench-contract/schema/gpubench-v2.schema.json");
-    let schema = serde_json::from_str(schema).expect("JSON");
-    let validator = jsonschema::validator_for(&schema).expect("a schema");
-    for line in set.read("observed.jsonl").lines() {
-        let record = serde_json::from_str(line).expect("JSON");
-        let errors: Vec<String> = validator.iter_errors(&record).map(|error| error.to_string()).collect();
-        assert!(errors.is_empty(), "{errors:?} in {record}");
+    set.check_schema();
+}
+
+/// Doorbells that ring a hundred times until each look at their count.
+struct Ringing;
+
+impl Look for Ringing {
+    fn has_driver(&self, _pid: u32) -> bool {
+        true
     }
+
+    fn doorbell(&self, _pid: u32) -> Result<Box<dyn Submissions>, DoorbellError> {
+        Ok(Box::new(Rings(Cell::new(0))))
+    }
+}
+
+struct Rings(Cell<u64>);
+
+impl Submissions for Rings {
+    fn count(&self) -> Option<u64> {
+        self.0.set(self.0.get() + 100);
+        Some(self.0.get())
+    }
+}
+
+fn without_calls(events: Vec<Event>, at: Timestamp) -> Outline<Played> {
+    let played = Played {
+        replay: Replay::of(events),
+        ..Played::default()
+    };
+    Outline::of(played, Box::new(Ringing), "no rights".to_owned(), at)
+}
+
+#[test]
+fn records_without_calls_follow_the_schema_and_have_no_metrics() {
+    let mut set = Set::up();
+    set.options.duration = Some(Duration::from_millis(20));
+    let mut outline = without_calls(leaky().events, now());
+    let (finished, _) = set.observe(&mut outline, Subject::System);
+    set.check_schema();
+    assert_eq!((finished.seen, finished.timeline.len()), (None, 0));
+    assert_eq!(
+        finished.outline.expect("an outline").processes[0].program.as_deref(),
+        Some("leaky")
+    );
+    assert_eq!(set.read("gpubench.prom"), "");
+}
+
+#[test]
+fn rates_of_submissions_are_those_of_the_interval_and_at_the_end_of_the_whole_time() {
+    let second = |seconds: u64| Timestamp(seconds * 1_000_000_000);
+    let mut outline = without_calls(Script::of(7, 1, "app").events, second(0));
+    outline.poll().expect("events");
+    let mut rate = |at| {
+        let outline = outline.sample(second(at)).outline.expect("an outline");
+        outline.submissions_per_second.expect("a rate")
+    };
+    let first = rate(1);
+    assert!(first > 0.0);
+    // As many in ten times the time.
+    assert!(rate(11) < first);
+    let finished = outline.finish(second(20), ProbeEnd::Interrupted);
+    let outline = finished.outline.expect("an outline");
+    let total = outline.submissions.expect("a count") as f64;
+    assert_eq!(outline.submissions_per_second, Some(total / 20.0));
 }
