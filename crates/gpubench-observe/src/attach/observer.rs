@@ -11,7 +11,7 @@ use gpubench_diagnostic::Failure;
 
 use super::counts::Counts;
 use super::libraries::{self, Driver, Inode};
-use super::mapped::MappedDrivers;
+use super::mapped::{Mapped, MappedDrivers};
 use super::{ObserveError, Target};
 use crate::cuda::{
     Coverage, Decoder, Decoding, FIRST_SEEN, Functions, Introduction, Maps, PROCESSES_LOST, Plan, Programs, Recognised,
@@ -289,8 +289,11 @@ impl Observer {
     /// Probes drivers that processes have mapped since the last poll.
     fn probe_mapped(&mut self) {
         let mapped = self.mapped.as_mut().map(MappedDrivers::next).unwrap_or_default();
-        for (pid, file) in mapped {
-            if self.knows(&file) {
+        for Mapped { pid, file, number } in mapped {
+            let files = self.drivers.keys().chain(self.unreadable.keys());
+            // The path of a process that has ended leads nowhere.
+            let is_known = files.map(|(_, known)| *known).any(|known| known == number);
+            if self.knows(&file) || is_known && !system::exists(pid) {
                 continue;
             }
             if self.drivers.len() + self.unreadable.len() >= MOST_FILES {
