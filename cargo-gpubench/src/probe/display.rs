@@ -7,6 +7,13 @@ use super::screen::{Block, Stream};
 use gpubench_contract::{ProbeSample, ProbeStarted};
 use gpubench_report::{ScreenSize, probe_line, probe_screen};
 
+/// Output of the command that is shown before the next look at events, in bytes. A command that
+/// prints faster waits, and nothing piles up here.
+const AT_ONCE: usize = 64 * 1024;
+/// Output that is shown at the end: more than a terminal keeps. Processes of the command may go on
+/// and never stop printing.
+const AT_THE_END: usize = 1024 * 1024;
+
 /// What a person sees.
 #[derive(Debug)]
 pub(super) enum Display {
@@ -67,14 +74,14 @@ impl Display {
     /// Shows the output that the command wrote meanwhile.
     pub(super) fn pump(&mut self, started: &ProbeStarted) {
         if let Display::Screen(screen) = self {
-            screen.pump(started);
+            screen.pump(started, AT_ONCE);
         }
     }
 
     /// Removes the screen. The output of the command stays.
     pub(super) fn end(&mut self, started: &ProbeStarted) {
         if let Display::Screen(screen) = self {
-            screen.pump(started);
+            screen.pump(started, AT_THE_END);
             screen.block.clear();
             let rest: Vec<String> = screen.output.begun().into_iter().collect();
             screen.block.print_above(&rest);
@@ -102,19 +109,14 @@ impl Screen {
         self.block.draw(lines.collect());
     }
 
-    fn pump(&mut self, started: &ProbeStarted) {
+    /// Shows output, at most `most` bytes.
+    fn pump(&mut self, started: &ProbeStarted, most: usize) {
         let Some(terminal) = &self.terminal else {
             return;
         };
-        let mut buffer = [0; 16 * 1024];
-        let mut lines = Vec::new();
-        let mut read = terminal.read(&mut buffer);
-        let is_new = read > 0;
-        while read > 0 {
-            lines.extend(self.output.add(&buffer[..read]));
-            read = terminal.read(&mut buffer);
-        }
-        if is_new {
+        let written = terminal.read(most);
+        if !written.is_empty() {
+            let lines = self.output.add(&written);
             self.block.print_above(&lines);
             self.draw(started);
         }

@@ -63,15 +63,47 @@ impl PseudoTerminal {
         self.theirs = None;
     }
 
-    /// Reads what the command wrote. Nothing if it wrote nothing more.
-    pub(super) fn read(&self, buffer: &mut [u8]) -> usize {
-        // An error means that no process has the other side any more.
-        rustix::io::read(&self.ours, buffer).unwrap_or(0)
+    /// Returns what the command wrote, at most `most` bytes. Nothing if it wrote nothing more.
+    pub(super) fn read(&self, most: usize) -> Vec<u8> {
+        let mut written = Vec::new();
+        let mut buffer = [0; 16 * 1024];
+        while written.len() < most {
+            let room = buffer.len().min(most - written.len());
+            // An error means that nothing waits, or that no process has the other side any more.
+            match rustix::io::read(&self.ours, &mut buffer[..room]) {
+                Ok(0) | Err(_) => break,
+                Ok(bytes) => written.extend_from_slice(&buffer[..bytes]),
+            }
+        }
+        written
     }
 }
 
 impl AsFd for PseudoTerminal {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.ours.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn of_an_endless_output_a_part_is_read_at_once_and_nothing_is_lost() {
+        const ALL: usize = 100_000;
+        let mut terminal = PseudoTerminal::open().expect("a terminal");
+        let mut theirs = terminal.theirs.take().expect("the other side");
+        let writer = std::thread::spawn(move || theirs.write_all(&[b'x'; ALL]));
+        let mut total = 0;
+        while total < ALL {
+            let read = terminal.read(1000).len();
+            assert!(read <= 1000);
+            total += read;
+        }
+        writer.join().expect("no panic").expect("it writes");
+        assert_eq!((total, terminal.read(1000).len()), (ALL, 0));
     }
 }
