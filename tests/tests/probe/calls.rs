@@ -5,10 +5,10 @@ use std::net::TcpStream;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use gpubench_tests::{Fixture, Terminal, wait_until};
+use gpubench_tests::{Fixture, Terminal, repository, wait_until};
 use serde_json::Value;
 
-use crate::double::{can_observe, double, finished, interrupt, kernels, probe, program, stderr};
+use crate::double::{can_observe, double, finished, interrupt, kernels, probe, program, stderr, tell_skipped};
 
 /// The longest wait for anything.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -230,4 +230,33 @@ fn a_terminal_shows_the_state_and_the_lines_of_the_command_until_ctrl_c() {
     for wanted in ["line-41", "killed by SIGINT", "Left allocated:"] {
         assert!(screen.contains(wanted), "{wanted}: {screen}");
     }
+}
+
+#[test]
+fn the_test_for_leaks_in_the_guide_finds_them() {
+    let name = "the_test_for_leaks_in_the_guide_finds_them";
+    if !can_observe(name) {
+        return;
+    }
+    let guide = std::fs::read_to_string(repository().join("docs/guides/probe.md")).expect("the guide is there");
+    let line = guide.lines().find(|line| line.starts_with("jq -e ")).expect("the test");
+    let filter = line.split('\'').nth(1).expect("a filter");
+    if Command::new("jq").arg("--version").output().is_err() {
+        tell_skipped(name, "jq is not installed");
+        return;
+    }
+    let succeeds = |records: &str| {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), records).expect("a file");
+        let status = Command::new("jq").args(["-e", filter]).arg(file.path()).output();
+        status.expect("it runs").status.success()
+    };
+    let observed = |what: &str| {
+        let words = ["--quiet", "--message-format", "json", "--", &program(), what];
+        let output = probe(&words).output().expect("it runs");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    assert!(succeeds(&observed("threads")));
+    assert!(!succeeds(&observed("short")));
+    assert!(!succeeds("{\"reason\": \"probe-finished\", \"seen\": null}"));
 }
