@@ -35,7 +35,7 @@ const NAME: &str = "libcuda.so.1";
 const CACHE: &str = "/etc/ld.so.cache";
 
 /// Folders that loaders search without being told, or that drivers are put into.
-const FOLDERS: [&str; 10] = [
+const FOLDERS: [&str; 12] = [
     "/usr/lib/x86_64-linux-gnu",
     "/usr/lib/aarch64-linux-gnu",
     "/lib/x86_64-linux-gnu",
@@ -44,6 +44,8 @@ const FOLDERS: [&str; 10] = [
     "/lib64",
     "/usr/lib",
     "/usr/local/nvidia/lib64",
+    "/usr/local/cuda/compat",
+    "/usr/lib/x86_64-linux-gnu/nvidia/current",
     "/usr/lib/wsl/lib",
     "/run/opengl-driver/lib",
 ];
