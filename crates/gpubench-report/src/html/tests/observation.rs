@@ -3,6 +3,7 @@
 use super::outline::outline;
 use crate::ObservationPage;
 use crate::tests::observation::{finished, finished_without_calls, hostile, started, started_without_calls};
+use gpubench_contract::ProbeState;
 
 fn page(finished: &gpubench_contract::ProbeFinished) -> String {
     ObservationPage {
@@ -31,6 +32,22 @@ fn a_page_of_nothing_says_so() {
     finished.seen = Some(Default::default());
     finished.timeline.clear();
     assert!(outline(&page(&finished)).contains("No call of the CUDA driver was seen."));
+}
+
+#[test]
+fn a_program_that_only_asks_for_properties_made_calls() {
+    let mut finished = finished();
+    let calls = finished.seen.take().expect("calls").calls;
+    finished.seen = Some(ProbeState {
+        calls,
+        ..ProbeState::default()
+    });
+    finished.timeline.clear();
+    let page = outline(&page(&finished));
+    assert!(
+        page.contains("calls of the CUDA driver, but no memory or work."),
+        "{page}"
+    );
 }
 
 #[test]

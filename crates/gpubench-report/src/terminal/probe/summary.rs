@@ -84,7 +84,14 @@ pub(crate) fn counts(seen: &ProbeState) -> String {
     let launches = several(work.launches(), "launch", "launches");
     let failed = failures(seen);
     if processes == 0 {
-        return "No call of the CUDA driver was seen.".to_owned();
+        let calls = seen.calls.iter().map(|function| function.calls).sum();
+        return match calls {
+            0 => "No call of the CUDA driver was seen.".to_owned(),
+            _ => format!(
+                "{} of the CUDA driver, but no memory or work.",
+                several(calls, "call", "calls")
+            ),
+        };
     }
     let text = listed([
         Some(several(processes, "process", "processes")),
