@@ -54,19 +54,24 @@ impl Outlets {
         }
     }
 
-    /// Writes a record.
+    /// Writes a record. A place that cannot be written gets no further ones.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// It cannot be written somewhere.
     pub(super) fn record(&mut self, record: &Record) -> Result<(), Failure> {
         if self.records.is_empty() {
             return Ok(());
         }
         let line = json_line(record)?;
-        for output in &mut self.records {
-            output.print(&line)?;
-        }
-        Ok(())
+        let mut written = Ok(());
+        self.records.retain_mut(|output| match output.print(&line) {
+            Ok(()) => true,
+            Err(error) => {
+                written = Err(error.into());
+                false
+            }
+        });
+        written
     }
 
     /// Publishes metrics, which are made only if they have a place.
@@ -80,13 +85,13 @@ impl Outlets {
         let Some(page) = metrics() else {
             return Ok(());
         };
-        if let Some(file) = &self.textfile {
-            file.write(&page)?;
-        }
         if let Some(server) = &self.server {
-            server.publish(page);
+            server.publish(page.clone());
         }
-        Ok(())
+        match &self.textfile {
+            Some(file) => Ok(file.write(&page)?),
+            None => Ok(()),
+        }
     }
 
     /// Writes the page.

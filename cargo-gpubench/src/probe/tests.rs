@@ -103,6 +103,7 @@ impl Set {
             signals: self.signals.clone(),
             display: Display::on(Stream::Stderr, self.options.liveliness, None),
             outlets: Outlets::open(&self.options).expect("files"),
+            failed: None,
         };
         let finished = watch.run().expect("an observation");
         watch.outlets.write_page(&watch.started, &finished.0).expect("a page");

@@ -66,6 +66,7 @@ pub fn probe(options: &ProbeOptions) -> Result<Ending, Failure> {
         signals,
         display: Display::on(stream, options.liveliness, terminal),
         outlets,
+        failed: None,
     };
     let (finished, status) = watch.run()?;
     let columns = match stream {
@@ -76,6 +77,10 @@ pub fn probe(options: &ProbeOptions) -> Result<Ending, Failure> {
     started.notices.retain(|notice| Some(notice) != told.as_ref());
     stream.write(&probe_summary(&started, &finished, columns));
     watch.outlets.write_page(&watch.started, &finished)?;
+    // A reader that has seen enough is no failure.
+    if let Some(failure) = watch.failed.filter(|failure| !failure.is_broken_pipe()) {
+        return Err(failure);
+    }
     Ok(status.map_or(Ending::Own(ExitCode::Success), Ending::of))
 }
 
@@ -127,17 +132,19 @@ pub(super) struct Watch<'a> {
     pub(super) signals: Signals,
     pub(super) display: Display,
     pub(super) outlets: Outlets,
+    /// The first result that could not be written while the command ran.
+    pub(super) failed: Option<Failure>,
 }
 
 impl Watch<'_> {
     /// Observes until the end, and returns its record.
     ///
     /// # Errors
-    /// Events cannot be read, or a record cannot be written.
+    /// Events cannot be read. A result cannot be written, and no command runs that must not be left
+    /// alone.
     pub(super) fn run(&mut self) -> Result<(ProbeFinished, Option<ExitStatus>), Failure> {
         let began = Instant::now();
-        self.outlets
-            .record(&Record::ProbeStarted(Box::new(self.started.clone())))?;
+        self.record(&Record::ProbeStarted(Box::new(self.started.clone())))?;
         self.publish()?;
         let mut next = began + self.interval;
         let mut is_told = false;
@@ -172,8 +179,7 @@ impl Watch<'_> {
         let mut finished = self.observation.finish(now(), end);
         tell_status(&mut finished, status);
         self.publish()?;
-        self.outlets
-            .record(&Record::ProbeFinished(Box::new(finished.clone())))?;
+        self.record(&Record::ProbeFinished(Box::new(finished.clone())))?;
         self.display.end(&self.started);
         Ok((finished, status))
     }
@@ -189,11 +195,28 @@ impl Watch<'_> {
         let sample = self.observation.sample(now());
         self.publish()?;
         self.display.show(&self.started, &sample);
-        self.outlets.record(&Record::ProbeSample(Box::new(sample)))
+        self.record(&Record::ProbeSample(Box::new(sample)))
+    }
+
+    fn record(&mut self, record: &Record) -> Result<(), Failure> {
+        let written = self.outlets.record(record);
+        self.go_on_despite(written)
     }
 
     fn publish(&mut self) -> Result<(), Failure> {
-        self.outlets.publish(|| self.observation.metrics(now()))
+        let published = self.outlets.publish(|| self.observation.metrics(now()));
+        self.go_on_despite(published)
+    }
+
+    /// A command is observed to its end, with what can be written. The summary comes before the failure.
+    fn go_on_despite(&mut self, written: Result<(), Failure>) -> Result<(), Failure> {
+        match (written, &self.subject) {
+            (Err(failure), Subject::Command) => {
+                self.failed.get_or_insert(failure);
+                Ok(())
+            }
+            (written, _) => written,
+        }
     }
 
     /// Takes the events that are left. Other processes may go on and never leave none.

@@ -260,3 +260,57 @@ fn the_test_for_leaks_in_the_guide_finds_them() {
     assert!(!succeeds(&observed("short")));
     assert!(!succeeds("{\"reason\": \"probe-finished\", \"seen\": null}"));
 }
+
+#[test]
+fn a_command_runs_to_its_end_although_nobody_reads_the_records_any_more() {
+    if !can_observe("a_command_runs_to_its_end_although_nobody_reads_the_records_any_more") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let records = folder.path().join("records.jsonl");
+    let words = [
+        "--message-format",
+        "json",
+        "--interval",
+        "50ms",
+        "--quiet",
+        "--export-json",
+    ];
+    let mut child = probe(&words)
+        .args([
+            records.to_str().expect("text"),
+            "--",
+            "sh",
+            "-c",
+            "sleep 0.5; echo end; exit 7",
+        ])
+        .spawn()
+        .expect("it starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    lines.next().expect("a record").expect("text");
+    drop(lines);
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(7), "{}", stderr(&output));
+    assert!(stderr(&output).contains("end\n"), "{}", stderr(&output));
+    // The other place has all.
+    let records = std::fs::read_to_string(records).expect("a file");
+    let last: Value = serde_json::from_str(records.lines().last().expect("a record")).expect("JSON");
+    assert_eq!(
+        (last["reason"].as_str(), last["exit_code"].as_i64()),
+        (Some("probe-finished"), Some(7))
+    );
+}
+
+#[test]
+fn a_command_runs_to_its_end_although_a_file_can_no_longer_be_written() {
+    if !can_observe("a_command_runs_to_its_end_although_a_file_can_no_longer_be_written") {
+        return;
+    }
+    let words = ["--quiet", "--interval", "50ms", "--export-json", "/dev/full", "--"];
+    let command = ["sh", "-c", "sleep 0.3; echo end"];
+    let output = probe(&words).args(command).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(110), "{}", stderr(&output));
+    assert_eq!(output.stdout, b"end\n");
+    let text = stderr(&output);
+    assert!(text.contains("exit code 0") && text.contains("/dev/full"), "{text}");
+}
