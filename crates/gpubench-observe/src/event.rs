@@ -40,8 +40,8 @@ pub enum EventKind {
     },
     /// It launched a kernel.
     Launch(Launch),
-    /// It launched a kernel several times. Reported instead of [`EventKind::Launch`] where launches
-    /// are counted, some time after the launches, and before any event that depends on them.
+    /// It launched a kernel several times. Reported instead of most [`EventKind::Launch`] where
+    /// launches are counted, some time after them, and before any event that depends on them.
     Launches {
         /// The kernel.
         function: FunctionHandle,

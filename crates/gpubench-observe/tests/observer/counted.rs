@@ -54,7 +54,7 @@ fn counted_launches_are_the_same_as_single_ones() {
         &["failing-launches"],
         &["threads"],
         &["fork"],
-        &["reload", "101"],
+        &["reload", "21"],
         &["names", "300"],
     ];
     for words in programs {

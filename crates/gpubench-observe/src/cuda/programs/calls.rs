@@ -57,6 +57,10 @@ pub(in crate::cuda) const NAME_BYTES: i32 = 4096;
 /// Most names are not.
 const SHORT_NAME_BYTES: i32 = 256;
 
+/// Nanoseconds of an epoch without counting. A program that unloads modules all the time would have
+/// entries made and removed for each launch.
+const YOUNG: i32 = 1_000_000;
+
 /// `CUDA_ERROR_NOT_READY`, the answer of a query and no error.
 const NOT_READY: i32 = 600;
 
@@ -129,6 +133,10 @@ fn begin_to_count(code: &mut Code<'_>) {
     let recorded = code.asm.label();
     code.asm.load(Double, R1, R8, process::CAPTURES);
     code.asm.jump_if(R1, Condition::NotEqual, 0, recorded);
+    code.asm.load(Double, R1, R9, field::AT);
+    code.asm.load(Double, R2, R8, process::EPOCH);
+    code.asm.calculate(Operation::Subtract, R1, R2);
+    code.asm.jump_if(R1, Condition::Less, YOUNG, recorded);
     code.asm.store(Double, R10, stack::READ, 0);
     code.asm.address(R2, R10, key).address(R3, R10, stack::READ);
     code.asm.set(R4, ONLY_IF_ABSENT).set_map(R1, &maps.launches);

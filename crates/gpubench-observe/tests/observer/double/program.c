@@ -204,12 +204,16 @@ static void forks(char **words) {
   launch(f, 0);
 }
 
+/* Launches are counted a millisecond after the begin of a process, or of handles. */
+static void be_counted(void) { usleep(1500); }
+
 static void reload(long number) {
   for (long i = 0; i < number; i++) {
     u64 m;
     FUNCTION(cuModuleLoadData, u64 *, const void *)(&m, "image");
     u64 f = 0;
     get_function(&f, m, i % 2 ? "odd" : "even");
+    be_counted();
     launch(f, 0); launch(f, 0); launch(f, 0);
     FUNCTION(cuModuleUnload, u64)(m);
   }
@@ -217,6 +221,7 @@ static void reload(long number) {
 
 static void failing_launches(void) {
   u64 good = kernel("good"), bad = kernel("bad");
+  be_counted();
   for (int i = 0; i < 10; i++) {
     launch(good, 0);
     launch_kernel(bad, 1, 1, 1, 2048, 1, 1, 0, 0, 0, 0);
