@@ -208,7 +208,7 @@ impl Watch<'_> {
         self.go_on_despite(published)
     }
 
-    /// A command is observed to its end, with what can be written. The summary comes before the failure.
+    /// A command is observed to its end, with what can be written. Failures follow its summary.
     fn go_on_despite(&mut self, written: Result<(), Failure>) -> Result<(), Failure> {
         match (written, &self.subject) {
             (Err(failure), Subject::Command) => {
