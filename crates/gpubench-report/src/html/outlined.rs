@@ -4,7 +4,7 @@ use super::markup::{Element, Markup, element, text};
 use super::names::name;
 use super::observed::{Row, caption, table};
 use crate::terminal::probe::figures::age;
-use crate::terminal::probe::outline::{driver, submissions};
+use crate::terminal::probe::outline::{driver, submissions, with_gpu};
 use gpubench_contract::{OutlinedProcess, ProbeOutline};
 
 pub(super) fn processes(outline: &ProbeOutline) -> Option<Element> {
@@ -13,7 +13,7 @@ pub(super) fn processes(outline: &ProbeOutline) -> Option<Element> {
         outline.processes_left_out,
     );
     let columns = ["process", "pid", "time", "CUDA driver", "submissions"];
-    let rows = outline.processes.iter().map(row).collect();
+    let rows = with_gpu(outline).map(row).collect();
     table("processes", "Processes", &caption, &columns, rows)
 }
 

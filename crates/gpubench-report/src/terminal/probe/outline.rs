@@ -6,7 +6,7 @@ use super::grid::{Grid, Room};
 use super::screen::{ScreenSize, add_tables, first_line};
 use super::summary::{remarks, section};
 use super::tables::{USUAL, When, name_when};
-use crate::terminal::style::DOUBTFUL;
+use crate::terminal::style::{DOUBTFUL, FAINT};
 use gpubench_contract::units::listed;
 use gpubench_contract::{OutlinedProcess, ProbeOutline, ProbeSample, ProbeStarted};
 use gpubench_diagnostic::layout::{fitted, in_one_line};
@@ -32,6 +32,10 @@ pub(super) fn screen(
         format!("{DOUBTFUL}{unknown}{DOUBTFUL:#}"),
     ];
     add_tables(&mut lines, &[processes(outline, When::Live)], size);
+    if with_gpu(outline).next().is_none() {
+        lines.push(String::new());
+        lines.push(format!("{FAINT}no process with the CUDA driver yet{FAINT:#}"));
+    }
     lines
 }
 
@@ -84,6 +88,13 @@ pub(crate) fn driver(process: &OutlinedProcess) -> &'static str {
     }
 }
 
+/// Returns the processes that have to do with a GPU. Shells and tools around them would fill the
+/// table.
+pub(crate) fn with_gpu(outline: &ProbeOutline) -> impl Iterator<Item = &OutlinedProcess> {
+    let processes = outline.processes.iter();
+    processes.filter(|process| process.driver || process.submissions.is_some())
+}
+
 fn speed(outline: &ProbeOutline) -> String {
     match outline.submissions_per_second {
         Some(submissions) => format!("{} submissions/s", rate_in_words(submissions)),
@@ -105,7 +116,7 @@ fn processes(outline: &ProbeOutline, when: When) -> Grid {
             ("submissions", Room::Any),
         ],
     );
-    for process in &outline.processes {
+    for process in with_gpu(outline) {
         let name = process.program.as_deref().unwrap_or("(unknown program)");
         let (name, style) = name_when(name, process.running, when);
         let cells = [
