@@ -237,7 +237,7 @@ impl Decoder {
                 (Kind::Entered, Role::LaunchExtended) => {
                     known.counted.begin(record, FunctionHandle(record.argument(1)))
                 }
-                (Kind::Returned, Role::UnloadModule) => known.end_counts(at, at, decoding),
+                (Kind::Returned, Role::UnloadModule | Role::FindKernel) => known.end_counts(at, at, decoding),
                 (Kind::Returned, Role::Context(call)) if call.may_end_one() => known.end_counts(at, at, decoding),
                 _ => {}
             }

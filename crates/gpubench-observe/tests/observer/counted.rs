@@ -47,7 +47,8 @@ fn counted_launches_are_the_same_as_single_ones() {
     if !may_observe("counted_launches_are_the_same_as_single_ones") {
         return;
     }
-    let programs: [&[&str]; 8] = [
+    let programs: [&[&str]; 9] = [
+        &["reuse"],
         &["launches"],
         &["capture"],
         &["errors"],

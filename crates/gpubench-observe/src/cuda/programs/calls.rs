@@ -390,9 +390,10 @@ fn count_captures(code: &mut Code<'_>, returned: Returned) {
     code.asm.place(failed);
 }
 
-/// From now on, handles of kernels may stand for others.
+/// From now on, handles of kernels may stand for others: a module is gone, or the program asks for
+/// a kernel, and a library that it loaded anew may give an old handle.
 fn begin_epoch(code: &mut Code<'_>, returned: Returned) {
-    if returned == Returned::HandlesEnd {
+    if matches!(returned, Returned::HandlesEnd | Returned::Text(_)) {
         code.asm.call(Helper::MonotonicNanoseconds);
         code.asm.store(Double, R8, process::EPOCH, R0);
     }

@@ -80,6 +80,7 @@ HIDDEN int impl_cuModuleUnload(u64 module) { next_kernel = 0; return OK; }
 /* Reads the name, as the driver does. */
 static int find(u64 *out, const char *name) {
   if (strcmp(name, "missing") == 0) return NOT_FOUND;
+  if (strncmp(name, "reused", 6) == 0) { *out = 0xe0000000; return OK; }
   *out = 0xf0000000 + __atomic_add_fetch(&next_kernel, 0x10, __ATOMIC_RELAXED);
   return OK;
 }

@@ -219,6 +219,16 @@ static void reload(long number) {
   }
 }
 
+/* Two kernels, one after the other, with the same handle. */
+static void reuse(void) {
+  u64 f = kernel("reused_first");
+  be_counted();
+  for (int i = 0; i < 5; i++) launch(f, 0);
+  f = kernel("reused_second");
+  be_counted();
+  for (int i = 0; i < 7; i++) launch(f, 0);
+}
+
 static void failing_launches(void) {
   u64 good = kernel("good"), bad = kernel("bad");
   be_counted();
@@ -328,6 +338,7 @@ int main(int count, char **words) {
   else if (!strcmp(what, "launch")) { u64 f = kernel("looped"); for (long i = 0; i < number; i++) launch(f, 0); }
   else if (!strcmp(what, "fork")) forks(words);
   else if (!strcmp(what, "reload")) reload(number);
+  else if (!strcmp(what, "reuse")) reuse();
   else if (!strcmp(what, "failing-launches")) failing_launches();
   else if (!strcmp(what, "die-while-launching")) die_while_launching();
   else if (!strcmp(what, "cold-name")) cold_name();
