@@ -291,22 +291,20 @@ impl Observer {
         let mapped = self.mapped.as_mut().map(MappedDrivers::next).unwrap_or_default();
         for Mapped { pid, file, number } in mapped {
             let files = self.drivers.keys().chain(self.unreadable.keys());
-            // The path of a process that has ended leads nowhere.
             let is_known = files.map(|(_, known)| *known).any(|known| known == number);
-            if self.knows(&file) || is_known && !system::exists(pid) {
+            if self.knows(&file) {
                 continue;
             }
-            if self.drivers.len() + self.unreadable.len() >= MOST_FILES {
-                self.too_late.insert(pid);
-                continue;
-            }
+            let is_full = self.drivers.len() + self.unreadable.len() >= MOST_FILES;
             // One file that cannot be probed does not end the observation of the others.
-            if let Err(error) = self.probe_file(&file)
+            if !is_full
+                && let Err(error) = self.probe_file(&file)
                 && let Some(inode) = libraries::inode(&file)
             {
                 self.unreadable.insert(inode, error);
             }
-            if !system::exists(pid) {
+            // The path of a process that ends leads nowhere, also to a driver that is probed.
+            if !is_known && (is_full || !system::exists(pid)) {
                 self.too_late.insert(pid);
             }
         }

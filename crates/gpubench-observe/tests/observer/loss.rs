@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use gpubench_observe::{EventKind, Observer, Source as _, Target};
+use gpubench_observe::{Event, EventKind, Observer, Source as _, Target};
 
-use crate::double::{Seen, Stubs, may_observe, program};
+use crate::double::{Seen, Stubs, driver_folder, may_observe, program};
 
 #[test]
 fn four_thousand_allocations_between_two_polls_are_all_recorded() {
@@ -62,4 +62,24 @@ fn ten_thousand_names_are_told_without_rests_of_others() {
         .collect();
     assert_eq!(observer.lost(), 0);
     assert_eq!(seen.launched_names(), expected);
+}
+
+#[test]
+fn a_storm_of_short_processes_loses_nothing() {
+    if !may_observe("a_storm_of_short_processes_loses_nothing") {
+        return;
+    }
+    let inner = program("dynamic", Stubs::Call, &[]);
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", r#"for i in $(seq 200); do "$0" short & done; wait"#]);
+    command.arg(inner.get_program());
+    command.env("LD_LIBRARY_PATH", driver_folder(Stubs::Call));
+    let mut observer = Observer::attach(Target::Command(command)).expect("it attaches");
+    let shell = observer.child().expect("a child").id();
+    let is_last = |event: &Event| event.process.pid == shell && matches!(event.kind, EventKind::Exited { .. });
+    let seen = Seen::until(&mut observer, is_last);
+    assert_eq!(
+        (seen.launched_names(), seen.lost),
+        (vec!["short_lived".to_owned(); 200], 0)
+    );
 }
