@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::against::baseline_run::BaselineCase;
-use super::audit::{Probes, add_audit, not_audited};
+use super::audit::{Probes, add_audit, add_no_audit};
 use super::benchmark_line::add_location;
 use super::cases::Case;
 use super::contest::divide;
@@ -234,21 +234,22 @@ impl Lane<'_, '_> {
         result: &mut BenchmarkComplete,
     ) -> Result<(), Interrupted> {
         let is_wanted = self.context.settings.options.measurement.audit == Audit::Made;
+        let notices = job.options.criteria.notices;
         if !is_wanted || !result.metric.is_time() || result.verdict != Verdict::Pass {
             return Ok(());
         }
         let probes = match Probes::begin() {
             Ok(probes) => probes,
             Err(error) => {
-                result.notices.push(not_audited(&error.into()));
+                add_no_audit(result, &error.into(), notices);
                 return Ok(());
             }
         };
         let measured = self.measure_again(Purpose::Audit, &job.once(), prepared);
         let seen = probes.end();
         match (measured, seen) {
-            (Ok(measured), Ok(seen)) => add_audit(result, &prepared.recorded.recording, measured, &seen),
-            (Ok(_), Err(failure)) => result.notices.push(not_audited(&failure)),
+            (Ok(measured), Ok(seen)) => add_audit(result, &prepared.recorded.recording, measured, &seen, notices),
+            (Ok(_), Err(failure)) => add_no_audit(result, &failure, notices),
             (Err(error), _) => self.note_failure(job.case, &error, result)?,
         }
         Ok(())

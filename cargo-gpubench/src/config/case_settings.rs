@@ -154,12 +154,12 @@ case_settings! {
         #[arg(value_name = "DURATION")]
         "max-time" => max_time: TimeLimit = TimeLimit::seconds(2), "--max-time 500ms";
 
-        /// Fail a case if there is a notice about its check
+        /// Fail a case if there is a notice about its check or its audit
         ///
-        /// `notices`: correct answers to other inputs would pass the check, or zeros would. The
-        /// case then ends as `error` with the cause `denied-notice`, and the exit code is 100. This
-        /// is not the default, because indices, flags and counts are often the same for many
-        /// inputs.
+        /// `notices`: correct answers to other inputs would pass the check, or zeros would; or
+        /// `--audit` found a leak or a failed call, or could not see the calls. The case then ends
+        /// as `error` with the cause `denied-notice`, and the exit code is 100. This is not the
+        /// default, because indices, flags and counts are often the same for many inputs.
         #[arg(value_name = "WHAT", value_enum)]
         "deny" => deny: Denied = Denied::Nothing, "--deny notices";
 

@@ -34,8 +34,21 @@ pub struct CallAudit {
     pub failed_calls: f64,
     /// The kernels, with the most launches first.
     pub kernels: Vec<AuditedKernel>,
+    /// The system calls in the timed region of the call, the most frequent first, without
+    /// `sched_yield`. Null where host code is not timed: only that of `hosted(sync)` is.
+    pub system_calls: Option<Vec<AuditedSystemCall>>,
     /// Number of events that the probes lost. If it is not 0, the numbers may be too low.
     pub lost_events: u64,
+}
+
+/// A system call in the timed region of a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct AuditedSystemCall {
+    /// Its name, such as `ioctl`.
+    pub name: String,
+    /// How often a call makes it.
+    pub calls: f64,
 }
 
 /// Launches of a kernel in a call.

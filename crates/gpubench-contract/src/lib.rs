@@ -36,7 +36,7 @@ pub mod units;
 mod words;
 
 pub use arithmetic::{ArithmeticPeaks, operand_type};
-pub use audit::{AuditedKernel, CallAudit};
+pub use audit::{AuditedKernel, AuditedSystemCall, CallAudit};
 pub use calibration::*;
 pub use comparison::*;
 pub use contest::*;

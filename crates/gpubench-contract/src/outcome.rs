@@ -130,6 +130,8 @@ words! {
         /// Two measurements found this. If only the first found it, the case passes with the grade
         /// `advisory`.
         WorksBetweenWindows = "works-between-windows",
+        /// `--audit` saw a launch of a kernel that the launch plan does not have, or not so often.
+        UnplannedLaunch = "unplanned-launch",
         /// The device does not have what the benchmark requires, or cannot run what the kernel
         /// uses.
         Unsupported = "unsupported",
@@ -161,7 +163,7 @@ words! {
         /// same value, other values were expected, and the tolerance let them pass. Set a tighter
         /// tolerance or use larger inputs.
         BlindCheck = "blind-check",
-        /// The case has a notice about its check, and `--deny notices` is set.
+        /// The case has a notice about its check or its audit, and `--deny notices` is set.
         DeniedNotice = "denied-notice",
         /// The grade of the case is lower than `--require-grade` asks for.
         GradeTooLow = "grade-too-low",
@@ -214,9 +216,11 @@ impl Cause {
             | Cause::Killed
             | Cause::Exited => &[Verdict::Crashed],
             Cause::Slow => &[Verdict::Timeout],
-            Cause::BadMessage | Cause::BadClaim | Cause::ForeignContext | Cause::WorksBetweenWindows => {
-                &[Verdict::ProtocolViolation]
-            }
+            Cause::BadMessage
+            | Cause::BadClaim
+            | Cause::ForeignContext
+            | Cause::WorksBetweenWindows
+            | Cause::UnplannedLaunch => &[Verdict::ProtocolViolation],
             Cause::NotApplicable => &[Verdict::Skipped],
             Cause::Unsupported => &[Verdict::Skipped, Verdict::Error, Verdict::Crashed],
             Cause::SetupFailed

@@ -17,6 +17,7 @@ mod result_code;
 pub mod sample;
 mod source;
 mod system;
+mod system_calls;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod timestamp;
@@ -31,6 +32,7 @@ pub use process::{Origin, ProcessId, ProcessStart};
 pub use result_code::result_name;
 pub use source::{FunctionTotal, Source};
 pub use system::sees_its_own_process_ids;
+pub use system_calls::{SystemCall, SystemCalls};
 pub use timestamp::Timestamp;
 pub use work::{
     Copy, CopyDirection, Execution, FunctionHandle, GraphHandle, Launch, LaunchKind, Launches, ModuleHandle, Set,

@@ -66,6 +66,15 @@ fn a_call_that_leaks_is_told() {
     let notices = leaks["notices"].to_string();
     assert!(notices.contains("each call leaves 64 KiB allocated"), "{notices}");
 
+    let denied = run(case).json().args(["--audit", "--deny", "notices"]);
+    let denied = denied.finish().expect_code(100).records();
+    let denied = denied.result(case);
+    assert_eq!(
+        (&denied["verdict"], &denied["cause"]),
+        (&json!("error"), &json!("denied-notice")),
+        "{denied:#}"
+    );
+
     let case = "copies::waits_for_the_device::n=4099,stream=0";
     let frees = audited(run(case), case).expect("the other case was audited");
     let audit = &frees["audit"];
@@ -76,6 +85,19 @@ fn a_call_that_leaks_is_told() {
         "{audit}"
     );
     assert!(!frees["notices"].to_string().contains("each call leaves"), "{frees:#}");
+}
+
+#[test]
+fn the_system_calls_of_timed_host_code_are_counted() {
+    let gpu = FakeGpu::for_host_code();
+    let case = "copies::asks_the_system::n=4099";
+    let run = gpu.run(&Fixture::of("gpu")).briefly().args(["--exact", case]);
+    let Some(result) = audited(run, case) else {
+        return;
+    };
+    let calls = result["audit"]["system_calls"].as_array().expect("a list");
+    let asked = calls.iter().find(|call| call["name"] == "getpid");
+    assert_eq!(asked.map(|call| &call["calls"]), Some(&json!(3.0)), "{calls:?}");
 }
 
 #[test]

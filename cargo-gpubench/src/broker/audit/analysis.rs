@@ -1,179 +1,143 @@
-//! The record of an audit, from events and the spans of calls.
+//! The record of an audit, and what a user should know of it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use super::SeenEvents;
+use super::calls::{Call, calls};
 use gpubench_contract::units::{counted, size};
-use gpubench_contract::{AuditedKernel, CallAudit};
-use gpubench_device::harness::kernel_names;
+use gpubench_contract::{AuditedKernel, AuditedSystemCall, CallAudit};
 use gpubench_measure::verdict::WindowSpan;
 use gpubench_observe::ledger::demangled;
-use gpubench_observe::{Event, EventKind, Execution, FunctionHandle, MemoryHandle, StreamHandle};
 
 /// A kernel whose name the driver did not tell.
 const UNNAMED: &str = "(unnamed)";
 
-/// What happened in one call.
-#[derive(Debug, Default)]
-struct Call {
-    totals: CallAudit,
-    streams: BTreeSet<StreamHandle>,
-    /// Launches by mangled name.
-    kernels: BTreeMap<Arc<str>, u64>,
+/// Longest kernel name that probes read whole, in bytes.
+const LONGEST_NAME: usize = 4095;
+
+/// The audited calls of a case.
+#[derive(Debug)]
+pub(super) struct AuditedCalls {
+    calls: Vec<Call>,
+    lost_events: u64,
 }
 
-/// Returns what calls ask of the driver, as means. `None` without spans, or without any event of
-/// their processes: the probes then saw nothing.
-pub(crate) fn call_audit(seen: &SeenEvents, spans: &[WindowSpan]) -> Option<CallAudit> {
-    let calls = calls(&seen.events, spans)?;
-    let number = calls.len() as f64;
-    let mean = |of: fn(&Call) -> f64| calls.iter().map(of).sum::<f64>() / number;
-    let mut kernels: BTreeMap<String, u64> = BTreeMap::new();
-    for (name, launches) in calls.iter().flat_map(|call| &call.kernels) {
-        *kernels.entry(demangled(name)).or_default() += launches;
-    }
-    let mut kernels: Vec<AuditedKernel> = kernels
-        .into_iter()
-        .map(|(name, launches)| AuditedKernel {
-            name,
-            launches: launches as f64 / number,
+impl AuditedCalls {
+    /// Returns the calls in these spans, or `None` if nothing of their processes was seen.
+    pub(super) fn of(seen: &SeenEvents, spans: &[WindowSpan]) -> Option<AuditedCalls> {
+        Some(AuditedCalls {
+            calls: calls(seen, spans)?,
+            lost_events: seen.lost,
         })
-        .collect();
-    kernels.sort_by(|one, other| other.launches.total_cmp(&one.launches));
-    Some(CallAudit {
-        calls: calls.len() as u64,
-        launches: mean(|call| call.totals.launches),
-        graph_launches: mean(|call| call.totals.graph_launches),
-        streams: mean(|call| call.streams.len() as f64),
-        copies: mean(|call| call.totals.copies),
-        copied_bytes: mean(|call| call.totals.copied_bytes),
-        fills: mean(|call| call.totals.fills),
-        allocations: mean(|call| call.totals.allocations),
-        frees: mean(|call| call.totals.frees),
-        bytes_left: mean(|call| call.totals.bytes_left),
-        modules_loaded: mean(|call| call.totals.modules_loaded),
-        failed_calls: mean(|call| call.totals.failed_calls),
-        kernels,
-        lost_events: seen.lost,
-    })
-}
-
-/// Returns a kernel that a call launched although its plan, whose kernels are `planned`, does not
-/// launch it so often. Kernels without a name are not judged.
-pub(crate) fn unplanned(seen: &SeenEvents, spans: &[WindowSpan], planned: &[&str]) -> Option<String> {
-    let calls = calls(&seen.events, spans)?;
-    let of_plan = |name: &str| planned.iter().filter(|planned| **planned == name).count() as u64;
-    let launches = calls.iter().flat_map(|call| &call.kernels);
-    let mut unplanned = launches.filter(|(name, launches)| ***name != *UNNAMED && **launches > of_plan(name));
-    unplanned.next().map(|(name, _)| demangled(name))
-}
-
-/// Returns what a user should know of an audit.
-pub(crate) fn findings(audit: &CallAudit) -> Vec<String> {
-    let mut findings = Vec::new();
-    let in_all = |of_call: f64, what: &str| counted((of_call * audit.calls as f64).round() as u64, what);
-    let calls = counted(audit.calls, "audited call");
-    if audit.bytes_left >= 1.0 {
-        findings.push(format!(
-            "each call leaves {} allocated: {} and {} in {calls} (hint: free what a call allocates, or allocate it once in the set-up)",
-            size(audit.bytes_left as u64),
-            in_all(audit.allocations, "allocation"),
-            in_all(audit.frees, "free"),
-        ));
     }
-    if audit.failed_calls > 0.0 {
-        let failures = in_all(audit.failed_calls, "call of the CUDA driver");
-        findings.push(format!("{failures} failed in {calls}"));
-    }
-    if audit.lost_events > 0 {
-        let events = counted(audit.lost_events, "event");
-        findings.push(format!("the audit lost {events}, so its numbers may be too low"));
-    }
-    findings
-}
 
-/// Returns what happened in the span of each call. `None` if nothing of its processes was seen.
-fn calls(events: &[Event], spans: &[WindowSpan]) -> Option<Vec<Call>> {
-    let own: BTreeSet<&str> = kernel_names().collect();
-    let processes: BTreeSet<u32> = spans.iter().map(|span| span.process).collect();
-    let mut calls: Vec<Call> = spans.iter().map(|_| Call::default()).collect();
-    let mut names: HashMap<FunctionHandle, Arc<str>> = HashMap::new();
-    let mut sizes: HashMap<MemoryHandle, u64> = HashMap::new();
-    let mut is_seen = false;
-    let names_of_all = events.iter().filter(|event| processes.contains(&event.process.pid));
-    // Names may come after launches.
-    for event in names_of_all {
-        is_seen |= !matches!(event.kind, EventKind::Started(_) | EventKind::Exited { .. });
-        match &event.kind {
-            EventKind::Name { function, name, .. } => {
-                names.insert(*function, Arc::clone(name));
-            }
-            EventKind::Alias { function, of } => {
-                if let Some(name) = names.get(of).cloned() {
-                    names.insert(*function, name);
-                }
-            }
-            _ => {}
+    /// Returns what calls ask of the driver, as means.
+    pub(super) fn audit(&self) -> CallAudit {
+        let mut kernels: BTreeMap<String, u64> = BTreeMap::new();
+        for (name, launches) in self.calls.iter().flat_map(|call| &call.kernels) {
+            let name = name.as_ref().map_or_else(|| UNNAMED.to_owned(), |name| demangled(name));
+            *kernels.entry(name).or_default() += launches;
+        }
+        let kernels = self.most_frequent(kernels, |name, launches| AuditedKernel { name, launches });
+        CallAudit {
+            calls: self.calls.len() as u64,
+            launches: self.mean(|call| call.kernels.values().sum::<u64>() as f64),
+            graph_launches: self.mean(|call| call.totals.graph_launches),
+            streams: self.mean(|call| call.streams.len() as f64),
+            copies: self.mean(|call| call.totals.copies),
+            copied_bytes: self.mean(|call| call.totals.copied_bytes),
+            fills: self.mean(|call| call.totals.fills),
+            allocations: self.mean(|call| call.totals.allocations),
+            frees: self.mean(|call| call.totals.frees),
+            bytes_left: self.mean(|call| call.totals.bytes_left),
+            modules_loaded: self.mean(|call| call.totals.modules_loaded),
+            failed_calls: self.mean(|call| call.totals.failed_calls),
+            kernels,
+            system_calls: self.system_calls(),
+            lost_events: self.lost_events,
         }
     }
-    for event in events.iter().filter(|event| processes.contains(&event.process.pid)) {
-        let is_within = |span: &WindowSpan| {
-            span.process == event.process.pid && (span.began_ns..=span.ended_ns).contains(&event.at.0)
-        };
-        let size = match &event.kind {
-            EventKind::Allocate(allocation) => {
-                sizes.insert(allocation.handle(), allocation.bytes);
-                0
-            }
-            EventKind::Free(handle) => sizes.remove(handle).unwrap_or(0),
-            _ => 0,
-        };
-        if let Some(position) = spans.iter().position(is_within) {
-            calls[position].add(&event.kind, size, &names, &own);
-        }
-    }
-    (is_seen && !calls.is_empty()).then_some(calls)
-}
 
-impl Call {
-    /// Adds an event. `freed` is the size of the memory that it frees.
-    fn add(&mut self, kind: &EventKind, freed: u64, names: &HashMap<FunctionHandle, Arc<str>>, own: &BTreeSet<&str>) {
-        match kind {
-            EventKind::Launch(launch) if launch.execution == Execution::Runs => {
-                let name = names.get(&launch.function).cloned().unwrap_or_else(|| UNNAMED.into());
-                if own.contains(&*name) {
-                    return;
-                }
-                self.totals.launches += 1.0;
-                self.streams.insert(launch.stream);
-                *self.kernels.entry(name).or_default() += 1;
-            }
-            EventKind::GraphLaunch { stream, .. } => {
-                self.totals.graph_launches += 1.0;
-                self.streams.insert(*stream);
-            }
-            EventKind::Copy(copy) if copy.execution == Execution::Runs => {
-                self.totals.copies += 1.0;
-                self.totals.copied_bytes += copy.bytes as f64;
-                self.streams.insert(copy.stream);
-            }
-            EventKind::Set(set) if set.execution == Execution::Runs => {
-                self.totals.fills += 1.0;
-                self.streams.insert(set.stream);
-            }
-            EventKind::Allocate(allocation) => {
-                self.totals.allocations += 1.0;
-                self.totals.bytes_left += allocation.bytes as f64;
-            }
-            EventKind::Free(handle) if handle.value != 0 => {
-                self.totals.frees += 1.0;
-                self.totals.bytes_left -= freed as f64;
-            }
-            EventKind::ModuleLoad { .. } => self.totals.modules_loaded += 1.0,
-            EventKind::Failed { .. } => self.totals.failed_calls += 1.0,
-            _ => {}
+    /// Returns a kernel that a call launched although its plan, whose kernels are `planned`, does
+    /// not launch it so often. Kernels without a whole name are not judged.
+    pub(super) fn unplanned(&self, planned: &[&str]) -> Option<String> {
+        let of_plan = |name: &str| planned.iter().filter(|planned| **planned == name).count() as u64;
+        let launches = self.calls.iter().flat_map(|call| &call.kernels);
+        let mut unplanned = launches.filter_map(|(name, launches)| {
+            let name = name.as_ref().filter(|name| name.len() < LONGEST_NAME)?;
+            (*launches > of_plan(name)).then(|| demangled(name))
+        });
+        unplanned.next()
+    }
+
+    /// Returns what a user should know of the calls.
+    pub(super) fn findings(&self) -> Vec<String> {
+        let audit = self.audit();
+        let in_all = |of_call: f64, what: &str| counted((of_call * audit.calls as f64).round() as u64, what);
+        let calls = counted(audit.calls, "audited call");
+        let mut findings = Vec::new();
+        if audit.launches + audit.graph_launches + audit.copies + audit.fills == 0.0 {
+            findings.push(format!(
+                "no launch, copy or fill was seen in {calls}, although their outputs are right (hint: the work may reach the driver in a way that probes do not see; see `docs/guides/probe.md`)"
+            ));
         }
+        if self.leak() {
+            let who = match self.calls.iter().all(|call| call.totals.bytes_left > 0.0) {
+                true => "each call leaves",
+                false => "on average, a call leaves",
+            };
+            findings.push(format!(
+                "{who} {} allocated: {} and {} in {calls} (hint: free what a call allocates, or allocate it once in the set-up)",
+                size(audit.bytes_left as u64),
+                in_all(audit.allocations, "allocation"),
+                in_all(audit.frees, "free"),
+            ));
+        }
+        if audit.failed_calls > 0.0 {
+            let failures = in_all(audit.failed_calls, "call of the CUDA driver");
+            findings.push(format!("{failures} failed in {calls}"));
+        }
+        if audit.lost_events > 0 {
+            let events = counted(audit.lost_events, "event");
+            findings.push(format!("the audit lost {events}, so its numbers may be too low"));
+        }
+        findings
+    }
+
+    /// Whether memory grows as long as calls are made: in the first half of them and in the second.
+    /// A workspace that is allocated or grows once is no leak.
+    fn leak(&self) -> bool {
+        let halves = self.calls.split_at(self.calls.len() / 2);
+        let grows = |calls: &[Call]| calls.iter().map(|call| call.totals.bytes_left).sum::<f64>() > 0.0;
+        grows(halves.0) && grows(halves.1)
+    }
+
+    /// Returns the system calls of a call in its timed region, or `None` if it has no host code.
+    fn system_calls(&self) -> Option<Vec<AuditedSystemCall>> {
+        let mut numbers: BTreeMap<Cow<'_, str>, u64> = BTreeMap::new();
+        for call in &self.calls {
+            for (name, number) in call.system_calls.as_ref()? {
+                *numbers.entry(name.clone()).or_default() += number;
+            }
+        }
+        Some(self.most_frequent(numbers, |name, calls| AuditedSystemCall {
+            name: name.into_owned(),
+            calls,
+        }))
+    }
+
+    fn mean(&self, of: impl Fn(&Call) -> f64) -> f64 {
+        self.calls.iter().map(of).sum::<f64>() / self.calls.len() as f64
+    }
+
+    /// Returns entries with their number in a call, the largest first.
+    fn most_frequent<K, T>(&self, numbers: BTreeMap<K, u64>, entry: impl Fn(K, f64) -> T) -> Vec<T> {
+        let mut numbers: Vec<(K, u64)> = numbers.into_iter().collect();
+        numbers.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
+        let of_call = |number: u64| number as f64 / self.calls.len() as f64;
+        let entries = numbers.into_iter().map(|(key, number)| entry(key, of_call(number)));
+        entries.collect()
     }
 }
 

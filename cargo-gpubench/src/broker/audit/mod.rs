@@ -4,8 +4,9 @@
 //! record of what they saw. No timed call carries a probe.
 
 mod analysis;
+mod calls;
 mod outcome;
 mod probes;
 
-pub(super) use outcome::{add_audit, not_audited};
+pub(super) use outcome::{add_audit, add_no_audit};
 pub(super) use probes::{Probes, SeenEvents};

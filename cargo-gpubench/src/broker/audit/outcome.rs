@@ -4,15 +4,21 @@ use gpubench::catalog::{Execution, Recording};
 use gpubench::plan::Step;
 
 use super::SeenEvents;
-use super::analysis::{call_audit, findings, unplanned};
-use gpubench_contract::{BenchmarkComplete, Verdict};
+use super::analysis::AuditedCalls;
+use gpubench_contract::{BenchmarkComplete, Cause, Verdict};
 use gpubench_diagnostic::Failure;
-use gpubench_measure::measurement::Measured;
+use gpubench_measure::measurement::{CaseFailure, Measured, NoticePolicy, add_notices};
 
 /// Adds what the audited calls of a case asked of the driver to its result. The verdict of a call
 /// that failed meanwhile, or that launched a kernel which its plan does not have, replaces that of
 /// the result.
-pub(crate) fn add_audit(result: &mut BenchmarkComplete, recording: &Recording, measured: Measured, seen: &SeenEvents) {
+pub(crate) fn add_audit(
+    result: &mut BenchmarkComplete,
+    recording: &Recording,
+    measured: Measured,
+    seen: &SeenEvents,
+    notices: NoticePolicy,
+) {
     let judgement = measured.judgement;
     if judgement.verdict != Verdict::Pass {
         (result.verdict, result.cause) = (judgement.verdict, judgement.cause);
@@ -21,28 +27,32 @@ pub(crate) fn add_audit(result: &mut BenchmarkComplete, recording: &Recording, m
         return;
     }
     let spans: Vec<_> = measured.windows.iter().filter_map(|window| window.span).collect();
-    let Some(audit) = call_audit(seen, &spans) else {
+    let Some(calls) = AuditedCalls::of(seen, &spans) else {
         let notice = "the calls were not audited: no call of a CUDA driver was seen in the worker";
-        result.notices.push(notice.to_owned());
+        add_notices(result, vec![notice.to_owned()], notices);
         return;
     };
+    result.audit = Some(calls.audit());
     if recording.execution == Execution::Sealed
-        && let Some(kernel) = unplanned(seen, &spans, &kernels_of(recording))
+        && let Some(kernel) = calls.unplanned(&kernels_of(recording))
     {
-        result.verdict = Verdict::ProtocolViolation;
-        result.message = Some(format!(
-            "an audited call launched `{kernel}` more often than its launch plan says"
-        ));
+        let message = format!("an audited call launched `{kernel}` more often than its launch plan says");
+        let failure = CaseFailure {
+            verdict: Verdict::ProtocolViolation,
+            cause: Cause::UnplannedLaunch,
+            message,
+        };
+        failure.fill_in(result);
     }
-    result.notices.extend(findings(&audit));
-    result.audit = Some(audit);
+    add_notices(result, calls.findings(), notices);
 }
 
-/// Returns the notice about calls that could not be audited.
-pub(crate) fn not_audited(failure: &Failure) -> String {
+/// Adds why the calls of a case could not be audited to its result.
+pub(crate) fn add_no_audit(result: &mut BenchmarkComplete, failure: &Failure, notices: NoticePolicy) {
     let hint = failure.hint().map(|hint| format!(" (hint: {hint})"));
     let error = gpubench_diagnostic::chain(failure.as_error());
-    format!("the calls were not audited: {error}{}", hint.unwrap_or_default())
+    let notice = format!("the calls were not audited: {error}{}", hint.unwrap_or_default());
+    add_notices(result, vec![notice], notices);
 }
 
 /// Returns the kernels that a call launches, each as often as it does.

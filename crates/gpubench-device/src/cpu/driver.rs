@@ -12,13 +12,14 @@ use gpubench_contract::ArithmeticPeaks;
 
 use super::callgrind::{self, CallgrindCounter};
 use super::executor::{self, Kernel, LaunchShape, Pool, ScheduleSeed};
-use super::stream::{EventTime, Operation, PackedArguments, Queued, StreamQueue, monotonic_ns};
+use super::stream::{EventTime, Operation, PackedArguments, Queued, StreamQueue};
 use crate::driver::check_arguments;
 use crate::memfd::{MemfdTable, PAGE};
 use crate::word::SharedWord;
 use crate::{
     Absence, AbsenceKind, Access, ClockBound, CountRequest, Counter, DeviceError, DevicePtr, Driver, Event, Facts,
     Freeze, Function, Graph, HostWork, LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources, Stream, Tracer,
+    monotonic_ns,
 };
 
 /// Default size of a cache flush, in bytes. Shared cloud machines report last-level caches of

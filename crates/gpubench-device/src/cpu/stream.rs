@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::executor::{Access, FaultKind, Kernel, KernelFault, LaunchShape, Pool};
 use crate::word::SharedWord;
-use crate::{DeviceError, Fault, FaultCode, HostWork};
+use crate::{DeviceError, Fault, FaultCode, HostWork, monotonic_ns};
 
 /// The time at which an event was recorded, in nanoseconds of the monotonic clock; 0 before that.
 pub(super) type EventTime = Arc<AtomicU64>;
@@ -322,16 +322,6 @@ fn code_of(kind: &FaultKind) -> FaultCode {
         FaultKind::Trap { .. } | FaultKind::Assert { .. } => FaultCode::Trap,
         FaultKind::InvalidLaunch | FaultKind::OutOfStacks | FaultKind::OutOfDynamicShared => FaultCode::Other,
     }
-}
-
-/// Returns the monotonic clock in nanoseconds, as the harness's stamp kernel reads it.
-pub(super) fn monotonic_ns() -> u64 {
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // The C library's function also works where a tool such as valgrind hides the kernel's page of
-    // functions from the process.
-    // SAFETY: it writes the time to a local variable; every Linux has this clock.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ pub use failure::CaseFailure;
 pub use idle_workers::{Another, IdleWorkers};
 pub use measured::{Measured, MeasuredInTurns, RolesAfterwards};
 pub use observation::{note_observation, note_reading};
-pub use pass_criteria::{NoticePolicy, PassCriteria};
+pub use pass_criteria::{NoticePolicy, PassCriteria, add_notices};
 pub use protocol::{Energy, Protocol};
 pub use result::{Expectations, add_hardware, fill_in};
 pub use run_mode::RunMode;

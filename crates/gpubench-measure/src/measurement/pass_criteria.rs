@@ -47,18 +47,25 @@ pub(super) fn apply_criteria(record: &mut BenchmarkComplete, findings: CheckFind
         record.notices.extend(notices);
         return;
     }
-    let denied = criteria.notices == NoticePolicy::Deny && !notices.is_empty();
-    let failure = if let Some(message) = blind {
+    if let Some(message) = blind {
         record.notices.extend(notices);
-        Some(CaseFailure::error(Cause::BlindCheck, message))
-    } else if denied {
-        Some(CaseFailure::error(Cause::DeniedNotice, notices.join("; ")))
+        CaseFailure::error(Cause::BlindCheck, message).fill_in(record);
+        return;
+    }
+    add_notices(record, notices, criteria.notices);
+    if record.verdict == Verdict::Pass
+        && let Some(failure) = grade_too_low(record, criteria.least_grade)
+    {
+        failure.fill_in(record);
+    }
+}
+
+/// Adds notices to a result. If notices are denied, they fail a case that passed.
+pub fn add_notices(record: &mut BenchmarkComplete, notices: Vec<String>, policy: NoticePolicy) {
+    if policy == NoticePolicy::Deny && record.verdict == Verdict::Pass && !notices.is_empty() {
+        CaseFailure::error(Cause::DeniedNotice, notices.join("; ")).fill_in(record);
     } else {
         record.notices.extend(notices);
-        grade_too_low(record, criteria.least_grade)
-    };
-    if let Some(failure) = failure {
-        failure.fill_in(record);
     }
 }
 

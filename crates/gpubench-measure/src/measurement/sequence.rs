@@ -10,9 +10,9 @@ use crate::clients::{
     listen,
 };
 use crate::verdict::{Ending, WindowEvidence, WindowSpan};
-use gpubench_device::{FaultCode, KernelHost};
+use gpubench_device::{FaultCode, KernelHost, monotonic_ns};
 use gpubench_protocol::window::{CodePlacement, Gate, WindowKind, WindowOwner};
-use gpubench_protocol::wire::{Claim, Generate, WindowOrder};
+use gpubench_protocol::wire::{Claim, Generate, WindowFacts, WindowOrder};
 
 /// Margin of the referee's deadline over the broker's, so that the broker is the one that gives up.
 const REFEREE_MARGIN: Duration = Duration::from_secs(60);
@@ -127,10 +127,17 @@ impl Sequencer<'_> {
         self.referee.release(&order).map_err(MeasureError::referee)?;
         let mut outcome = self.await_end(worker, window)?;
         if let WindowOutcome::Ended(evidence) = &mut outcome {
+            let WindowFacts {
+                call_ns,
+                returned_seen_ns,
+                ..
+            } = *evidence.facts;
             evidence.span = Some(WindowSpan {
                 process: worker.child().id(),
                 began_ns,
                 ended_ns: monotonic_ns(),
+                timed_ns: (returned_seen_ns > 0)
+                    .then_some((returned_seen_ns.saturating_sub(call_ns), returned_seen_ns)),
             });
         }
         Ok(outcome)
@@ -300,12 +307,6 @@ impl Sequencer<'_> {
         }
         self.referee.close_case(interrupt).map_err(MeasureError::Open)
     }
-}
-
-/// Returns the nanoseconds of `CLOCK_MONOTONIC`, the clock of probes.
-fn monotonic_ns() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs()
 }
 
 /// Returns the ending of a case for a failure of its worker.

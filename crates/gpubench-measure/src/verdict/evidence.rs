@@ -141,6 +141,10 @@ pub struct WindowSpan {
     pub began_ns: u64,
     /// After its claim was received, likewise.
     pub ended_ns: u64,
+    /// The timed call by the referee's host, likewise: from the last look that did not find *go* to
+    /// the look that found *returned*. `None` where a stream held the call back, whose host code
+    /// ran before.
+    pub timed_ns: Option<(u64, u64)>,
 }
 
 /// What the time of a window is used for.

@@ -6,7 +6,7 @@ use std::process::{Child, Command};
 use std::thread::ScopedJoinHandle;
 
 use gpubench_bpf::elf::Library;
-use gpubench_bpf::{Abilities, Ability, AttachType, BpfError, HeldChild, KernelTypes, Link, Update};
+use gpubench_bpf::{Abilities, Ability, AttachType, BpfError, HeldChild, KernelTypes, Link, Map, Update};
 use gpubench_diagnostic::Failure;
 
 use super::counts::Counts;
@@ -329,6 +329,11 @@ impl Observer {
     /// on.
     pub fn drivers(&self) -> impl Iterator<Item = &Driver> {
         self.drivers.values()
+    }
+
+    /// Returns the map of the followed processes, by pid.
+    pub(crate) fn processes(&self) -> &Map {
+        &self.maps.processes
     }
 
     /// Returns the command that was started, if one was.

@@ -11,4 +11,5 @@ mod loss;
 mod memory;
 mod names;
 mod processes;
+mod system_calls;
 mod work;

@@ -10,36 +10,52 @@ use super::RefereeError;
 use super::case::{OpenCase, Referee};
 use super::page::WorkerPage;
 use super::window::{POLL_INTERVAL, handle_abort};
-use crate::wire::{Channel, WindowEnd, WindowOrder};
+use crate::wire::{Channel, WindowEnd, WindowFacts, WindowOrder};
+use gpubench_device::monotonic_ns;
 
 /// What the referee's host has seen of a call.
 pub(super) enum SeenCall {
-    /// It has returned, this long after the last look that did not find *go*.
-    Took(Duration),
-    /// It has returned at this time of the device's clock, which the host can read, in nanoseconds.
-    ReturnedAt(u64),
+    /// It has returned.
+    Returned {
+        /// When.
+        at: ReturnTime,
+        /// When the host saw *returned*, in nanoseconds of `CLOCK_MONOTONIC`.
+        seen_ns: u64,
+    },
     /// The window was over without *returned*.
     NotReturned,
     /// The broker ended the window, or its time was up.
     EndedEarly(WindowEnd),
 }
 
+/// When a call returned.
+#[derive(Clone, Copy)]
+pub(super) enum ReturnTime {
+    /// This long after the last look that did not find *go*.
+    AfterGo(Duration),
+    /// At this time of the device's clock, which the host can read, in nanoseconds.
+    OnDevice(u64),
+}
+
 impl SeenCall {
-    /// Returns the time of the call in nanoseconds; 0 if it has not returned. `s1_ns` is the
-    /// device's clock right before *go*.
-    pub(super) fn wall_ns(&self, s1_ns: u64) -> u64 {
-        match self {
-            SeenCall::Took(took) => took.as_nanos() as u64,
-            SeenCall::ReturnedAt(at_ns) => at_ns.saturating_sub(s1_ns),
-            SeenCall::NotReturned | SeenCall::EndedEarly(_) => 0,
-        }
+    /// Adds the call to the facts about its window, if it has returned. They have the device's
+    /// clock right before *go* already.
+    pub(super) fn report(&self, facts: &mut WindowFacts) {
+        let SeenCall::Returned { at, seen_ns } = *self else {
+            return;
+        };
+        facts.call_ns = match at {
+            ReturnTime::AfterGo(took) => took.as_nanos() as u64,
+            ReturnTime::OnDevice(at_ns) => at_ns.saturating_sub(facts.s1_ns),
+        };
+        facts.returned_seen_ns = seen_ns;
     }
 
     /// Returns how the window ended, if it ended early.
     pub(super) fn ended_early(&self) -> Option<WindowEnd> {
         match self {
             SeenCall::EndedEarly(end) => Some(*end),
-            SeenCall::Took(_) | SeenCall::ReturnedAt(_) | SeenCall::NotReturned => None,
+            SeenCall::Returned { .. } | SeenCall::NotReturned => None,
         }
     }
 }
@@ -74,9 +90,12 @@ impl Referee {
             }
         }
         Ok(match self.see(returned, page, order, broker, &mut Instant::now())? {
-            Wait::Seen => match self.driver.host_reads_clock_ns() {
-                Some(at_ns) => SeenCall::ReturnedAt(at_ns),
-                None => SeenCall::Took(before_go.elapsed()),
+            Wait::Seen => SeenCall::Returned {
+                at: match self.driver.host_reads_clock_ns() {
+                    Some(at_ns) => ReturnTime::OnDevice(at_ns),
+                    None => ReturnTime::AfterGo(before_go.elapsed()),
+                },
+                seen_ns: monotonic_ns(),
             },
             Wait::Over => SeenCall::NotReturned,
             Wait::EndedEarly(end) => SeenCall::EndedEarly(end),

@@ -98,7 +98,9 @@ impl Referee {
 
         let found = self.harness.collect(&mut *self.driver, batch)?;
         stamps.report(&found, &mut facts)?;
-        facts.call_ns = call.map_or(0, |call| call.wall_ns(facts.s1_ns));
+        if let Some(call) = call {
+            call.report(&mut facts);
+        }
         let left = PageLeft::of(&found.of(left)?.0).ok_or(RefereeError::Order("the page is too short"))?;
         // A worker that runs ahead writes a later window's number.
         if facts.end == WindowEnd::Checked && left.done != order.window {

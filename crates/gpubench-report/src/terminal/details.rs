@@ -6,7 +6,8 @@ use std::time::Duration;
 use crate::kernels;
 use gpubench_contract::units::{counted, energy, percent, size, time, wall_time};
 use gpubench_contract::{
-    BenchmarkComplete, CallAudit, DeviceWork, Environment, KernelUse, Metric, Stats, StepTimes, Verdict,
+    AuditedSystemCall, BenchmarkComplete, CallAudit, DeviceWork, Environment, KernelUse, Metric, Stats, StepTimes,
+    Verdict,
 };
 use gpubench_diagnostic::layout::unbroken;
 use gpubench_diagnostic::printable_line;
@@ -90,8 +91,44 @@ fn device_work(work: &DeviceWork) -> String {
     format!("on the device {} in {kernels}{others}", time(work.busy_ns))
 }
 
-/// Returns `a call asks the driver for 2 launches, 1 copy of 4 KiB`, without what is zero.
+/// Returns `a call asks the driver for 2 launches, 1 copy of 4 KiB`, without what is zero, and the
+/// system calls where they are timed.
 fn audit(audit: &CallAudit) -> String {
+    let asked = asked_of_driver(audit);
+    match &audit.system_calls {
+        Some(calls) => format!("{asked}, and makes {} while it is timed", system_calls(calls)),
+        None => asked,
+    }
+}
+
+/// Returns `6 system calls (4 ioctl, 1.50 futex, 0.50 others)`.
+fn system_calls(calls: &[AuditedSystemCall]) -> String {
+    const NAMED: usize = 3;
+    let (named, others) = calls.split_at(calls.len().min(NAMED));
+    let sum = |calls: &[AuditedSystemCall]| calls.iter().map(|call| call.calls).sum::<f64>();
+    let mut names: Vec<String> = named
+        .iter()
+        .map(|call| format!("{} {}", mean(call.calls), call.name))
+        .collect();
+    if !others.is_empty() {
+        names.push(format!("{} others", mean(sum(others))));
+    }
+    match mean(sum(calls)).as_str() {
+        _ if calls.is_empty() => "no system call".to_owned(),
+        "1" => format!("1 system call ({})", names.join(", ")),
+        number => format!("{number} system calls ({})", names.join(", ")),
+    }
+}
+
+/// Returns a mean over calls: `2`, or `0.50` where calls differ.
+fn mean(number: f64) -> String {
+    match number.fract() == 0.0 {
+        true => number.to_string(),
+        false => format!("{number:.2}"),
+    }
+}
+
+fn asked_of_driver(audit: &CallAudit) -> String {
     let copied = format!(" of {}", size(audit.copied_bytes as u64));
     let parts = [
         (audit.launches, ["launch", "launches"], ""),
@@ -103,10 +140,9 @@ fn audit(audit: &CallAudit) -> String {
     ];
     let parts = parts.into_iter().filter(|(number, ..)| *number > 0.0);
     let parts: Vec<String> = parts
-        .map(|(number, [one, several], of)| match number.fract() == 0.0 {
-            true if number == 1.0 => format!("1 {one}{of}"),
-            true => format!("{number} {several}{of}"),
-            false => format!("{number:.2} {several}{of}"),
+        .map(|(number, [one, several], of)| match number == 1.0 {
+            true => format!("1 {one}{of}"),
+            false => format!("{} {several}{of}", mean(number)),
         })
         .collect();
     match &parts[..] {
@@ -258,6 +294,39 @@ mod tests {
         assert_eq!(
             audit(&busy),
             "a call asks the driver for 2 launches, 1 copy of 4 KiB, 0.50 frees"
+        );
+    }
+
+    #[test]
+    fn an_audit_names_the_most_frequent_system_calls_of_timed_host_code() {
+        let of = |calls: &[(&str, f64)]| {
+            let call = |(name, calls): &(&str, f64)| AuditedSystemCall {
+                name: (*name).to_owned(),
+                calls: *calls,
+            };
+            audit(&CallAudit {
+                launches: 1.0,
+                system_calls: Some(calls.iter().map(call).collect()),
+                ..CallAudit::default()
+            })
+        };
+        let begin = "a call asks the driver for 1 launch, and makes ";
+        let shown = |calls: &[(&str, f64)]| of(calls).strip_prefix(begin).map(str::to_owned);
+        assert_eq!(shown(&[]).as_deref(), Some("no system call while it is timed"));
+        assert_eq!(
+            shown(&[("ioctl", 1.0)]).as_deref(),
+            Some("1 system call (1 ioctl) while it is timed")
+        );
+        let many = [
+            ("ioctl", 4.0),
+            ("futex", 1.5),
+            ("read", 1.0),
+            ("brk", 0.25),
+            ("mmap", 0.25),
+        ];
+        assert_eq!(
+            shown(&many).as_deref(),
+            Some("7 system calls (4 ioctl, 1.50 futex, 1 read, 0.50 others) while it is timed")
         );
     }
 

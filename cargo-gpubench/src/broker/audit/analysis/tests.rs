@@ -1,5 +1,8 @@
 use gpubench_observe::testing::Script;
-use gpubench_observe::{CopyDirection, LaunchKind};
+use gpubench_observe::{
+    CopyDirection, EventKind, Execution, FunctionHandle, LaunchKind, Origin, ProcessId, ProcessStart, SystemCall,
+    Timestamp,
+};
 
 use super::*;
 
@@ -19,6 +22,7 @@ fn spans(begin_ms: &[u64]) -> Vec<WindowSpan> {
         process: 7,
         began_ns: ms * 1_000_000,
         ended_ns: (ms + 1) * 1_000_000,
+        timed_ns: None,
     };
     begin_ms.iter().map(span).collect()
 }
@@ -26,7 +30,21 @@ fn spans(begin_ms: &[u64]) -> Vec<WindowSpan> {
 fn seen(scripts: impl IntoIterator<Item = Script>) -> SeenEvents {
     SeenEvents {
         events: scripts.into_iter().flat_map(|script| script.events).collect(),
-        lost: 0,
+        ..SeenEvents::default()
+    }
+}
+
+/// Returns the calls of a worker that begin at these milliseconds, after a first call that is left
+/// out.
+fn calls(script: Script, begin_ms: &[u64]) -> AuditedCalls {
+    let begins: Vec<u64> = [2].iter().chain(begin_ms).copied().collect();
+    AuditedCalls::of(&seen([script]), &spans(&begins)).unwrap()
+}
+
+fn kernel(name: &str, launches: f64) -> AuditedKernel {
+    AuditedKernel {
+        name: name.to_owned(),
+        launches,
     }
 }
 
@@ -42,29 +60,39 @@ fn calls_are_counted_in_their_spans_and_without_the_kernels_of_the_tool() {
         .launch_as(1, LaunchKind::Plain, Execution::Captured)
         .copy(CopyDirection::HostToDevice, 100, std::time::Duration::ZERO);
     let other = Script::of(8, 0, "referee").name(1, "gemm").after_ms(10).launch(1);
-    let audit = call_audit(&seen([script, other]), &spans(&[10, 20])).unwrap();
+    let calls = AuditedCalls::of(&seen([script, other]), &spans(&[5, 10, 20])).unwrap();
+    let audit = calls.audit();
     assert_eq!((audit.calls, audit.launches, audit.streams), (2, 1.0, 1.0));
     assert_eq!((audit.copies, audit.copied_bytes), (0.5, 50.0));
-    let gemm = AuditedKernel {
-        name: "gemm".to_owned(),
-        launches: 1.0,
+    assert_eq!(audit.kernels, [kernel("gemm", 1.0)]);
+    assert_eq!(calls.findings(), [""; 0]);
+}
+
+#[test]
+fn the_first_call_is_left_out_unless_it_is_the_only_one() {
+    let script = || worker().after_ms(10).launch(1).launch(1).after_ms(10).launch(1);
+    let launches = |begin_ms: &[u64]| {
+        let calls = AuditedCalls::of(&seen([script()]), &spans(begin_ms)).unwrap();
+        (calls.audit().calls, calls.audit().launches)
     };
-    assert_eq!(audit.kernels, [gemm]);
-    assert_eq!(findings(&audit), [""; 0]);
+    assert_eq!(launches(&[10]), (1, 2.0));
+    assert_eq!(launches(&[10, 20]), (1, 1.0));
 }
 
 #[test]
 fn a_leak_of_each_call_is_found_and_memory_of_the_set_up_is_not() {
     let script = worker()
+        .launch(1)
         .after_ms(10)
         .allocate(0x2000, MIB)
         .allocate(0x3000, 8 * MIB)
         .free(0x3000)
         .after_ms(10)
+        .launch(1)
         .allocate(0x4000, MIB);
-    let audit = call_audit(&seen([script]), &spans(&[10, 20])).unwrap();
-    assert_eq!(audit.bytes_left, MIB as f64);
-    let findings = findings(&audit);
+    let calls = calls(script, &[10, 20]);
+    assert_eq!(calls.audit().bytes_left, MIB as f64);
+    let findings = calls.findings();
     assert!(
         findings[0].starts_with("each call leaves 1 MiB allocated: 3 allocations and 1 free in 2 audited calls"),
         "{findings:?}"
@@ -72,23 +100,47 @@ fn a_leak_of_each_call_is_found_and_memory_of_the_set_up_is_not() {
 }
 
 #[test]
+fn a_leak_of_some_calls_is_found() {
+    let leaks = |script: Script, address| script.launch(1).allocate(address, MIB).after_ms(10);
+    let idle = |script: Script| script.launch(1).after_ms(10);
+    let script = leaks(worker().after_ms(10), 0x2000);
+    let script = leaks(idle(idle(script)), 0x3000);
+    let findings = calls(script, &[10, 20, 30, 40]).findings();
+    assert!(
+        findings[0].starts_with("on average, a call leaves 512 KiB allocated"),
+        "{findings:?}"
+    );
+}
+
+#[test]
+fn a_workspace_that_is_allocated_once_or_replaced_is_no_leak() {
+    let once = worker().after_ms(10).launch(1).after_ms(10).launch(1);
+    let once = once.allocate(0x2000, 32 * MIB).after_ms(10).launch(1);
+    assert_eq!(calls(once, &[10, 20, 30]).findings(), [""; 0]);
+    let replaced = worker().after_ms(2).allocate(0x2000, MIB).after_ms(8);
+    let replaced = replaced.launch(1).free(0x2000).allocate(0x3000, MIB).after_ms(10);
+    let replaced = replaced.launch(1).free(0x3000).allocate(0x2000, MIB);
+    assert_eq!(calls(replaced, &[10, 20]).findings(), [""; 0]);
+}
+
+#[test]
 fn memory_of_the_set_up_that_a_call_frees_is_less_than_before() {
-    let script = worker().after_ms(10).free(0x1000).free(0);
-    let audit = call_audit(&seen([script]), &spans(&[10])).unwrap();
+    let calls = calls(worker().after_ms(10).launch(1).free(0x1000).free(0), &[10]);
+    let audit = calls.audit();
     assert_eq!((audit.frees, audit.bytes_left), (1.0, -64.0));
-    assert_eq!(findings(&audit), [""; 0]);
+    assert_eq!(calls.findings(), [""; 0]);
 }
 
 #[test]
 fn failed_calls_and_lost_events_are_told() {
-    let script = worker().after_ms(10).fail("cuMemAlloc", 2);
+    let script = worker().after_ms(10).launch(1).fail("cuMemAlloc", 2);
     let lossy = SeenEvents {
         lost: 3,
         ..seen([script])
     };
-    let findings = findings(&call_audit(&lossy, &spans(&[10])).unwrap());
+    let calls = AuditedCalls::of(&lossy, &spans(&[10])).unwrap();
     assert_eq!(
-        findings,
+        calls.findings(),
         [
             "1 call of the CUDA driver failed in 1 audited call",
             "the audit lost 3 events, so its numbers may be too low",
@@ -97,22 +149,109 @@ fn failed_calls_and_lost_events_are_told() {
 }
 
 #[test]
+fn calls_without_any_work_are_told() {
+    let findings = calls(worker().after_ms(10).launch(2), &[10]).findings();
+    assert!(
+        findings[0].starts_with("no launch, copy or fill was seen in 1 audited call"),
+        "{findings:?}"
+    );
+}
+
+#[test]
 fn nothing_of_the_worker_is_no_audit() {
+    let audited = |script, begin_ms: &[u64]| AuditedCalls::of(&seen([script]), &spans(begin_ms)).is_some();
     let other = Script::of(8, 0, "referee").after_ms(10).launch(1);
-    assert_eq!(call_audit(&seen([other]), &spans(&[10])), None);
-    assert_eq!(call_audit(&seen([worker()]), &[]), None);
-    let began = Script::of(7, 0, "worker");
-    assert_eq!(call_audit(&seen([began]), &spans(&[10])), None);
+    assert!(!audited(other, &[10]));
+    assert!(!audited(worker(), &[]));
+    assert!(!audited(Script::of(7, 0, "worker"), &[10]));
+}
+
+#[test]
+fn processes_that_the_worker_starts_are_audited_with_it() {
+    let parent = ProcessId {
+        pid: 7,
+        started: Timestamp(0),
+    };
+    let child = Script::unseen(9, 5).push(EventKind::Started(ProcessStart {
+        origin: Origin::Fork { parent },
+        executable: None,
+        command: Vec::new(),
+    }));
+    let child = child.name(1, "scan").after_ms(5).launch(1);
+    let calls = AuditedCalls::of(&seen([worker(), child]), &spans(&[10])).unwrap();
+    assert_eq!(calls.audit().kernels, [kernel("scan", 1.0)]);
 }
 
 #[test]
 fn a_kernel_that_the_plan_does_not_launch_so_often_is_found() {
     let script = || worker().name(3, "extra").after_ms(10).launch(1).launch(2);
-    let unplanned = |script: Script, planned: &[&str]| unplanned(&seen([script]), &spans(&[10]), planned);
+    let unplanned = |script: Script, planned: &[&str]| calls(script, &[10]).unplanned(planned);
     assert_eq!(unplanned(script(), &["gemm"]), None);
     assert_eq!(unplanned(script().launch(3), &["gemm"]), Some("extra".to_owned()));
     assert_eq!(unplanned(script().launch(1), &["gemm"]), Some("gemm".to_owned()));
     assert_eq!(unplanned(script().launch(1), &["gemm", "gemm"]), None);
     // The driver did not tell its name.
     assert_eq!(unplanned(script().launch(9), &["gemm"]), None);
+    // The end of its name is cut off.
+    let long = script().name(4, &"n".repeat(LONGEST_NAME)).launch(4);
+    assert_eq!(unplanned(long, &["gemm"]), None);
+}
+
+#[test]
+fn a_launch_has_the_name_that_its_handle_had_then() {
+    let (first, second) = (FunctionHandle(5), FunctionHandle(6));
+    let alias = |function, of| EventKind::Alias { function, of };
+    let script = worker()
+        .after_ms(10)
+        // Its name comes through another handle, after the launch.
+        .launch(5)
+        .push(alias(first, second))
+        .name(6, "late")
+        .launch(5)
+        // Then the driver uses the handle for another kernel.
+        .name(6, "next")
+        .launch(6);
+    let audit = calls(script, &[10]).audit();
+    assert_eq!(audit.kernels, [kernel("late", 2.0), kernel("next", 1.0)]);
+    // Two handles that are named for each other end in no circle.
+    let script = worker().after_ms(10).launch(5);
+    let script = script.push(alias(first, second)).push(alias(second, first)).launch(6);
+    assert_eq!(calls(script, &[10]).audit().kernels, [kernel(UNNAMED, 2.0)]);
+}
+
+#[test]
+fn system_calls_count_while_host_code_is_timed() {
+    let (once, often) = (1, 2);
+    let call = |at_us: u64, process, number| SystemCall {
+        at: Timestamp(at_us * 1000),
+        process,
+        number,
+    };
+    let system_calls = vec![
+        call(9_900, 7, once),
+        call(10_100, 7, once),
+        call(10_200, 8, once),
+        call(10_300, 7, often),
+        call(10_400, 7, often),
+        call(10_500, 7, once),
+        call(20_200, 7, often),
+    ];
+    let seen = SeenEvents {
+        system_calls,
+        ..seen([worker().after_ms(10).launch(1)])
+    };
+    let timed = |from_us: u64, until_us: u64| Some((from_us * 1000, until_us * 1000));
+    let mut spans = spans(&[2, 10, 20]);
+    (spans[1].timed_ns, spans[2].timed_ns) = (timed(10_100, 10_500), timed(20_100, 20_500));
+    let named = |spans: &[WindowSpan]| {
+        let calls = AuditedCalls::of(&seen, spans).unwrap().audit().system_calls?;
+        let call = |call: AuditedSystemCall| (call.name, call.calls);
+        Some(calls.into_iter().map(call).collect::<Vec<_>>())
+    };
+    let name = |number| call(0, 7, number).name().into_owned();
+    let expected = [(name(often), 1.5), (name(once), 0.5)];
+    assert_eq!(named(&spans).as_deref(), Some(&expected[..]));
+    // Without host code in its time, no call of the worker is one of the timed region.
+    spans[2].timed_ns = None;
+    assert_eq!(named(&spans), None);
 }
