@@ -61,7 +61,14 @@ fn notices_of(observer: &Observer) -> Vec<String> {
         "no CUDA driver was found at the start: a program that brings its own is observed once it has loaded it"
             .to_owned()
     });
-    missing.into_iter().chain(driver).collect()
+    let refused = observer.refused().map(|(file, error)| {
+        let file = file.display();
+        format!(
+            "`{file}` is named like a CUDA driver, but is not observed: {}",
+            chain(error)
+        )
+    });
+    missing.into_iter().chain(driver).chain(refused).collect()
 }
 
 /// Returns one line for what is missing and how to get it.

@@ -166,6 +166,15 @@ fn an_observation_without_a_subject_ends_after_its_duration_and_looks_at_each_in
 }
 
 #[test]
+fn an_interval_without_end_has_no_samples() {
+    let mut set = Set::up();
+    set.options.interval = Duration::MAX;
+    set.options.duration = Some(Duration::from_millis(20));
+    let (finished, _) = set.watch(Played::default(), Subject::System);
+    assert_eq!(finished.end, ProbeEnd::Duration);
+}
+
+#[test]
 fn a_command_that_fails_passes_its_code_on_and_its_events_are_all_there() {
     let set = Set::up();
     let child = Command::new("sh").args(["-c", "exit 3"]).spawn().expect("a shell");

@@ -146,7 +146,7 @@ impl Watch<'_> {
         let began = Instant::now();
         self.record(&Record::ProbeStarted(Box::new(self.started.clone())))?;
         self.publish()?;
-        let mut next = began + self.interval;
+        let mut last = began;
         let mut is_told = false;
         let (end, status) = loop {
             let events = self.observation.poll()?;
@@ -167,13 +167,13 @@ impl Watch<'_> {
                 is_told = true;
             }
             let time = Instant::now();
-            if time >= next {
+            if time - last >= self.interval {
                 self.sample()?;
                 // After a pause of the machine, one sample makes up for all that are missing.
-                next = (next + self.interval).max(time);
+                last = (last + self.interval).max(time - self.interval);
             }
             let rest = if events > 0 { BUSY } else { IDLE };
-            self.wait(rest.min(next.saturating_duration_since(Instant::now())));
+            self.wait(rest.min(self.interval.saturating_sub(last.elapsed())));
         };
         self.drain()?;
         let mut finished = self.observation.finish(now(), end);

@@ -55,7 +55,8 @@ impl BpfError {
         }
     }
 
-    fn is_denied(&self) -> bool {
+    /// Whether this process lacks rights, so that the same will fail again.
+    pub fn is_denied(&self) -> bool {
         match self {
             BpfError::Refused { source, .. } | BpfError::Rejected { source, .. } => {
                 matches!(source.raw_os_error(), Some(libc::EPERM | libc::EACCES))

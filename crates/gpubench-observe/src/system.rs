@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -27,8 +29,15 @@ fn executable(pid: u32) -> Option<PathBuf> {
     std::fs::read_link(format!("/proc/{pid}/exe")).ok()
 }
 
+/// Returns the beginning of a command line. A whole one has up to megabytes.
 fn command_line(pid: u32) -> Vec<u8> {
-    std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default()
+    const MOST_BYTES: u64 = 4096;
+    let mut line = Vec::new();
+    let read = File::open(format!("/proc/{pid}/cmdline")).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut line));
+    match read {
+        Ok(_) => line,
+        Err(_) => Vec::new(),
+    }
 }
 
 fn words(arguments: &[u8]) -> Vec<String> {
@@ -184,6 +193,23 @@ mod tests {
         assert_eq!(recorded(name).complete(id, BEFORE).executable.as_ref(), Some(&own));
         let other = recorded(b"other").complete(id, BEFORE).executable;
         assert_eq!(other.as_deref(), Some(Path::new("other")));
+    }
+
+    #[test]
+    fn of_a_long_command_line_the_beginning_is_kept() {
+        let long = "word ".repeat(20_000);
+        let mut shell = std::process::Command::new("sh");
+        shell
+            .args(["-c", "read line", &long])
+            .stdin(std::process::Stdio::piped());
+        let mut child = shell.spawn().unwrap();
+        // The kernel sets it up a moment after the exec.
+        let line = std::iter::repeat_with(|| command_line(child.id())).find(|line| !line.is_empty());
+        let line = line.unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(line.len(), 4096);
+        assert!(line.starts_with(b"sh\0-c\0read line\0word word"));
     }
 
     #[test]

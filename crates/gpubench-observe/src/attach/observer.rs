@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::thread::ScopedJoinHandle;
 
-use gpubench_bpf::elf::Library;
+use gpubench_bpf::elf::{Function, Library};
 use gpubench_bpf::{Abilities, Ability, AttachType, BpfError, HeldChild, KernelTypes, Link, Map, Update};
 use gpubench_diagnostic::Failure;
 
@@ -38,7 +38,7 @@ pub struct Observer {
     counts: Counts,
     drivers: BTreeMap<Inode, Driver>,
     /// Files that are named like a driver and cannot be probed.
-    unreadable: BTreeMap<Inode, BpfError>,
+    unreadable: BTreeMap<Inode, (PathBuf, BpfError)>,
     mapped: Option<MappedDrivers>,
     /// Processes that ended before the driver they used was probed.
     too_late: BTreeSet<u32>,
@@ -247,43 +247,51 @@ impl Observer {
         libraries::inode(file).is_some_and(is_known)
     }
 
-    /// Probes a driver. A file that is none is remembered, and no error.
+    /// Probes a driver. A file that is none, or that cannot be probed, is remembered: it does not
+    /// end the observation of the others.
+    ///
+    /// # Errors
+    ///
+    /// If this process may probe none.
     fn probe(&mut self, driver: DriverFile) -> Result<(), BpfError> {
         let DriverFile { path, inode, functions } = driver;
         if self.drivers.contains_key(&inode) {
             return Ok(());
         }
-        let library = match functions {
-            Ok(library) => library.functions,
-            Err(error) => {
-                self.unreadable.insert(inode, error);
-                return Ok(());
+        match functions.and_then(|library| self.probe_functions(&path, &library.functions)) {
+            Ok(recognised) => {
+                self.drivers.insert(inode, Driver { path, recognised });
             }
-        };
+            Err(error @ BpfError::Refused { .. }) if error.is_denied() => return Err(error),
+            Err(error) => {
+                self.unreadable.insert(inode, (path, error));
+            }
+        }
+        Ok(())
+    }
+
+    fn probe_functions(&mut self, path: &Path, library: &[Function]) -> Result<Recognised, BpfError> {
         let coverage = match self.attachment {
             Attachment::AtOnce => Coverage::All,
             Attachment::OneByOne => Coverage::Roles,
         };
-        let plan = Plan::of(&library, &mut self.functions, coverage);
+        let plan = Plan::of(library, &mut self.functions, coverage);
         for (place, points) in plan.places() {
             let program = self.programs.at(place);
             match self.attachment {
                 Attachment::AtOnce => {
-                    let link = Link::uprobe_multi(program, &path, &points, place.moment())?;
+                    let link = Link::uprobe_multi(program, path, &points, place.moment())?;
                     self.links.push(link);
                 }
                 Attachment::OneByOne => {
                     for point in points {
-                        let link = Link::uprobe(program, &path, point, place.moment())?;
+                        let link = Link::uprobe(program, path, point, place.moment())?;
                         self.links.push(link);
                     }
                 }
             }
         }
-        let recognised = Recognised::of(&library);
-        let driver = Driver { path, recognised };
-        self.drivers.insert(inode, driver);
-        Ok(())
+        Ok(Recognised::of(library))
     }
 
     /// Probes drivers that processes have mapped since the last poll.
@@ -301,7 +309,7 @@ impl Observer {
                 && let Err(error) = self.probe_file(&file)
                 && let Some(inode) = libraries::inode(&file)
             {
-                self.unreadable.insert(inode, error);
+                self.unreadable.insert(inode, (file, error));
             }
             // The path of a process that ends leads nowhere, also to a driver that is probed.
             if !is_known && (is_full || !system::exists(pid)) {
@@ -329,6 +337,11 @@ impl Observer {
     /// on.
     pub fn drivers(&self) -> impl Iterator<Item = &Driver> {
         self.drivers.values()
+    }
+
+    /// Returns the files that are named like a driver and cannot be probed, with the reason.
+    pub fn refused(&self) -> impl Iterator<Item = (&Path, &BpfError)> {
+        self.unreadable.values().map(|(path, error)| (&**path, error))
     }
 
     /// Returns the map of the followed processes, by pid.

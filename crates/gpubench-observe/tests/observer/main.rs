@@ -6,6 +6,7 @@ mod counted;
 mod doorbell;
 mod double;
 mod errors;
+mod impostors;
 mod leftovers;
 mod loss;
 mod memory;

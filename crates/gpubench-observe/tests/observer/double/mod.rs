@@ -95,6 +95,16 @@ pub(crate) fn writer() -> PathBuf {
     file
 }
 
+/// A folder with a `libcuda.so.1` of this code.
+pub(crate) fn of_assembly(code: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = folder.path().join("libcuda.s");
+    std::fs::write(&source, format!("{code}\n")).expect("it is written");
+    let file = folder.path().join("libcuda.so.1");
+    compile(source.to_str().expect("it is text"), &file, &["-shared", "-nostdlib"]);
+    folder
+}
+
 /// The folder of a driver.
 pub(crate) fn driver_folder(stubs: Stubs) -> PathBuf {
     Compiled::get().folder(stubs)
