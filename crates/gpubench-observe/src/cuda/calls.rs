@@ -18,7 +18,7 @@ pub(super) fn role(symbol: &str) -> Role {
         "cuLaunch" | "cuLaunchGrid" => Role::LaunchGrid { stream: None },
         "cuLaunchGridAsync" => Role::LaunchGrid { stream: Some(3) },
         "cuGraphLaunch" => Role::GraphLaunch,
-        "cuLaunchHostFunc" | "cuLaunchHostFunc_v2" => Role::HostFunction,
+        "cuLaunchHostFunc" | "cuLaunchHostFunc_v2" | "cuStreamAddCallback" => Role::HostFunction,
 
         "cuMemAlloc_v2" => Role::Allocate(MemoryKind::Device, Bytes(1)),
         "cuMemAllocPitch_v2" => Role::Allocate(MemoryKind::Device, Product(2, 3, 1)),
