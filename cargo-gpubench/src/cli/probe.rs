@@ -169,7 +169,7 @@ impl ProbeArguments {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Textfile(Utf8PathBuf);
 
-/// Why a file is none for node_exporter.
+/// Why node_exporter would not read a file.
 #[derive(Debug, Error)]
 #[error("must end in `.prom`: node_exporter reads no other files")]
 pub(super) struct InvalidTextfile;

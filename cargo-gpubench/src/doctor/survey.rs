@@ -51,8 +51,8 @@ fn gpu_compilers(device: &DeviceOptions) -> (Result<String, String>, Option<Stri
     }
 }
 
-/// Returns what can be observed. Calls cannot where `/proc` shows other process ids than this
-/// process has, whatever the kernel allows.
+/// Returns what can be observed. If `/proc` does not show this process under its own id, calls
+/// cannot be observed, whatever the kernel allows.
 fn abilities() -> Abilities {
     let here = Abilities::here();
     if gpubench_observe::sees_its_own_process_ids() || here.ability >= Ability::Events {

@@ -87,7 +87,8 @@ fn ended(starting: JoinHandle<io::Result<Child>>) -> io::Result<Child> {
         .unwrap_or_else(|_| Err(io::Error::other("the thread that starts it panicked")))
 }
 
-/// Lets signals end this process that its parent catches, as they would end the program.
+/// Resets the signals that the parent catches, so that they end this process as they would end the
+/// program.
 fn end_at_signals() {
     for signal in 1..=libc::SIGRTMAX() {
         // SAFETY: all zeros is an action, which is the default one, and both outlive the calls.

@@ -5,8 +5,8 @@ use std::mem::MaybeUninit;
 /// Signals to this thread wait until it is dropped.
 ///
 /// The verifier gives up with `EAGAIN` when a signal comes, such as the one for a terminal's new
-/// size. It takes milliseconds, and a timer for a profile ticks as often, so trying again need not
-/// help.
+/// size. The verifier takes milliseconds, and the timer of a profiler ticks as often, so a second
+/// try can fail too.
 #[derive(Debug)]
 pub(crate) struct SignalsWait {
     before: libc::sigset_t,

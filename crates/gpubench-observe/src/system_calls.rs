@@ -34,8 +34,8 @@ impl SystemCall {
     }
 }
 
-/// System calls that are left out: the kernel's own way back from a probe, and what programs do to
-/// wait without sleeping.
+/// System calls that are left out. Probes cause the first two, and programs that wait without
+/// sleeping make the third.
 const LEFT_OUT: [&str; 3] = ["uprobe", "uretprobe", "sched_yield"];
 
 /// Records the system calls of the processes that an [`Observer`] follows, as long as both exist.

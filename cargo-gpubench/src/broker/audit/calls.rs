@@ -8,7 +8,9 @@ use super::SeenEvents;
 use gpubench_contract::CallAudit;
 use gpubench_device::harness::kernel_names;
 use gpubench_measure::verdict::WindowSpan;
-use gpubench_observe::{Event, EventKind, Execution, FunctionHandle, MemoryHandle, Origin, StreamHandle, Timestamp};
+use gpubench_observe::{
+    Event, EventKind, Execution, FunctionHandle, MemoryHandle, Origin, StreamHandle, SystemCall, Timestamp,
+};
 
 /// What happened in one call.
 #[derive(Debug, Default)]
@@ -27,13 +29,22 @@ pub(super) struct Call {
 /// if no call of a driver was seen in these processes.
 pub(super) fn calls(seen: &SeenEvents, spans: &[WindowSpan]) -> Option<Vec<Call>> {
     let processes = Processes::of(&seen.events, spans);
-    let mut spans = Spans(spans.iter().map(|span| (*span, Call::of(span))).collect());
-    spans.0.sort_by_key(|(span, _)| span.began_ns);
+    let mut spans = Spans::of(spans);
+    let is_seen = add_events(&mut spans, &processes, &seen.events);
+    add_system_calls(&mut spans, &processes, &seen.system_calls);
+    let left_out = usize::from(spans.0.len() > 1);
+    let calls: Vec<Call> = spans.0.into_iter().skip(left_out).map(|(_, call)| call).collect();
+    (is_seen && !calls.is_empty()).then_some(calls)
+}
+
+/// Adds what processes asked of the driver to the calls in whose spans they did. Returns whether
+/// they asked for anything, within a span or not.
+fn add_events(spans: &mut Spans, processes: &Processes, events: &[Event]) -> bool {
     let mut kernels = Kernels::default();
     let mut sizes: HashMap<(u32, MemoryHandle), u64> = HashMap::new();
     let mut launches: Vec<(usize, usize, StreamHandle)> = Vec::new();
     let mut is_seen = false;
-    for event in &seen.events {
+    for event in events {
         let pid = event.process.pid;
         let Some(worker) = processes.worker_of(pid) else {
             continue;
@@ -58,6 +69,7 @@ pub(super) fn calls(seen: &SeenEvents, spans: &[WindowSpan]) -> Option<Vec<Call>
             kind => spans.0[position].1.add(kind, freed),
         }
     }
+    // Names may come after launches.
     let own: BTreeSet<&str> = kernel_names().collect();
     for (position, kernel, stream) in launches {
         let name = kernels.name(kernel);
@@ -68,7 +80,12 @@ pub(super) fn calls(seen: &SeenEvents, spans: &[WindowSpan]) -> Option<Vec<Call>
         call.streams.insert(stream);
         *call.kernels.entry(name).or_default() += 1;
     }
-    for call in &seen.system_calls {
+    is_seen
+}
+
+/// Adds system calls to the calls in whose timed regions they began.
+fn add_system_calls(spans: &mut Spans, processes: &Processes, system_calls: &[SystemCall]) {
+    for call in system_calls {
         let position = processes
             .worker_of(call.process)
             .and_then(|worker| spans.position(worker, call.at));
@@ -84,9 +101,6 @@ pub(super) fn calls(seen: &SeenEvents, spans: &[WindowSpan]) -> Option<Vec<Call>
             *calls.entry(call.name()).or_default() += 1;
         }
     }
-    let left_out = usize::from(spans.0.len() > 1);
-    let calls: Vec<Call> = spans.0.into_iter().skip(left_out).map(|(_, call)| call).collect();
-    (is_seen && !calls.is_empty()).then_some(calls)
 }
 
 impl Call {
@@ -132,6 +146,12 @@ impl Call {
 struct Spans(Vec<(WindowSpan, Call)>);
 
 impl Spans {
+    fn of(spans: &[WindowSpan]) -> Spans {
+        let mut spans: Vec<_> = spans.iter().map(|span| (*span, Call::of(span))).collect();
+        spans.sort_by_key(|(span, _)| span.began_ns);
+        Spans(spans)
+    }
+
     /// Returns the position of the span in which a worker was at a point in time.
     fn position(&self, worker: u32, at: Timestamp) -> Option<usize> {
         let after = self.0.partition_point(|(span, _)| span.began_ns <= at.0);

@@ -140,7 +140,7 @@ pub(super) fn left(seen: &ProbeState) -> Option<Element> {
     allocations("left", "Left allocated", "failures", rows)
 }
 
-/// Returns the memory that processes have which run on.
+/// Returns the memory that running processes have.
 pub(super) fn still_allocated(seen: &ProbeState) -> Option<Element> {
     let running = still_live(seen).into_iter();
     let rows = running.map(|process| (process, process.live, process.live_bytes, &process.memory[..]));
