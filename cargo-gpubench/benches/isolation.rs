@@ -92,6 +92,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut control_worker = ControlWorker::on(device);
     let protocol = Protocol {
         energy: Default::default(),
+        rest: Default::default(),
         reading: Default::default(),
         mode: RunMode::Measure,
         worker_count: WorkerCountRule::exactly(NonZeroUsize::MIN),

@@ -485,6 +485,7 @@ impl Side {
     ) -> Protocol<'a> {
         Protocol {
             energy: Default::default(),
+            rest: Default::default(),
             reading: Default::default(),
             mode: RunMode::Measure,
             worker_count: WorkerCountRule::exactly(workers),

@@ -63,6 +63,26 @@ pub struct Stop {
     pub target_cv: f64,
 }
 
+/// The time budgets of a result, and the times that were measured and rested. Times on the device
+/// are sums of the times of calls.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct Budget {
+    /// Least time on the device of each worker's warm-up, as `--warmup-time` sets it. Null without
+    /// it.
+    pub warmup_time_ns: Option<u64>,
+    /// Time of the warm-up windows of all workers on the device.
+    pub warmed_up_ns: u64,
+    /// Time of all samples on the device that is enough, as `--sample-time` sets it. Null without
+    /// it. `samples` times `calls_per_sample` is the time that they took.
+    pub sample_time_ns: Option<u64>,
+    /// Number of rests of the device between windows. Rests of cases that are measured alternately
+    /// count in each of them. 0 without `--sleep-after-run`.
+    pub rests: u64,
+    /// Length of all these rests.
+    pub rested_ns: u64,
+}
+
 /// Time that the host needs to queue a call. The unit is nanoseconds whatever the metric is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]

@@ -296,6 +296,8 @@ words! {
         Plateau = "plateau",
         /// `--max-samples` was reached.
         MaxSamples = "max-samples",
+        /// The times of the samples add up to `--sample-time`.
+        SampleTime = "sample-time",
         /// `--max-time` has passed.
         MaxTime = "max-time",
     }

@@ -7,11 +7,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::words::words;
 use super::{
-    ArithmeticPeaks, BenchmarkHistory, CacheState, CalibrationComplete, CallAudit, Cause, Check, ComparisonComplete,
-    Conservation, ContestComplete, ContestShare, Counts, DeviceIdentity, DeviceKind, DeviceWork, Environment, Grade,
-    HostTime, KernelUse, Method, Metric, Params, PartTimes, ProbeFinished, ProbeSample, ProbeStarted, Reading,
-    Revision, SampleFlag, SanitizerReport, Stats, StepTimes, Stop, Throughput, Twin, Verdict, WindowCounts,
-    WorkerShare,
+    ArithmeticPeaks, BenchmarkHistory, Budget, CacheState, CalibrationComplete, CallAudit, Cause, Check,
+    ComparisonComplete, Conservation, ContestComplete, ContestShare, Counts, DeviceIdentity, DeviceKind, DeviceWork,
+    Environment, Grade, HostTime, KernelUse, Method, Metric, Params, PartTimes, ProbeFinished, ProbeSample,
+    ProbeStarted, Reading, Revision, SampleFlag, SanitizerReport, Stats, StepTimes, Stop, Throughput, Twin, Verdict,
+    WindowCounts, WorkerShare,
 };
 
 /// One line of `--message-format json`.
@@ -301,6 +301,10 @@ pub struct BenchmarkComplete {
     /// time before the first call and after the last one, until it moves.
     #[serde(default)]
     pub energy_resolution_j: Option<f64>,
+    /// The time budgets, the time of the warm-up, and rests of the device. Missing if nothing was
+    /// timed, and in records of older versions of the tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
     /// Why sampling stopped. With several workers, the least conclusive of their reasons. Null if
     /// sampling did not finish.
     pub stop: Option<Stop>,
@@ -408,6 +412,7 @@ impl BenchmarkComplete {
             window_counts: WindowCounts::default(),
             distinct_inputs: 0,
             conservation: None,
+            budget: None,
             twin: None,
             kernels: None,
             counts: None,

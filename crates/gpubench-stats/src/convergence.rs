@@ -5,15 +5,16 @@ use std::time::Duration;
 use super::interval::order_statistic_interval;
 use super::moments::Moments;
 use super::quantile::{quantile, sorted};
+use super::spent::Spent;
 use gpubench_contract::StopReason;
 
-/// Decides when to stop sampling. It is a pure function of the samples and the elapsed time, so the
-/// same samples always stop at the same point.
+/// Decides when to stop sampling. It is a pure function of the samples and the time spent on them,
+/// so the same samples always stop at the same point.
 ///
 /// Only `max_samples` can stop sampling before `min_samples`, so a slow kernel takes longer than
-/// `max_time`. The rule is applied after every sample. Because of these repeated looks at the data,
-/// the interval that stops a run covers slightly less than 95 %. It is not the interval that is
-/// reported.
+/// `sample_time` and `max_time`. The rule is applied after every sample. Because of these repeated
+/// looks at the data, the interval that stops a run covers slightly less than 95 %. It is not the
+/// interval that is reported.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StopRule {
     /// The target coefficient of variation. Short kernels never reach it: on an H200, it is 6 to 11
@@ -27,7 +28,9 @@ pub struct StopRule {
     pub spread_from: usize,
     /// Maximum number of samples.
     pub max_samples: usize,
-    /// Maximum time, as measured by the caller of `decide`.
+    /// Time on the device that is enough.
+    pub sample_time: Duration,
+    /// Maximum wall time.
     pub max_time: Duration,
     /// Resolution of the samples, such as the step of the device's clock. An interval cannot become
     /// narrower.
@@ -70,6 +73,7 @@ impl Default for StopRule {
             min_samples: 1,
             spread_from: 0,
             max_samples: usize::MAX,
+            sample_time: Duration::MAX,
             max_time: Duration::MAX,
             step: 0.0,
             plateau: Some(Plateau::default()),
@@ -92,15 +96,15 @@ impl StopRule {
 }
 
 impl StopRule {
-    /// Returns why sampling can stop, or `None` if it must continue. Call it after every sample. It
-    /// makes one pass and one sort, which take some 20 µs for hundreds of samples. It never stops
-    /// before the first sample. Samples that are not finite only stop at the limits.
-    pub fn decide(&self, samples: &[f64], elapsed: Duration) -> Option<StopReason> {
+    /// Returns why sampling can stop, or `None` if it must continue. `spent` is the time spent on
+    /// the samples. Call it after every sample. It makes one pass and one sort, which take some
+    /// 20 µs for hundreds of samples. It never stops before the first sample. Samples that are not
+    /// finite only stop at the limits.
+    pub fn decide(&self, samples: &[f64], spent: Spent) -> Option<StopReason> {
         if samples.is_empty() {
             return None;
         }
-        self.converged(samples)
-            .or_else(|| self.at_limit(samples.len(), elapsed))
+        self.converged(samples).or_else(|| self.at_limit(samples.len(), spent))
     }
 
     fn converged(&self, samples: &[f64]) -> Option<StopReason> {
@@ -145,10 +149,14 @@ impl StopRule {
         estimates.cv().is_some_and(|spread| spread < plateau.spread)
     }
 
-    fn at_limit(&self, samples: usize, elapsed: Duration) -> Option<StopReason> {
+    fn at_limit(&self, samples: usize, spent: Spent) -> Option<StopReason> {
         if samples >= self.max_samples {
             Some(StopReason::MaxSamples)
-        } else if elapsed >= self.max_time && samples >= self.min_samples {
+        } else if samples < self.min_samples {
+            None
+        } else if spent.device >= self.sample_time {
+            Some(StopReason::SampleTime)
+        } else if spent.wall >= self.max_time {
             Some(StopReason::MaxTime)
         } else {
             None
@@ -162,7 +170,14 @@ mod tests {
 
     use super::*;
 
-    const SOON: Duration = Duration::from_millis(1);
+    const SOON: Spent = Spent {
+        wall: Duration::from_millis(1),
+        device: Duration::ZERO,
+    };
+
+    fn after(wall: Duration) -> Spent {
+        Spent { wall, ..SOON }
+    }
 
     /// Returns samples spread evenly over `center` ± `half_width`, in seeded random order.
     fn spread(n: usize, center: f64, half_width: f64) -> Vec<f64> {
@@ -233,14 +248,38 @@ mod tests {
     fn the_time_limit_respects_the_minimum_number_of_samples_but_the_maximum_number_does_not() {
         let rule = StopRule::usual();
         let spread: Vec<f64> = (0..20).map(|i| 1e9 * f64::from(1 + i % 5)).collect();
-        assert_eq!(rule.decide(&spread[..19], Duration::from_secs(60)), None);
-        assert_eq!(rule.decide(&spread, Duration::from_secs(2)), Some(StopReason::MaxTime));
-        assert_eq!(rule.decide(&spread, Duration::from_secs(1)), None);
+        assert_eq!(rule.decide(&spread[..19], after(Duration::from_secs(60))), None);
+        assert_eq!(
+            rule.decide(&spread, after(Duration::from_secs(2))),
+            Some(StopReason::MaxTime)
+        );
+        assert_eq!(rule.decide(&spread, after(Duration::from_secs(1))), None);
         let few = StopRule {
             max_samples: 3,
             ..StopRule::usual()
         };
         assert_eq!(run(&few, &[1.0, 2.0, 3.0]), (3, Some(StopReason::MaxSamples)));
+    }
+
+    #[test]
+    fn enough_time_on_the_device_stops_from_the_minimum_number_of_samples_on() {
+        let rule = StopRule {
+            sample_time: Duration::from_millis(100),
+            ..StopRule::usual()
+        };
+        let spread: Vec<f64> = (0..20).map(|i| 1e6 * f64::from(1 + i % 5)).collect();
+        let on_device = |ms| Spent {
+            wall: Duration::from_secs(1),
+            device: Duration::from_millis(ms),
+        };
+        assert_eq!(rule.decide(&spread, on_device(99)), None);
+        assert_eq!(rule.decide(&spread, on_device(100)), Some(StopReason::SampleTime));
+        assert_eq!(rule.decide(&spread[..19], on_device(1_000)), None);
+        assert_eq!(StopRule::usual().decide(&spread, on_device(100_000)), None, "no limit");
+        // Whichever comes first.
+        let late = after(Duration::from_secs(2));
+        assert_eq!(rule.decide(&spread, late), Some(StopReason::MaxTime));
+        assert_eq!(rule.decide(&[1e6; 20], on_device(1)), Some(StopReason::TargetCv));
     }
 
     #[test]
@@ -260,7 +299,7 @@ mod tests {
         assert_eq!(run(&later, &[1e6; 60]), (40, Some(StopReason::TargetCv)));
         // From the minimum number on, the time limit stops sampling whatever the spread.
         assert_eq!(
-            rule.decide(&[1e6; 2], Duration::from_secs(2)),
+            rule.decide(&[1e6; 2], after(Duration::from_secs(2))),
             Some(StopReason::MaxTime)
         );
     }
@@ -302,7 +341,7 @@ mod tests {
 
     #[test]
     fn sampling_never_stops_before_the_first_sample() {
-        assert_eq!(StopRule::usual().decide(&[], Duration::from_secs(60)), None);
+        assert_eq!(StopRule::usual().decide(&[], after(Duration::from_secs(60))), None);
     }
 
     #[test]
@@ -327,6 +366,7 @@ mod tests {
             StopReason::ClockTick,
             StopReason::Plateau,
             StopReason::MaxSamples,
+            StopReason::SampleTime,
             StopReason::MaxTime,
         ] {
             assert_eq!(serde_json::to_value(reason).unwrap(), reason.to_string());
@@ -338,12 +378,15 @@ mod tests {
 
         #[test]
         fn no_samples_panic_and_the_limits_always_stop(
-            bits in prop::collection::vec(any::<u64>(), 1..80), seconds in 0u64..4, tick in any::<f64>(),
+            bits in prop::collection::vec(any::<u64>(), 1..80), wall in 0u64..4, device in 0u64..4, tick in any::<f64>(),
         ) {
             let samples: Vec<f64> = bits.into_iter().map(f64::from_bits).collect();
-            let rule = StopRule { step: tick, max_samples: 50, ..StopRule::usual() };
-            let reason = rule.decide(&samples, Duration::from_secs(seconds));
-            if samples.len() >= 50 || samples.len() >= rule.min_samples && seconds >= 2 {
+            let sample_time = Duration::from_secs(1);
+            let rule = StopRule { step: tick, max_samples: 50, sample_time, ..StopRule::usual() };
+            let [wall, device] = [wall, device].map(Duration::from_secs);
+            let reason = rule.decide(&samples, Spent { wall, device });
+            let is_up = device >= rule.sample_time || wall >= rule.max_time;
+            if samples.len() >= 50 || samples.len() >= rule.min_samples && is_up {
                 prop_assert!(reason.is_some());
             } else if samples.len() < rule.min_samples {
                 prop_assert_eq!(reason, None);

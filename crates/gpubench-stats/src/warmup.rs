@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use super::quantile::median;
+use super::spent::Spent;
 
 /// Decides when warm-up ends: when the median of the latest windows no longer differs from that of
-/// the windows before them.
+/// the windows before them, and the windows have kept the device busy for long enough.
 ///
 /// The medians may differ by `tolerance`, by one step of the clock, or by as much as the earlier
 /// windows differ among themselves, so that a noisy kernel does not keep warming up because of its
-/// noise. The number of windows and the time are limited.
+/// noise. The number of windows and the time are limited. A window costs much more time than a
+/// short call, so a second limit ends the wait for a busy device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WarmUpRule {
     /// Number of windows in each of the two groups that are compared.
@@ -18,10 +20,14 @@ pub struct WarmUpRule {
     pub tolerance: f64,
     /// Resolution of the samples, such as the step of the device's clock.
     pub step: f64,
-    /// Maximum number of windows.
+    /// Maximum number of windows until the medians agree.
     pub max_windows: usize,
-    /// Maximum time, as measured by the caller of `is_over`.
+    /// Maximum wall time until the medians agree.
     pub max_time: Duration,
+    /// Time that the windows take on the device in any case.
+    pub device_time: Duration,
+    /// Maximum wall time until they have taken that.
+    pub device_time_within: Duration,
 }
 
 impl Default for WarmUpRule {
@@ -32,6 +38,8 @@ impl Default for WarmUpRule {
             step: 0.0,
             max_windows: 50,
             max_time: Duration::from_millis(500),
+            device_time: Duration::ZERO,
+            device_time_within: Duration::MAX,
         }
     }
 }
@@ -69,9 +77,11 @@ impl WarmUpRule {
         }
     }
 
-    /// Whether warm-up is over after these windows. Call it before the first window and after each.
-    pub fn is_over(&self, windows: &[f64], elapsed: Duration) -> bool {
-        self.is_stable(windows) || windows.len() >= self.max_windows || elapsed >= self.max_time
+    /// Whether warm-up is over after these windows, on which `spent` was spent. Call it before the
+    /// first window and after each.
+    pub fn is_over(&self, windows: &[f64], spent: Spent) -> bool {
+        let is_settled = self.is_stable(windows) || windows.len() >= self.max_windows || spent.wall >= self.max_time;
+        is_settled && (spent.device >= self.device_time || spent.wall >= self.device_time_within)
     }
 
     fn is_stable(&self, windows: &[f64]) -> bool {
@@ -101,7 +111,14 @@ mod tests {
 
     use super::*;
 
-    const SOON: Duration = Duration::from_millis(1);
+    const SOON: Spent = Spent {
+        wall: Duration::from_millis(1),
+        device: Duration::ZERO,
+    };
+
+    fn after(wall: Duration) -> Spent {
+        Spent { wall, ..SOON }
+    }
 
     /// Returns the number of windows after which warm-up is over.
     fn run(rule: &WarmUpRule, windows: &[f64]) -> Option<usize> {
@@ -149,7 +166,7 @@ mod tests {
     #[test]
     fn a_rested_worker_is_warm_once_two_windows_agree() {
         let rule = WarmUpRule::default().of_rested_worker();
-        let is_over = |windows: &[f64]| rule.is_over(windows, Duration::ZERO);
+        let is_over = |windows: &[f64]| rule.is_over(windows, SOON);
         assert!(!is_over(&[9.0]) && is_over(&[9.0, 9.0]));
         assert!(!is_over(&[20.0, 9.0]) && is_over(&[20.0, 9.0, 9.0]));
         assert!(is_over(&[20.0, 9.0, 12.0, 15.0]), "four windows are the most");
@@ -167,20 +184,54 @@ mod tests {
         assert_eq!(run(&unlimited, &slow_at_first), Some(6), "the groups are equal");
         let noisy: Vec<f64> = (0..30).map(|i| 100.0 * 1.3f64.powi(i % 3)).collect();
         assert!(run(&rule, &noisy).expect("it is over") <= 6);
-        assert!(rule.is_over(&[1.0], Duration::from_millis(100)));
+        assert!(rule.is_over(&[1.0], after(Duration::from_millis(100))));
     }
 
     #[test]
     fn time_and_a_limit_of_zero_end_it_at_once() {
-        assert!(WarmUpRule::default().is_over(&[1.0], Duration::from_secs(1)));
+        assert!(WarmUpRule::default().is_over(&[1.0], after(Duration::from_secs(1))));
         let none = WarmUpRule {
             max_windows: 0,
             ..WarmUpRule::default()
         };
-        assert!(none.is_over(&[], Duration::ZERO));
+        assert!(none.is_over(&[], SOON));
+    }
+
+    #[test]
+    fn a_device_that_is_to_be_busy_is_so_even_if_the_windows_agree() {
+        let rule = WarmUpRule {
+            device_time: Duration::from_millis(25),
+            device_time_within: Duration::from_secs(2),
+            ..WarmUpRule::default()
+        };
+        let spent = |device_us, wall_ms| Spent {
+            wall: Duration::from_millis(wall_ms),
+            device: Duration::from_micros(device_us),
+        };
+        let windows = [1e6; 60];
+        assert!(!rule.is_over(&windows, spent(24_999, 100)));
+        assert!(rule.is_over(&windows, spent(25_000, 100)));
+        assert!(!rule.is_over(&windows[..3], spent(30_000, 100)), "too few to agree");
+        assert!(!rule.is_over(&windows, spent(100, 1_999)));
+        assert!(rule.is_over(&windows, spent(100, 2_000)), "a short call has no end");
+        for rule in [rule.of_further_worker(), rule.of_rested_worker()] {
+            assert!(!rule.is_over(&windows, spent(24_999, 100)), "each process warms up");
+            assert!(rule.is_over(&windows, spent(25_000, 100)));
+        }
     }
 
     proptest! {
+        #[test]
+        fn a_longer_device_time_never_shortens_warm_up(
+            windows in prop::collection::vec(1.0f64..1e9, 0..60),
+            [wall, device, wanted, most] in prop::array::uniform4((0u64..1_000).prop_map(Duration::from_millis)),
+        ) {
+            let rule = WarmUpRule { device_time: wanted, device_time_within: most, ..WarmUpRule::default() };
+            let spent = Spent { wall, device };
+            let is_settled = WarmUpRule::default().is_over(&windows, spent);
+            prop_assert_eq!(rule.is_over(&windows, spent), is_settled && (device >= wanted || wall >= most));
+        }
+
         #[test]
         fn any_windows_end_within_the_limit(bits in prop::collection::vec(any::<u64>(), 50..60)) {
             let windows: Vec<f64> = bits.into_iter().map(f64::from_bits).collect();

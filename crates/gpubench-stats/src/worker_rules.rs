@@ -23,10 +23,10 @@ const AGREED: f64 = std::f64::consts::FRAC_1_SQRT_2;
 
 /// A case's stop rule, divided among fresh workers that are measured one after another.
 ///
-/// Samples and time are divided, and the first workers get the remainder, so that the limits of the
-/// case hold for all workers together. The samples of n workers together know the median √n times
-/// as well as those of one. Each worker may therefore stop at an interval √n times as wide, and at
-/// a plateau of `samples / n` estimates with √n times the spread. The target coefficient of
+/// Samples and times are divided, and the first workers get the remainder, so that the limits of
+/// the case hold for all workers together. The samples of n workers together know the median √n
+/// times as well as those of one. Each worker may therefore stop at an interval √n times as wide,
+/// and at a plateau of `samples / n` estimates with √n times the spread. The target coefficient of
 /// variation does not depend on the number of samples and applies to every worker. If fewer workers
 /// may be enough, the maxima are still divided by the maximum number of workers, but the minimum of
 /// samples by their minimum number: slow samples alone never need more workers. A worker after
@@ -81,6 +81,7 @@ impl WorkerRules {
             min_samples: Self::part(self.case.min_samples, self.first(), position).min(max_samples),
             spread_from: FEWEST_OF_WORKER.min(self.case.min_samples),
             max_samples,
+            sample_time: self.case.sample_time / self.most() as u32,
             max_time: self.case.max_time / self.most() as u32,
             plateau,
             ..self.case.clone()
@@ -92,7 +93,13 @@ impl WorkerRules {
         (0..=position).map(|position| self.of(position).max_samples).sum()
     }
 
-    /// Returns the maximum time of all workers up to the one at `position`.
+    /// Returns the time on the device that is enough for all workers up to the one at `position`.
+    pub fn sample_time_until(&self, position: usize) -> Duration {
+        let workers = u32::try_from(position + 1).unwrap_or(u32::MAX);
+        self.of(position).sample_time.saturating_mul(workers)
+    }
+
+    /// Returns the maximum wall time of all workers up to the one at `position`.
     pub fn max_time_until(&self, position: usize) -> Duration {
         let part = (position + 1) as f64 / self.most() as f64;
         self.case.max_time.mul_f64(part)
@@ -114,7 +121,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::median;
+    use crate::{Spent, median};
 
     fn rules(min_samples: usize, max_samples: usize, workers: usize) -> WorkerRules {
         let case = StopRule {
@@ -144,6 +151,15 @@ mod tests {
             .collect();
         assert_eq!(limits, [(2, 3), (2, 2), (1, 2), (1, 2), (1, 2)]);
         assert_eq!(rules.of(4).max_time, Duration::from_millis(400));
+        assert_eq!(rules.sample_time_until(4), Duration::MAX / 5 * 5, "no limit");
+        let limited = StopRule {
+            sample_time: Duration::from_millis(100),
+            ..StopRule::usual()
+        };
+        let limited = WorkerRules::new(limited, WorkerCountRule::exactly(NonZeroUsize::new(5).unwrap()));
+        assert_eq!(limited.of(4).sample_time, Duration::from_millis(20));
+        let until = |position| limited.sample_time_until(position).as_millis();
+        assert_eq!([until(0), until(4), until(5)], [20, 100, 120]);
     }
 
     #[test]
@@ -210,7 +226,7 @@ mod tests {
         let mut all = Vec::new();
         for worker in 0..rules.most() {
             let (rule, mut own) = (rules.of(worker), Vec::new());
-            while rule.decide(&own, Duration::ZERO).is_none() {
+            while rule.decide(&own, Spent::default()).is_none() {
                 own.push(1e4 * (1.0 + cv * normal()));
             }
             all.extend(own);

@@ -58,6 +58,18 @@ impl Interrupt {
         let mut flags = [Some(&self.flag), self.whole.as_ref()].into_iter().flatten();
         flags.any(|flag| flag.load(Ordering::Relaxed))
     }
+
+    /// Sleeps until `length` has passed or the user ends the run.
+    pub fn sleep(&self, length: Duration) {
+        let end = deadline(length);
+        while !self.is_set() {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            std::thread::sleep(left.min(LOOK_AROUND));
+        }
+    }
 }
 
 /// The first event of a wait.
@@ -111,5 +123,14 @@ mod tests {
         run.end();
         assert!(other.is_set());
         assert!(run.part().part().is_set(), "a part of a part, too");
+    }
+
+    #[test]
+    fn the_end_of_the_run_ends_a_sleep() {
+        let run = Interrupt::default();
+        let sleeper = run.part();
+        let asleep = std::thread::spawn(move || sleeper.sleep(Duration::MAX));
+        run.end();
+        asleep.join().expect("it wakes up");
     }
 }

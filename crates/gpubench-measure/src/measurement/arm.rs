@@ -1,9 +1,9 @@
 //! An arm, window by window: one of the cases that are measured alternately.
 
 use std::num::NonZeroU32;
-use std::time::Instant;
 
 use super::batch::{Batch, Repetition};
+use super::budget::budget;
 use super::case::{Standing, TurnCase, changed_input};
 use super::control_lease::{ControlLease, fault_of};
 use super::controls::{ALONE, Controls, Runner};
@@ -14,6 +14,7 @@ use super::measured::Measured;
 use super::observed_calls::ObservedCalls;
 use super::pool::WorkerPool;
 use super::protocol::Protocol;
+use super::rest::Rests;
 use super::run_mode::RunMode;
 use super::samples::Samples;
 use super::sequence::{Sequencer, WindowOutcome};
@@ -26,7 +27,7 @@ use gpubench_device::telemetry::EnergyReading;
 use gpubench_protocol::window::{WindowId, WindowKind, WindowOwner};
 use gpubench_protocol::wire::{DeviceWork, Measurand};
 use gpubench_sandbox::Confinement;
-use gpubench_stats::{median, stop_of_case};
+use gpubench_stats::{Spent, median, stop_of_case};
 
 /// Windows after a wrong output that show the kind of replay. Up to the second call, the first and
 /// the previous call are the same.
@@ -297,7 +298,7 @@ impl<'a> Arm<'a> {
 
     /// Runs a timed window that gives no sample. It is checked like all others.
     fn warm_up(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, MeasureError> {
-        let started = Instant::now();
+        let stopwatch = context.sequencer.rests.stopwatch();
         let step = self.window(context, worker, WindowKind::Timed)?;
         if step == Step::Done {
             self.evidence.end_warm_up_window();
@@ -311,7 +312,8 @@ impl<'a> Arm<'a> {
             }
             let turn = self.samples.turn_mut();
             turn.warm_up_ns.extend(claimed);
-            turn.warmed_for += started.elapsed();
+            turn.warmed_up.wall += stopwatch.read(&context.sequencer.rests);
+            turn.warmed_up.device += Spent::device_ns(elapsed_ns.unwrap_or_default());
         }
         Ok(step)
     }
@@ -333,7 +335,7 @@ impl<'a> Arm<'a> {
         worker: &mut WorkerClient,
         kind: WindowKind,
     ) -> Result<Step, MeasureError> {
-        let started = Instant::now();
+        let stopwatch = context.sequencer.rests.stopwatch();
         if self.control_turn(context, worker)? == Step::Failed || self.window(context, worker, kind)? == Step::Failed {
             return Ok(Step::Failed);
         }
@@ -356,9 +358,9 @@ impl<'a> Arm<'a> {
                 self.keep_counts(worker.take_counts());
             }
         }
-        self.samples.turn_mut().sampled_for += started.elapsed();
-        let turn = self.samples.turn();
-        let decided = turn.stop.or_else(|| self.stopping.decide(&self.samples));
+        self.samples.turn_mut().sampled_for += stopwatch.read(&context.sequencer.rests);
+        let (turn, calls) = (self.samples.turn(), self.calls_of_sample());
+        let decided = turn.stop.or_else(|| self.stopping.decide(&self.samples, calls));
         self.samples.turn_mut().stop = decided;
         Ok(Step::Done)
     }
@@ -442,7 +444,7 @@ impl<'a> Arm<'a> {
 
     /// Whether the limits allow the current worker more windows while another arm needs them.
     pub(super) fn may_go_on(&self) -> bool {
-        self.stopping.may_go_on(&self.samples)
+        self.stopping.may_go_on(&self.samples, self.calls_of_sample())
     }
 
     /// Runs a control window if the key draws one before the next window.
@@ -465,11 +467,11 @@ impl<'a> Arm<'a> {
         };
         while self.controls.can_continue(&context.control) && self.controls.needs_more(workers, self.calls_of_sample())
         {
-            let started = Instant::now();
+            let stopwatch = context.sequencer.rests.stopwatch();
             if self.control_window(context, &mut worker)? == Step::Failed {
                 return Ok(());
             }
-            self.controls.caught_up_for += started.elapsed();
+            self.controls.caught_up_for += stopwatch.read(&context.sequencer.rests);
         }
         self.worker = Some(worker);
         Ok(())
@@ -600,6 +602,7 @@ impl<'a> Arm<'a> {
     pub(super) fn finish(
         mut self,
         control: &ControlLease<'_>,
+        rests: &Rests,
         other_clients: Option<u32>,
         author: &Confinement,
     ) -> Measured {
@@ -636,6 +639,10 @@ impl<'a> Arm<'a> {
             balance,
             parts_ns: self.parts_ns,
             device_work: self.device_work,
+            budget: self
+                .protocol
+                .takes_times()
+                .then(|| budget(self.protocol, &self.samples, rests)),
             samples: self.samples.values,
             counts: self.counts,
             host_ns: self.samples.host_ns,

@@ -238,6 +238,7 @@ mod tests {
             event_overhead_ns: None,
             empty_call_ns: None,
             energy: None,
+            budget: None,
             stop: None,
             sanitizer: None,
             notices: Vec::new(),

@@ -5,10 +5,8 @@ use super::arm::Context;
 use super::case::CasesInTurns;
 use super::error::MeasureError;
 use super::protocol::Protocol;
-use super::run_mode::RunMode;
 use crate::verdict::WindowEvidence;
 use gpubench_protocol::window::{Gate, WindowKind};
-use gpubench_protocol::wire::Measurand;
 use gpubench_stats::median;
 
 /// Number of windows with an empty call.
@@ -18,7 +16,7 @@ const EMPTY_CALLS: usize = 9;
 /// could slow it down in its own process.
 pub(super) fn are_timed(turns: &CasesInTurns<'_>, protocol: &Protocol<'_>) -> bool {
     let is_from_outside = Gate::of(turns.first().recording.execution) == Gate::Host;
-    is_from_outside && protocol.mode == RunMode::Measure && protocol.reading.measurand == Measurand::Time
+    is_from_outside && protocol.takes_times()
 }
 
 /// Returns the median wall time of an empty call in nanoseconds, from windows after the end of the

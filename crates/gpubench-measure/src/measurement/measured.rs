@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::energy::CallEnergy;
 use crate::clients::RoleFailure;
 use crate::verdict::{Judgement, WindowEvidence};
-use gpubench_contract::{SanitizerReport, StopReason};
+use gpubench_contract::{Budget, SanitizerReport, StopReason};
 use gpubench_device::Count;
 use gpubench_protocol::window::Numbering;
 use gpubench_protocol::wire::DeviceWork;
@@ -53,6 +53,8 @@ pub struct Measured {
     pub empty_call_ns: Option<f64>,
     /// The energy of a call, if it was asked for and could be measured.
     pub energy: Option<CallEnergy>,
+    /// The time budgets, the time of the warm-up, and rests. `None` if no call was timed.
+    pub budget: Option<Budget>,
     /// Why sampling stopped.
     pub stop: Option<StopReason>,
     /// What compute-sanitizer found, if it observed the call.

@@ -6,6 +6,7 @@
 
 mod arm;
 mod batch;
+mod budget;
 mod buffers;
 mod case;
 mod checks;
@@ -28,6 +29,7 @@ mod pass_criteria;
 mod passed_case;
 mod pool;
 mod protocol;
+mod rest;
 mod result;
 mod retakes;
 mod rounds;
@@ -47,6 +49,7 @@ pub use measured::{Measured, MeasuredInTurns, RolesAfterwards};
 pub use observation::{note_observation, note_reading};
 pub use pass_criteria::{NoticePolicy, PassCriteria, add_notices};
 pub use protocol::{Energy, Protocol};
+pub use rest::Rest;
 pub use result::{Expectations, add_hardware, fill_in};
 pub use run_mode::RunMode;
 pub use session::Session;

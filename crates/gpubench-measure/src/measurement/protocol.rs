@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::rest::Rest;
 use super::run_mode::RunMode;
 use crate::clients::{Interrupt, ObserverProgram, Output, WorkerReading};
 use gpubench_device::{ClockBound, DeviceOrder, KernelHost};
@@ -28,12 +29,15 @@ pub struct Protocol<'a> {
     pub worker_count: WorkerCountRule,
     /// What is read in timed windows.
     pub reading: WorkerReading<'a>,
-    /// When the first worker is warm.
+    /// When the first worker is warm. Nothing waits longer for its device time than a worker may
+    /// sample.
     pub warm_up: WarmUpRule,
     /// When a case has enough samples.
     pub stop: StopRule,
     /// Whether the energy of a call is measured too.
     pub energy: Energy,
+    /// Whether the device rests after each window.
+    pub rest: Rest,
     /// Time limit of a window.
     pub within: Duration,
     /// Time limit of a generator or a reference.
@@ -60,6 +64,11 @@ impl Protocol<'_> {
     /// Whether the referee's clock checks the worker's claims.
     pub(super) fn is_clocked(&self) -> bool {
         self.reading.measurand == Measurand::Time && *self.clock_bound == ClockBound::Exclusive
+    }
+
+    /// Whether calls are timed.
+    pub(super) fn takes_times(&self) -> bool {
+        self.mode == RunMode::Measure && self.reading.measurand == Measurand::Time
     }
 
     /// Whether workers may serve another measurement. Counters and observers need processes of

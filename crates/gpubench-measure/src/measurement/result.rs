@@ -79,6 +79,7 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
         record.energy_per_call_j = Some(energy.per_call_j);
         record.energy_resolution_j = Some(energy.resolution_j);
     }
+    record.budget = measured.budget;
     record.stop = measured.stop.map(|reason| Stop {
         reason,
         target_cv: expectations.target_cv,

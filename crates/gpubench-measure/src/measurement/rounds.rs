@@ -310,6 +310,8 @@ fn measure_energy(arm: &mut Arm<'_>, context: &mut Context<'_>, watcher: &mut dy
     if !arm.is_active() {
         return Ok(());
     }
+    // The counter is not to see the rest before the window.
+    context.sequencer.rests.take(context.sequencer.protocol.interrupt);
     let prepared = arm
         .energy_repetition()
         .and_then(|repetition| Ok((repetition, watcher.energy().ok_or(NO_COUNTER)?)));

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::batch::Repetition;
 use super::error::MeasureError;
 use super::protocol::Protocol;
+use super::rest::Rests;
 use crate::clients::{
     AuthorClient, ChannelEvent, OWN_WORK, Preparation, RefereeClient, RoleFailure, RoleName, WorkerClient, deadline,
     listen,
@@ -39,6 +40,8 @@ pub(super) struct Sequencer<'a> {
     pub(super) last_inputs: Option<Generate>,
     /// What holds the calls of the case back until *go*.
     pub(super) gate: Gate,
+    /// The rests of the device before windows.
+    pub(super) rests: Rests,
 }
 
 /// How a window ended.
@@ -66,6 +69,7 @@ impl Sequencer<'_> {
         kind: WindowKind,
         repetition: Repetition,
     ) -> Result<WindowOutcome, MeasureError> {
+        self.rests.take(self.protocol.interrupt);
         if self.placement.referee_prepares_alone() {
             self.prepare_with_answers(window)?;
         } else {
@@ -92,6 +96,7 @@ impl Sequencer<'_> {
         kind: WindowKind,
         before: usize,
     ) -> Result<WindowOutcome, MeasureError> {
+        self.rests.take(self.protocol.interrupt);
         if let Some(order) = self.last_inputs {
             self.generate(&order)?;
         }
@@ -139,6 +144,7 @@ impl Sequencer<'_> {
                 timed_ns: (returned_seen_ns > 0)
                     .then_some((returned_seen_ns.saturating_sub(call_ns), returned_seen_ns)),
             });
+            self.rests.note_window(kind, evidence.elapsed_ns());
         }
         Ok(outcome)
     }

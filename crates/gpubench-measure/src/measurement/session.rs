@@ -11,6 +11,7 @@ use super::error::MeasureError;
 use super::idle_workers::IdleWorkers;
 use super::measured::{Measured, MeasuredInTurns, RolesAfterwards};
 use super::protocol::Protocol;
+use super::rest::Rests;
 use super::rounds::Rounds;
 use super::sequence::Sequencer;
 use super::watcher::Watcher;
@@ -110,6 +111,7 @@ impl Session<'_> {
                 protocol,
                 last_inputs: None,
                 gate: Gate::of(case.recording.execution),
+                rests: Rests::of(protocol),
             },
             control,
             begun: numbering.opening,
@@ -139,7 +141,7 @@ impl Session<'_> {
         let arms = arms.into_iter().map(|arm| {
             let mut arm = arm?;
             let (owner, rested) = (arm.owner, arm.pool.take_rested());
-            let mut measured = arm.finish(&control, other_clients, author);
+            let mut measured = arm.finish(&control, &sequencer.rests, other_clients, author);
             measured.empty_call_ns = empty_call_ns;
             // Another measurement must not depend on a worker whose kernels are in doubt.
             if measured.judgement.verdict == Verdict::Pass {

@@ -1,5 +1,7 @@
 //! When a worker is warm, and when it has enough samples.
 
+use std::num::NonZeroU32;
+
 use super::protocol::Protocol;
 use super::samples::Samples;
 use crate::clients::WorkerPast;
@@ -35,7 +37,8 @@ impl<'a> Stopping<'a> {
         }
     }
 
-    /// Whether the running median of the current worker's warm-up is stable, or a limit is reached.
+    /// Whether the running median of the current worker's warm-up is stable and its windows have
+    /// kept the device busy for long enough, or limits are reached.
     pub(super) fn is_warm(&self, samples: &Samples) -> bool {
         let turn = samples.turn();
         let rule = match turn.past {
@@ -43,19 +46,25 @@ impl<'a> Stopping<'a> {
             WorkerPast::New if samples.position() > 0 => self.warm_up.of_further_worker(),
             WorkerPast::New => self.warm_up.clone(),
         };
-        rule.is_over(&turn.warm_up_ns, turn.warmed_for)
+        let rule = WarmUpRule {
+            device_time_within: self.shares.of(samples.position()).max_time,
+            ..rule
+        };
+        rule.is_over(&turn.warm_up_ns, turn.warmed_up)
     }
 
-    /// Whether the limits allow the current worker more windows while another arm needs them.
-    pub(super) fn may_go_on(&self, samples: &Samples) -> bool {
-        let position = samples.position();
+    /// Whether the limits allow the current worker more windows while another arm needs them. A
+    /// sample has `calls` calls.
+    pub(super) fn may_go_on(&self, samples: &Samples, calls: NonZeroU32) -> bool {
+        let (position, spent) = (samples.position(), samples.spent(calls));
         samples.values.len() < self.shares.max_samples_until(position)
-            && samples.sampled_for() < self.shares.max_time_until(position)
+            && spent.device < self.shares.sample_time_until(position)
+            && spent.wall < self.shares.max_time_until(position)
     }
 
-    /// Returns why the current worker has enough samples, if it has.
-    pub(super) fn decide(&self, samples: &Samples) -> Option<StopReason> {
+    /// Returns why the current worker has enough samples, if it has. A sample has `calls` calls.
+    pub(super) fn decide(&self, samples: &Samples, calls: NonZeroU32) -> Option<StopReason> {
         let rule = self.shares.of(samples.position());
-        rule.decide(samples.of_present_worker(), samples.turn().sampled_for)
+        rule.decide(samples.of_present_worker(), samples.spent_by_present_worker(calls))
     }
 }

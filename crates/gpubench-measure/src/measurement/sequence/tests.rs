@@ -108,6 +108,7 @@ fn interruptible(
     let one = NonZeroUsize::MIN;
     let protocol = Protocol {
         energy: Default::default(),
+        rest: Default::default(),
         schedules: &[],
         mode: RunMode::Test,
         reading: WorkerReading::default(),
@@ -138,6 +139,7 @@ fn interruptible(
         protocol: &protocol,
         last_inputs: None,
         gate: Gate::Stream,
+        rests: Rests::of(&protocol),
     };
     let worker = spawn(move || match worker(&worker_end) {
         Leaves::Never => Some(worker_end),
