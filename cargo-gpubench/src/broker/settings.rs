@@ -12,7 +12,7 @@ use gpubench_device::{ClockBound, DeviceOrder, Facts};
 use gpubench_diagnostic::{Failure, InternalError};
 use gpubench_measure::clients::{Interrupt, ObserverProgram, Output, WorkerReading};
 use gpubench_measure::clock_lock::ClockLock;
-use gpubench_measure::measurement::{Energy, Expectations, Protocol, Rest, RunMode};
+use gpubench_measure::measurement::{Energy, Expectations, Protocol, RunMode};
 use gpubench_protocol::window::Seeds;
 use gpubench_protocol::wire::{Begin, Measurand};
 use gpubench_stats::{InterimAnalyses, StopRule, WarmUpRule, WorkerCountRule};
@@ -163,6 +163,7 @@ impl<'a> RunSettings<'a> {
             worker_count: self.worker_count(case, company),
             warm_up: WarmUpRule {
                 step: self.facts.clock_tick_ns,
+                device_time: case.warmup_time,
                 ..WarmUpRule::default()
             },
             stop: match company {
@@ -171,7 +172,7 @@ impl<'a> RunSettings<'a> {
                 Company::Alone => stop,
             },
             energy: self.options.measurement.energy,
-            rest: Rest::default(),
+            rest: case.rest,
             within: match self.observer {
                 None => case.window_within,
                 Some(_) => case.window_within.saturating_mul(OBSERVED),

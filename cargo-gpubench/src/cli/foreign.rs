@@ -10,7 +10,8 @@ use super::UsageError;
 type Foreign = (&'static str, &'static str, &'static str);
 
 const EXACTLY_N: &str = "`--min-samples N --max-samples N` takes exactly N samples of a case";
-const BY_ITSELF: &str = "the warm-up ends by itself when the running median is stable";
+const WARM_UP: &str =
+    "the warm-up ends by itself when the running median is stable; `--warmup-time 25ms` makes it last at least so long";
 const IN_LIBRARIES: &str = "every benchmark is in a library; select with `--package` and filters";
 const NAMES: &str =
     "filters need no option: `cargo gpubench gemm` runs the cases whose names match; `--skip` excludes cases";
@@ -23,13 +24,13 @@ const ONE_BY_ONE: &str =
 #[rustfmt::skip]
 const FOREIGN: &[Foreign] = &[
     ("--measurement-time", "criterion", "`--max-time` limits the sampling time of a case"),
-    ("--warm-up-time", "criterion", BY_ITSELF),
+    ("--warm-up-time", "criterion", WARM_UP),
     ("--sample-size", "criterion and divan, with different meanings", EXACTLY_N),
     ("--quick", "criterion", "`--target-cv 5% --max-time 500ms` is quick; `--test` checks every case once"),
     ("--significance-level", "criterion", "`--confidence-level` sets the confidence level of a comparison"),
     ("--output-format", "criterion", "`--message-format json` prints results for programs"),
     ("-n", "criterion", "only `--report html` draws plots"),
-    ("--warmup", "hyperfine", BY_ITSELF),
+    ("--warmup", "hyperfine", WARM_UP),
     ("--runs", "hyperfine", EXACTLY_N),
     ("--min-runs", "hyperfine", "`--min-samples` sets the minimum number of samples of a case"),
     ("--max-runs", "hyperfine", "`--max-samples` sets the maximum number of samples of a case"),
@@ -46,12 +47,14 @@ const FOREIGN: &[Foreign] = &[
     ("--throttle-recovery-delay", "NVBench", "throttled samples are taken again after a pause of 5 to 50 ms"),
     ("--lgc", "NVBench", LOCK_CLOCKS),
     ("--lock-gpu-clocks", "NVBench", LOCK_CLOCKS),
-    ("--cold-warmup-runs", "NVBench", BY_ITSELF),
-    ("--cold-max-warmup-walltime", "NVBench", BY_ITSELF),
+    ("--cold-warmup-runs", "NVBench", WARM_UP),
+    ("--cold-max-warmup-walltime", "NVBench", WARM_UP),
     ("--batch-target-time", "NVBench", NO_BATCH),
     ("--no-batch", "NVBench", NO_BATCH),
     ("--run-once", "NVBench", "`--test` checks every case once; `--profile-time 1s` is for profilers"),
     ("--stopping-criterion", "NVBench", "`--target-cv`, `--max-time` and `--max-samples` stop sampling"),
+    ("--dry-run-time-ms", "FlashInfer", "`--warmup-time 25ms` sets the least time of the warm-up"),
+    ("--repeat-time-ms", "FlashInfer", "`--sample-time 100ms` limits the time of the sampled calls"),
     ("--release", "cargo", "benchmarks are built in release mode by default; `--cargo-profile` sets another profile"),
     ("--target", "cargo", "benchmarks run on the machine that builds them; `cargo gpubench archive` packs them for other machines"),
     ("--lib", "cargo", IN_LIBRARIES),

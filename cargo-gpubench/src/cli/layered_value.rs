@@ -11,7 +11,7 @@ use regex::Regex;
 
 use super::UsageError;
 use super::environment::{Environment, variable_of};
-use crate::config::{ConfigError, ConfigValue, LayeredValue, Profile, Row, Scope, Setting, Source};
+use crate::config::{ConfigError, ConfigValue, LayeredValue, Profile, Row, Scope, Setting, Source, Switch};
 use gpubench_diagnostic::in_backticks;
 use gpubench_report::OutputTarget;
 
@@ -26,6 +26,11 @@ type Reason = Box<dyn Error + Send + Sync>;
 /// Returns whether the option is a flag without a value.
 pub(super) fn is_flag(option: &Arg) -> bool {
     matches!(option.get_action(), ArgAction::SetTrue)
+}
+
+/// Returns whether the option is a flag that may also have the value `true` or `false`.
+pub(super) fn is_switch(option: &Arg) -> bool {
+    option.is_require_equals_set()
 }
 
 /// Returns whether the option may be given several times.
@@ -57,7 +62,11 @@ pub(super) fn of_environment(command: &Command, environment: &Environment) -> Re
                 let lines = text.lines().filter(|line| !line.is_empty());
                 lines.map(str::to_owned).collect()
             }
-            flag if is_flag(flag) => vec![switch(text).map_err(refuse)?.to_string()],
+            flag if is_flag(flag) => vec![
+                text.parse::<Switch>()
+                    .map_err(|error| refuse(error.into()))?
+                    .to_string(),
+            ],
             _ => vec![text.to_owned()],
         };
         let values = read(option, &texts).map_err(refuse)?;
@@ -117,20 +126,12 @@ fn texts_for(option: &Arg, key: &str, setting: &Setting) -> Result<Vec<String>, 
         got,
     };
     match &setting.value {
-        ConfigValue::Flag(flag) if is_flag(option) => Ok(vec![flag.to_string()]),
+        ConfigValue::Flag(flag) if is_flag(option) || is_switch(option) => Ok(vec![flag.to_string()]),
         ConfigValue::Flag(_) => Err(wrong("a string or a number", "a boolean")),
         _ if is_flag(option) => Err(wrong("`true` or `false`", "something else")),
         ConfigValue::Text(text) => Ok(vec![text.clone()]),
         ConfigValue::List(texts) if takes_several(option) => Ok(texts.clone()),
         ConfigValue::List(_) => Err(wrong("a string or a number", "a list")),
-    }
-}
-
-fn switch(text: &str) -> Result<bool, Reason> {
-    match text.to_ascii_lowercase().as_str() {
-        "1" | "true" | "yes" | "on" => Ok(true),
-        "0" | "false" | "no" | "off" => Ok(false),
-        _ => Err("use `1`, `true`, `yes` or `on`, or else `0`, `false`, `no` or `off`".into()),
     }
 }
 

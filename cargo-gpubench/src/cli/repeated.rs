@@ -4,7 +4,7 @@
 
 use clap::{Arg, Command};
 
-use super::layered_value::is_flag;
+use super::layered_value::{is_flag, is_switch};
 use crate::config::{LayeredValue, Source, Values};
 
 /// The help headings of the options that are repeated, in the order of repetition: first what is
@@ -57,12 +57,14 @@ fn words(option: &Arg, run: &Values<'_>) -> Vec<String> {
         let is_on = texts.iter().any(|text| text == "true");
         return is_on.then(|| format!("--{long}")).into_iter().collect();
     }
-    texts.iter().flat_map(|text| with_value(long, text)).collect()
+    texts.iter().flat_map(|text| with_value(option, text)).collect()
 }
 
-/// A value that starts with a dash needs `=`, or it would be an option.
-fn with_value(long: &str, text: &str) -> Vec<String> {
-    if text.starts_with('-') {
+/// A value that starts with a dash needs `=`, or it would be an option. That of a switch needs it,
+/// too.
+fn with_value(option: &Arg, text: &str) -> Vec<String> {
+    let long = option.get_long().unwrap_or_default();
+    if text.starts_with('-') || is_switch(option) {
         vec![format!("--{long}={text}")]
     } else {
         vec![format!("--{long}"), text.to_owned()]

@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Write};
 use camino::Utf8PathBuf;
 use clap::Arg;
 
-use super::layered_value::{is_flag, takes_several};
+use super::layered_value::{is_flag, is_switch, takes_several};
 use crate::build::{BenchmarkPackages, packages_with_benchmarks};
 use crate::config::{CaseLayers, CaseNames, CaseSettings, ConfigLine, Source, settings};
 use gpubench_diagnostic::print_warning;
@@ -99,7 +99,7 @@ impl ActiveSettings {
                 quoted(other.filter.as_str())
             );
             for (key, value) in other.settings.entries() {
-                let _ = writeln!(text, "{key} = {}", quoted(&value));
+                let _ = writeln!(text, "{key} = {}", of_case_setting(&value));
             }
         }
         text
@@ -116,7 +116,7 @@ impl ActiveSettings {
                 let origin = self.origin_for_case(key, names);
                 let assignment = match origin {
                     Origin::Unset(_) => format!("# {key}"),
-                    _ => format!("{key} = {}", quoted(&value)),
+                    _ => format!("{key} = {}", of_case_setting(&value)),
                 };
                 (assignment, origin.to_string())
             })
@@ -190,6 +190,7 @@ fn assignment(option: &Arg, texts: &[String]) -> String {
     match texts {
         _ if takes_several(option) => format!("{key} = [{}]", quoted.join(", ")),
         _ if is_flag(option) => format!("{key} = {}", texts.first().map_or("false", String::as_str)),
+        [text] if is_switch(option) => format!("{key} = {}", of_case_setting(&as_of_a_case(key, text))),
         _ => format!("{key} = {}", quoted.concat()),
     }
 }
@@ -220,6 +221,14 @@ impl Display for Source {
             Source::Environment(name) => write!(f, "environment: {name}"),
             Source::Profile { name, place } => write!(f, "profile `{name}`, {place}"),
         }
+    }
+}
+
+/// Returns the value of a case's setting for a file. Only switches are `true` or `false`.
+fn of_case_setting(text: &str) -> String {
+    match text {
+        "true" | "false" => text.to_owned(),
+        _ => quoted(text),
     }
 }
 

@@ -2,7 +2,10 @@
 
 use thiserror::Error;
 
-use super::{Denied, Fraction, GraphCalls, LeastGrade, Metrics, Modes, SampleCount, TimeLimit, WorkerCount, settings};
+use super::{
+    Denied, Fraction, GraphCalls, LeastGrade, Metrics, Modes, SampleCount, Switch, TimeBudget, TimeLimit, WorkerCount,
+    settings,
+};
 use gpubench_contract::Method;
 use gpubench_diagnostic::closest;
 use gpubench_store::compare::Rules;
@@ -131,6 +134,30 @@ case_settings! {
         /// `--workers 1` is the shortest run.
         #[arg(value_name = "N", hide_default_value = true)]
         "workers" => workers: WorkerCount = WorkerCount::of(10), "--workers 9";
+
+        /// Warm up each process for at least this time on the device, or `none`
+        ///
+        /// The time is the sum of the times of the warm-up calls: `25ms`. Without it, the warm-up
+        /// ends when the times are stable. With it, they must be stable too. A short call has to be
+        /// repeated often for this, so the warm-up never takes longer than the share of
+        /// `--max-time` of the process.
+        #[arg(value_name = "DURATION", allow_hyphen_values = true)]
+        "warmup-time" => warmup_time: TimeBudget = TimeBudget::None, "--warmup-time 25ms";
+
+        /// Stop sampling a case after this time on the device, or `none`
+        ///
+        /// The time is the sum of the times of all sampled calls: `100ms`. A case always gets the
+        /// samples of `--min-samples`. Sampling may stop earlier for another reason. Each mode has
+        /// the whole time.
+        #[arg(value_name = "DURATION", allow_hyphen_values = true)]
+        "sample-time" => sample_time: TimeBudget = TimeBudget::None, "--sample-time 100ms";
+
+        /// Let the device rest after each window, five times as long as its calls took
+        ///
+        /// The GPU cools down and can draw full power again. A rest takes at most a second. It does
+        /// not count as `--max-time`.
+        #[arg(value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_default_value = true)]
+        "sleep-after-run" => sleep_after_run: Switch = Switch::Off, "--sleep-after-run";
 
         /// Stop sampling when the coefficient of variation is below this: `2%`, `0.02`
         ///

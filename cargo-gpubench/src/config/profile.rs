@@ -178,6 +178,7 @@ impl Reading<'_> {
                     let set = settings.set(name, &text);
                     set.map_err(|error| self.senseless(key, value, error))?;
                 }
+                ConfigValue::Flag(flag) if settings.set(name, &flag.to_string()).is_ok() => {}
                 ConfigValue::Flag(_) | ConfigValue::List(_) => {
                     return Err(self.kind(key, value, "a string or a number"));
                 }

@@ -6,11 +6,14 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-/// A time limit above zero.
+/// A time limit above zero, of at most a week.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeLimit(Duration);
 
 impl TimeLimit {
+    /// The longest limit. A longer one is a wrong unit, and sums of limits must not overflow.
+    const LONGEST: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
     /// Returns the time.
     pub fn duration(self) -> Duration {
         self.0
@@ -19,9 +22,9 @@ impl TimeLimit {
     /// Creates a limit in seconds.
     ///
     /// # Panics
-    /// The number is 0.
+    /// The number is 0, or more than a week.
     pub const fn seconds(seconds: u64) -> Self {
-        assert!(seconds > 0);
+        assert!(seconds > 0 && seconds <= Self::LONGEST.as_secs());
         Self(Duration::from_secs(seconds))
     }
 }
@@ -41,6 +44,9 @@ pub enum InvalidTimeLimit {
     /// Zero.
     #[error("must be longer than zero")]
     Zero,
+    /// Longer than a week.
+    #[error("must be at most 7 days")]
+    TooLong,
 }
 
 impl FromStr for TimeLimit {
@@ -49,6 +55,7 @@ impl FromStr for TimeLimit {
     fn from_str(text: &str) -> Result<Self, InvalidTimeLimit> {
         match humantime::parse_duration(text) {
             Ok(Duration::ZERO) => Err(InvalidTimeLimit::Zero),
+            Ok(duration) if duration > Self::LONGEST => Err(InvalidTimeLimit::TooLong),
             Ok(duration) => Ok(Self(duration)),
             Err(_) => Err(InvalidTimeLimit::Form),
         }
@@ -81,7 +88,7 @@ mod tests {
 
     #[test]
     fn an_invalid_limit_is_refused() {
-        for text in ["", "10", "0s", "-1s", "soon"] {
+        for text in ["", "10", "0s", "-1s", "soon", "8days", "600years"] {
             assert!(text.parse::<TimeLimit>().is_err(), "{text}");
         }
     }

@@ -4,11 +4,11 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
 use crate::broker::cases::Case;
-use crate::config::{CaseLayers, CaseNames, CaseSettings, Modes, SampleCount, WorkerCount};
+use crate::config::{CaseLayers, CaseNames, CaseSettings, Modes, SampleCount, Switch, WorkerCount};
 use gpubench_contract::{Flush, Metric};
 use gpubench_device::Facts;
 use gpubench_device::clocks::ClockSetting;
-use gpubench_measure::measurement::{Energy, PassCriteria};
+use gpubench_measure::measurement::{Energy, PassCriteria, Rest};
 use gpubench_stats::{InterimAnalyses, StopRule};
 
 /// Options of measurement.
@@ -67,6 +67,10 @@ pub struct CaseOptions {
     pub analyses: InterimAnalyses,
     /// The relative change that counts as noise, as a fraction.
     pub noise_threshold: f64,
+    /// Least time of each worker's warm-up on the device.
+    pub warmup_time: Duration,
+    /// Whether the device rests after each window.
+    pub rest: Rest,
     /// When there are enough samples, on a device with a continuous clock.
     pub stopping: StopRule,
     /// What the case must meet besides correct outputs.
@@ -84,9 +88,9 @@ impl MeasurementOptions {
     }
 
     /// Returns the options for a result of a case in one of its modes, which share its time. Its
-    /// package has the settings `package`.
-    pub fn of_result(&self, case: &Case, package: CaseSettings, metric: &Metric) -> CaseOptions {
-        let given = self.settings_of(case, package);
+    /// benchmark and its package have the settings `own`.
+    pub fn of_result(&self, case: &Case, own: CaseSettings, metric: &Metric) -> CaseOptions {
+        let given = self.settings_of(case, own);
         let options = match metric.is_count() {
             true => CaseOptions::counting(given),
             false => CaseOptions::from(given),
@@ -166,10 +170,16 @@ impl From<CaseSettings> for CaseOptions {
                 None => InterimAnalyses::UntilDecided,
             },
             noise_threshold: settings.noise_threshold.value(),
+            warmup_time: settings.warmup_time.duration().unwrap_or_default(),
+            rest: match settings.sleep_after_run {
+                Switch::Off => Rest::Skipped,
+                Switch::On => Rest::Taken,
+            },
             stopping: StopRule {
                 target_cv: settings.target_cv.value(),
                 min_samples: settings.min_samples.number().get(),
                 max_samples: settings.max_samples.number().get(),
+                sample_time: settings.sample_time.duration().unwrap_or(Duration::MAX),
                 max_time: settings.max_time.duration(),
                 ..StopRule::default()
             },
@@ -199,9 +209,12 @@ mod tests {
 
     #[test]
     fn the_modes_of_a_case_share_its_time() {
-        let alone = CaseOptions::from(CaseSettings::default());
+        let mut given = CaseSettings::default();
+        given.set("sample-time", "100ms").expect("a setting");
+        let alone = CaseOptions::from(given);
         let shared = alone.clone().shared_by("cold,warm".parse().expect("modes"));
         assert_eq!(shared.stopping.max_time, alone.stopping.max_time / 2);
+        assert_eq!(shared.stopping.sample_time, Duration::from_millis(100));
         assert_eq!(shared.stopping.max_samples, alone.stopping.max_samples);
     }
 }

@@ -12,7 +12,7 @@ use crate::build::{BuildOptions, PackageSelection, Profile};
 use crate::cli::{Environment, Unresolved, Verb, resolve};
 use gpubench_device::cuda::Architecture;
 use gpubench_measure::clients::Output;
-use gpubench_measure::measurement::PassCriteria;
+use gpubench_measure::measurement::{PassCriteria, Rest};
 use gpubench_report::Color;
 use gpubench_stats::InterimAnalyses;
 
@@ -59,6 +59,8 @@ fn the_defaults_are_as_documented() {
         workers,
         analyses,
         noise_threshold,
+        warmup_time,
+        rest,
         stopping,
         criteria,
         window_within,
@@ -66,6 +68,8 @@ fn the_defaults_are_as_documented() {
     } = options.measurement.everywhere();
     assert_eq!(criteria, PassCriteria::default());
     assert_eq!(graph_calls, None);
+    assert_eq!((warmup_time, rest), (Duration::ZERO, Rest::Skipped));
+    assert_eq!(stopping.sample_time, Duration::MAX);
     assert_eq!(options.measurement.schedule, None);
     assert_eq!((workers.get(), analyses), (10, InterimAnalyses::UntilDecided));
     assert_eq!(noise_threshold, 0.01);

@@ -70,7 +70,8 @@ fn every_option_is_in_exactly_one_group() {
             Some(name) => format!("--{name}"),
             None => format!("\\[{}\\]", option.get_id().as_str().to_uppercase()),
         };
-        let line = regex::Regex::new(&format!(r"(?m)^  (   )? ?(-\w, )?{name}( |\.\.\.|$)")).expect("an expression");
+        let line =
+            regex::Regex::new(&format!(r"(?m)^  (   )? ?(-\w, )?{name}( |\[=|\.\.\.|$)")).expect("an expression");
         assert_eq!(line.find_iter(&long).count(), 1, "{name}: {long}");
         let topics = topics.iter().filter(|text| line.is_match(text));
         assert_eq!(topics.count(), 1, "{name}");

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use camino::Utf8PathBuf;
 use clap::CommandFactory;
 use regex::Regex;
@@ -9,9 +11,10 @@ use crate::broker::options::{
 };
 use crate::cli::Command;
 use crate::cli::layered_value::takes_a_value;
-use crate::config::{CaseNames, DEFAULT_FILE, TimeLimit};
+use crate::config::{CaseNames, DEFAULT_FILE, Switch, TimeLimit};
 use gpubench_diagnostic::chain;
 use gpubench_measure::clients::Output;
+use gpubench_measure::measurement::Rest;
 
 /// A workspace with a configuration.
 struct Workspace {
@@ -177,6 +180,61 @@ fn the_noise_threshold_may_differ_between_cases() {
     let given = workspace.options(&["--noise-threshold", "2%"], &[]);
     assert_eq!((threshold(&given, "sums"), threshold(&given, "other")), (0.02, 0.02));
     assert_eq!(given.results.judging.noise_threshold, 0.02);
+}
+
+#[test]
+fn every_source_sets_the_time_budgets_and_a_higher_one_takes_them_back() {
+    let budgets = |options: &RunOptions| {
+        let CaseOptions {
+            warmup_time,
+            rest,
+            stopping,
+            ..
+        } = options.measurement.everywhere();
+        (warmup_time.as_millis(), stopping.sample_time, rest)
+    };
+    let set = (25, Duration::from_millis(100), Rest::Taken);
+    let unset = (0, Duration::MAX, Rest::Skipped);
+    let keys = "warmup-time = '25ms'\nsample-time = '100ms'\nsleep-after-run = true\n";
+    let profile = Workspace::with(&format!("[profile.default]\n{keys}"));
+    assert_eq!(budgets(&profile.options(&[], &[])), set);
+    let taken_back = [
+        "--warmup-time",
+        "none",
+        "--sample-time",
+        "none",
+        "--sleep-after-run=false",
+    ];
+    assert_eq!(budgets(&profile.options(&taken_back, &[])), unset);
+
+    let environment = [
+        ("GPUBENCH_WARMUP_TIME", "25ms"),
+        ("GPUBENCH_SAMPLE_TIME", "100ms"),
+        ("GPUBENCH_SLEEP_AFTER_RUN", "1"),
+    ];
+    let nothing = Workspace::with("");
+    assert_eq!(budgets(&nothing.options(&[], &environment)), set);
+    assert_eq!(budgets(&nothing.options(&taken_back, &environment)), unset);
+    let line = [
+        "--warmup-time",
+        "25ms",
+        "--sample-time",
+        "100ms",
+        "--sleep-after-run",
+        "sums",
+    ];
+    assert_eq!(
+        budgets(&nothing.options(&line, &[("GPUBENCH_SLEEP_AFTER_RUN", "no")])),
+        set
+    );
+
+    let overriding = Workspace::with(&format!("[[profile.default.overrides]]\nfilter = 'sums'\n{keys}"));
+    let cases = overriding.options(&[], &[]).measurement.cases;
+    let settings = |name| cases.of_case(CaseNames { name, full_name: name }, CaseSettings::default());
+    assert_eq!(settings("other").sleep_after_run, Switch::Off);
+    assert_eq!(settings("sums").sleep_after_run, Switch::On);
+    assert_eq!(settings("sums").sample_time.to_string(), "100ms");
+    assert_eq!(settings("sums").warmup_time.to_string(), "25ms");
 }
 
 #[test]
@@ -707,6 +765,21 @@ fn fractions_and_times_have_the_same_form_everywhere() {
         for wrong in ["2", "0.5", "2%", "soon"] {
             for wrong in results(option, wrong) {
                 assert!(refusal(wrong).contains("`10s`, `500ms`, `2min`"), "{option}");
+            }
+        }
+    }
+    for option in ["--warmup-time", "--sample-time"] {
+        for fine in ["25ms", "none"] {
+            assert!(results(option, fine).iter().all(Result::is_ok), "{option} {fine}");
+        }
+        for (wrong, reason) in [
+            ("25", "`10s`, `500ms`, `2min`, or `none`"),
+            ("-25ms", "`10s`, `500ms`, `2min`, or `none`"),
+            ("0s", "must be longer than zero, or `none`"),
+            ("1year", "must be at most 7 days, or `none`"),
+        ] {
+            for wrong in results(option, wrong) {
+                assert!(refusal(wrong).contains(reason), "{option}");
             }
         }
     }

@@ -63,6 +63,7 @@ fn table(command: &Command, rows: &[Row]) -> String {
 fn names(option: &Arg) -> String {
     let value = option.get_value_names().unwrap_or_default();
     let value: String = match option.get_action().takes_values() {
+        true if option.is_require_equals_set() => format!("[={}]", value.concat()),
         true => value.iter().map(|name| format!(" {name}")).collect(),
         false => String::new(),
     };
