@@ -134,7 +134,7 @@ fn entry(options: &Options, function: &Function, ignored: bool, parts: &Parts) -
         device_axes,
         ..
     } = parts;
-    let settings = options.mode.iter().map(|modes| quote!(("mode", #modes)));
+    let settings = options.settings.iter().map(|(key, value)| quote!((#key, #value)));
     let body = body(function, options.execution);
     Ok(quote! {
         __gpubench::__private::BenchmarkEntry {

@@ -41,7 +41,8 @@ pub(crate) struct Options {
     pub(crate) bytes: Option<Expr>,
     pub(crate) flops: Option<Expr>,
     pub(crate) name: Option<LitStr>,
-    pub(crate) mode: Option<LitStr>,
+    /// Keys and values of settings.
+    pub(crate) settings: Vec<(&'static str, LitStr)>,
     pub(crate) ignore: Option<Span>,
     pub(crate) execution: Execution,
     pub(crate) requirements: Requirements,
@@ -94,7 +95,10 @@ impl Options {
             "bytes" => self.bytes = Some(value(&option, input, "bytes = 8 * n")?),
             "flops" => self.flops = Some(value(&option, input, "flops = 2 * n")?),
             "name" => self.name = Some(case_name(&option, input)?),
-            "mode" => self.mode = Some(value(&option, input, "mode = \"cold,warm\"")?),
+            "mode" => self.set("mode", value(&option, input, "mode = \"cold,warm\"")?),
+            "warmup_time" => self.set("warmup-time", value(&option, input, "warmup_time = \"25ms\"")?),
+            "sample_time" => self.set("sample-time", value(&option, input, "sample_time = \"100ms\"")?),
+            "sleep_after_run" => self.set("sleep-after-run", LitStr::new("true", option.span())),
             "problem" => self.problem = Some(problem(&option, input)?),
             "crate" => self.library = Some(library::parse(&option, input)?),
             "ignore" => self.ignore = Some(option.span()),
@@ -108,6 +112,10 @@ impl Options {
             _ => unreachable!("every known option is handled"),
         }
         Ok(())
+    }
+
+    fn set(&mut self, key: &'static str, value: LitStr) {
+        self.settings.push((key, value));
     }
 
     fn compare(&mut self, option: &Ident, comparison: Comparison) -> Result<()> {
@@ -162,6 +170,9 @@ impl Attribute {
                 ("problem", "problem = .."),
                 ("name", "name = \"..\""),
                 ("mode", "mode = \"..\""),
+                ("warmup_time", "warmup_time = \"..\""),
+                ("sample_time", "sample_time = \"..\""),
+                ("sleep_after_run", "sleep_after_run"),
                 ("ignore", "ignore"),
                 ("hosted", "hosted"),
                 ("hosted", "hosted(sync)"),
@@ -197,7 +208,10 @@ impl Attribute {
             (Attribute::Problem, "reference") => {
                 "a `#[problem]` has no `reference`: the function under it is the reference".to_owned()
             }
-            (Attribute::Problem, "hosted" | "ignore" | "mode" | "name" | "problem") => {
+            (
+                Attribute::Problem,
+                "hosted" | "ignore" | "mode" | "name" | "problem" | "sample_time" | "sleep_after_run" | "warmup_time",
+            ) => {
                 format!("`{option}` is an option of `#[gpubench]`, not of `#[problem]`")
             }
             _ => format!("unknown option `{option}`: {}", self.expectation()),

@@ -117,3 +117,30 @@ fn calls_that_are_only_checked_have_no_budget() {
         .records();
     assert_eq!(records.result(CASE)["budget"], json!(null));
 }
+
+/// Runs the case whose attribute has budgets.
+fn budgeted() -> Run {
+    let run = Run::on(&Fixture::of("paced")).args(["rest", "--features", "budgeted", "--device", "cpu"]);
+    run.args(["--workers", "1", "--min-samples", "2", "--max-samples", "5"])
+        .json()
+}
+
+#[test]
+fn an_attribute_sets_the_budgets_and_the_command_line_replaces_them() {
+    let own = budgeted().finish().expect_code(0).records();
+    let own = own.result("steps::rest");
+    let budget = &own["budget"];
+    assert_eq!(
+        (&budget["warmup_time_ns"], &budget["sample_time_ns"]),
+        (&json!(2_000), &json!(1_000))
+    );
+    assert!(number(&budget["rests"]) > 0, "{budget}");
+    assert_eq!((samples(own), &own["stop"]["reason"]), (2, &json!("sample-time")));
+
+    let replaced = budgeted().args(["--sample-time", "none", "--sleep-after-run=false"]);
+    let replaced = replaced.finish().expect_code(0).records();
+    let replaced = replaced.result("steps::rest");
+    assert_eq!(replaced["budget"]["sample_time_ns"], json!(null));
+    assert_eq!(replaced["budget"]["rests"], 0);
+    assert_ne!(replaced["stop"]["reason"], "sample-time");
+}

@@ -89,7 +89,7 @@ fn modes_of(wanted: Option<Modes>, flushes: bool) -> Option<Modes> {
 }
 
 /// Returns the settings of a benchmark's attribute.
-fn settings_of(benchmark: &Benchmark) -> Result<CaseSettings, ReadingError> {
+pub(super) fn settings_of(benchmark: &Benchmark) -> Result<CaseSettings, ReadingError> {
     let mut settings = CaseSettings::default();
     for (key, value) in &benchmark.settings {
         settings.set(key, value).map_err(|source| ReadingError::Attribute {

@@ -44,7 +44,7 @@ impl<'j> Job<'j> {
             let mut timed_left = announced.iter().filter(|started| started.metric.is_time()).count();
             announced.into_iter().map(move |announced| {
                 timed_left -= usize::from(announced.metric.is_time());
-                let options = measurement.of_result(case, selected.library(case).settings, &announced.metric);
+                let options = measurement.of_result(case, selected.own_settings(case), &announced.metric);
                 Job {
                     case,
                     prepared,

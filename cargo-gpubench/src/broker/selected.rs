@@ -5,9 +5,11 @@ use std::rc::Rc;
 use camino::Utf8Path;
 use gpubench::catalog::{Benchmark, Catalog};
 
+use super::case_readings::settings_of;
 use super::cases::Case;
 use super::recording::authors::Authors;
 use crate::build::BuiltLibrary;
+use crate::config::CaseSettings;
 use gpubench_device::compilers::{Compiler, Disassembler, NoDisassembler};
 use gpubench_device::{DeviceOrder, Facts};
 
@@ -50,6 +52,13 @@ impl<'a> Selected<'a> {
     /// Returns the benchmark of a case.
     pub(super) fn benchmark(&self, case: &Case) -> Option<&'a Benchmark> {
         self.catalogs[self.library_of(case)].benchmarks.get(case.benchmark)
+    }
+
+    /// Returns the settings of a case's attribute and, below them, of its package.
+    pub(super) fn own_settings(&self, case: &Case) -> CaseSettings {
+        // An invalid attribute has ended the run when the modes were chosen.
+        let attribute = self.benchmark(case).and_then(|benchmark| settings_of(benchmark).ok());
+        attribute.unwrap_or_default().over(self.library(case).settings)
     }
 
     /// Returns the position of a case's library.
