@@ -7,7 +7,7 @@ use super::rest::Rests;
 use super::samples::Samples;
 use gpubench_contract::Budget;
 
-/// Returns the time budgets that `protocol` gives a case, and what became of them.
+/// Returns the time budgets that `protocol` gives a case, the time of its warm-up, and its rests.
 pub(super) fn budget(protocol: &Protocol<'_>, samples: &Samples, rests: &Rests) -> Budget {
     let (warmup_time, sample_time) = (protocol.warm_up.device_time, protocol.stop.sample_time);
     Budget {
