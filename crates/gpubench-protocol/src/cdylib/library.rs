@@ -11,6 +11,7 @@ use libloading::os::unix::{Library as UnixLibrary, RTLD_LOCAL, RTLD_NOW};
 use super::AuthorError;
 use crate::wire::AuthorFailure;
 use gpubench_device::FrozenFile;
+use gpubench_diagnostic::chain;
 
 const NEEDS_OCCUPANCY: i32 = abi::Status::NeedsOccupancy as i32;
 
@@ -42,7 +43,7 @@ impl Library {
             // SAFETY: loading runs the user's constructors. This process exists to run the user's
             // code.
             let library = unsafe { UnixLibrary::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
-            let library = library.map_err(|error| refused(explain_load_error(&error.to_string())))?;
+            let library = library.map_err(|error| refused(explain_load_error(&chain(&error))))?;
             loaded = Some(ManuallyDrop::new(library));
         }
         let library = loaded.ok_or_else(|| refused("there is no library to load"))?;
@@ -269,4 +270,20 @@ fn explain_load_error(message: &str) -> String {
         );
     }
     message.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_that_cannot_be_loaded_shows_the_words_of_the_dynamic_linker() {
+        let text = FrozenFile::of_bytes(
+            "text",
+            b"this is a text, and too long for a header of ELF: ................",
+        )
+        .unwrap();
+        let error = Library::load(vec![text]).err().unwrap();
+        assert!(error.message.contains("invalid ELF header"), "{}", error.message);
+    }
 }
