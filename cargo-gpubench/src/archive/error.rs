@@ -290,7 +290,7 @@ fn library_hint(message: &str) -> String {
     if message.contains("version `") && message.contains("not found") {
         "this machine's system libraries are older than those of the machine that made the archive: archive again on a machine as old as this one".to_owned()
     } else if message.contains("cannot open shared object file") {
-        "install the missing library here, or link it statically".to_owned()
+        "install the missing library here, add its folder to `LD_LIBRARY_PATH`, or link it statically".to_owned()
     } else if message.contains("failed to map segment") {
         "the folder may be mounted `noexec`: name another with `TMPDIR` (with `--archive-file`, also with `--extract-to`)"
             .to_owned()
