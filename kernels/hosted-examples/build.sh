@@ -5,19 +5,34 @@ set -euo pipefail
 cd "$(dirname -- "${BASH_SOURCE[0]}")"
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/../../target}/hosted-examples
 
-if [ -z "${NVCC:-}" ] && ! command -v nvcc >/dev/null; then
+if [ -n "${NVCC:-}" ]; then
+    folder=$(dirname -- "$(command -v "$NVCC")")
+    export PATH=$folder:$PATH CUDA_HOME=${CUDA_HOME:-$(dirname -- "$folder")}
+elif ! command -v nvcc >/dev/null; then
     venv=$CARGO_TARGET_DIR/nvcc
     if [ ! -x "$venv/bin/pip" ]; then python3 -m venv "$venv"; fi
-    "$venv/bin/pip" install --quiet nvidia-cuda-nvcc==13.0.* nvidia-cuda-runtime==13.0.* nvidia-cuda-crt==13.0.* nvidia-nvvm==13.0.*
+    "$venv/bin/pip" install --quiet nvidia-cuda-nvcc==13.0.* nvidia-cuda-runtime==13.0.* nvidia-cuda-crt==13.0.* nvidia-nvvm==13.0.* nvidia-cuda-cccl==13.0.*
     root=$(echo "$venv"/lib/python3*/site-packages/nvidia/cu13)
-    export PATH=$root/bin:$PATH
+    export PATH=$root/bin:$PATH CUDA_HOME=$root
     # Builds search a toolkit's folders, and the package has its headers and libraries elsewhere.
     mkdir -p "$root/targets/x86_64-linux"
     ln -sfn ../../include "$root/targets/x86_64-linux/include"
     ln -sfn ../../lib "$root/targets/x86_64-linux/lib"
+    ln -sfn libcudart.so.13 "$root/lib/libcudart.so"
+    export LD_LIBRARY_PATH=$root/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 fi
 
 for example in launcher solution cudarc cublas; do
     echo "building $example"
     (cd "$example" && cargo build --quiet)
 done
+
+# candle's tests run on the CPU, but their program links the libraries of CUDA. Where those are
+# missing, stubs are enough.
+echo "testing candle"
+stubs=$CARGO_TARGET_DIR/stubs
+candle/stubs.py "$stubs"
+export CUDA_COMPUTE_CAP=${CUDA_COMPUTE_CAP:-80}
+export LIBRARY_PATH=$stubs/link${LIBRARY_PATH:+:$LIBRARY_PATH}
+export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$stubs/load
+(cd candle && cargo test --quiet)
