@@ -23,6 +23,7 @@ const REST: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 pub(super) struct Log {
     kept: Arc<Mutex<VecDeque<u8>>>,
+    output: Output,
     reader: JoinHandle<()>,
 }
 
@@ -42,15 +43,12 @@ impl Log {
                 }
             });
         })?;
-        Ok((Log { kept, reader }, sink))
+        Ok((Log { kept, output, reader }, sink))
     }
 
     /// Returns the kept part without control characters.
     pub(super) fn tail(&self) -> String {
-        let deadline = Instant::now() + REST;
-        while !self.reader.is_finished() && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        self.await_rest();
         let kept: Vec<u8> = self
             .kept
             .lock()
@@ -60,6 +58,22 @@ impl Log {
             .collect();
         let text = String::from_utf8_lossy(&kept);
         text.trim().replace(|c: char| c.is_control() && c != '\n', " ")
+    }
+
+    fn await_rest(&self) {
+        let deadline = Instant::now() + REST;
+        while !self.reader.is_finished() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+/// The last output of a process is shown before this program ends.
+impl Drop for Log {
+    fn drop(&mut self) {
+        if self.output == Output::Shown {
+            self.await_rest();
+        }
     }
 }
 
@@ -152,6 +166,18 @@ mod tests {
         drop(sink);
         assert_eq!(log.tail(), "so far");
         drop(held);
+    }
+
+    #[test]
+    fn all_output_has_been_shown_when_a_log_is_dropped() {
+        for _ in 0..100 {
+            let (log, mut sink) = Log::open(RoleName::Worker, Output::Shown).unwrap();
+            let read = Arc::clone(&log.kept);
+            writeln!(sink, "the last line").unwrap();
+            drop(sink);
+            drop(log);
+            assert_eq!(Arc::strong_count(&read), 1, "the reader has not ended");
+        }
     }
 
     #[test]
