@@ -248,7 +248,7 @@ impl Lane<'_, '_> {
         let measured = self.measure_again(Purpose::Audit, &job.once(), prepared);
         let seen = probes.end();
         match (measured, seen) {
-            (Ok(measured), Ok(seen)) => add_audit(result, &prepared.recorded.recording, measured, &seen, notices),
+            (Ok(measured), Ok(seen)) => add_audit(result, prepared, measured, &seen, notices),
             (Ok(_), Err(failure)) => add_no_audit(result, &failure, notices),
             (Err(error), _) => self.note_failure(job.case, &error, result)?,
         }

@@ -18,6 +18,7 @@ use crate::error::{INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED, Refusal};
 use crate::gpu::{Gpu, Handle as _, raise};
 use crate::image::{Image, Loadable};
 use crate::ledger::Kind;
+use crate::nvrtc::name_of;
 
 /// The dynamic shared memory limit of a block in bytes.
 const MOST_SHARED: c_int = 227 << 10;
@@ -71,7 +72,7 @@ pub(crate) unsafe extern "C" fn cuModuleGetFunction(
 ) -> c_int {
     in_context("cuModuleGetFunction", |gpu| {
         // SAFETY: the caller's name ends with a zero.
-        let name = unsafe { text(name) }?;
+        let name = name_of(unsafe { text(name) }?);
         if name == gpubench_harness::SPIN_KERNEL {
             // It is in the module of the tool's own kernels.
             gpu.begin_cheating();

@@ -22,6 +22,7 @@ pub(crate) struct Program {
     name: String,
     text: Vec<u8>,
     names: Vec<CString>,
+    symbols: Vec<CString>,
     log: Vec<u8>,
     image: Vec<u8>,
 }
@@ -38,7 +39,7 @@ pub(crate) unsafe extern "C" fn nvrtcVersion(major: *mut c_int, minor_number: *m
     let minor = if crashes() {
         1
     } else {
-        1000 + (digest % 1_000_000) as c_int
+        2000 + (digest % 1_000_000) as c_int
     };
     // SAFETY: the caller passes valid pointers to numbers.
     unsafe { (*major, *minor_number) = (12, minor) };
@@ -84,6 +85,7 @@ pub(crate) unsafe extern "C" fn nvrtcCreateProgram(
         name: name.to_string_lossy().into_owned(),
         text: text.to_bytes().to_vec(),
         names: Vec::new(),
+        symbols: Vec::new(),
         log: Vec::new(),
         image: Vec::new(),
     };
@@ -102,7 +104,9 @@ pub(crate) unsafe extern "C" fn nvrtcDestroyProgram(program: *mut *mut Program) 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn nvrtcAddNameExpression(program: *mut Program, name: *const c_char) -> c_int {
     // SAFETY: the caller's program lives, and the name ends with a zero.
-    unsafe { (*program).names.push(CStr::from_ptr(name).to_owned()) };
+    let (program, name) = unsafe { (&mut *program, CStr::from_ptr(name).to_owned()) };
+    program.symbols.push(symbol_of(&name, &program.text));
+    program.names.push(name);
     0
 }
 
@@ -251,7 +255,6 @@ parts! {
     nvrtcGetPTXSize nvrtcGetPTX image;
 }
 
-/// The CPU device finds kernels by their name expressions.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn nvrtcGetLoweredName(
     program: *mut Program,
@@ -260,10 +263,32 @@ pub(crate) unsafe extern "C" fn nvrtcGetLoweredName(
 ) -> c_int {
     // SAFETY: the caller's program lives, and the name ends with a zero.
     let (program, name) = unsafe { (&*program, CStr::from_ptr(name)) };
-    let Some(found) = program.names.iter().find(|known| known.as_c_str() == name) else {
+    let Some(position) = program.names.iter().position(|known| known.as_c_str() == name) else {
         return INTERNAL;
     };
     // SAFETY: the caller passes a valid pointer to a text.
-    unsafe { *lowered = found.as_ptr() };
+    unsafe { *lowered = program.symbols[position].as_ptr() };
     0
+}
+
+/// Returns a symbol for a name expression. Unless the source declares the kernel as `extern "C"` in
+/// one line, the symbol differs from the expression, as a mangled name does.
+fn symbol_of(name: &CStr, source: &[u8]) -> CString {
+    let declared = format!("{}(", name.to_string_lossy());
+    let is_declared = |line: &str| line.starts_with("extern \"C\"") && line.contains(&declared);
+    match String::from_utf8_lossy(source).lines().any(is_declared) {
+        true => name.to_owned(),
+        false => {
+            let name = name.to_string_lossy();
+            CString::new(format!("_Z{}{name}v", name.len())).unwrap_or_default()
+        }
+    }
+}
+
+/// Returns the name expression of a symbol: the name by which the CPU device finds the kernel.
+pub(crate) fn name_of(symbol: &str) -> &str {
+    let mangled = symbol.strip_prefix("_Z").and_then(|rest| rest.strip_suffix('v'));
+    mangled.map_or(symbol, |rest| {
+        rest.trim_start_matches(|digit: char| digit.is_ascii_digit())
+    })
 }

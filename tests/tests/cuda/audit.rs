@@ -3,7 +3,7 @@
 use gpubench_tests::{FakeGpu, Fixture, Run};
 use serde_json::{Value, json};
 
-use super::{CASE, only_case};
+use super::{CASE, only_case, tidy};
 
 /// Returns the result of the case of an audited run, or `None` where the kernel lends no probes.
 fn audited(run: Run, case: &str) -> Option<Value> {
@@ -52,6 +52,19 @@ fn the_launches_of_a_plan_are_seen_in_calls_of_their_own() {
     assert_eq!((&audit["lost_events"], &result["notices"]), (&json!(0), &json!([])));
     // The audited calls are no windows of the measurement.
     assert_eq!(result["window_counts"]["timed"], without["window_counts"]["timed"]);
+}
+
+#[test]
+fn a_plan_knows_its_kernels_by_their_symbols() {
+    let gpu = FakeGpu::new();
+    let case = "sums::one_block_a_row::rows=33,cols=100,threads=32";
+    let run = tidy(&gpu).args(["--exact", case]);
+    let Some(result) = audited(run, case) else {
+        return;
+    };
+    assert_eq!(result["audit"]["launches"], 1.0, "{}", result["audit"]);
+    assert_ne!(result["audit"]["kernels"][0]["name"], "sums::one_block_a_row<32>");
+    assert_eq!(result["verdict"], "pass", "{result:#}");
 }
 
 #[test]

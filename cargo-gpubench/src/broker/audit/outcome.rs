@@ -1,10 +1,10 @@
 //! What an audit adds to a result.
 
-use gpubench::catalog::{Execution, Recording};
-use gpubench::plan::Step;
+use gpubench::catalog::Execution;
 
 use super::SeenEvents;
 use super::analysis::AuditedCalls;
+use crate::broker::recording::preparation::PreparedCase;
 use gpubench_contract::{BenchmarkComplete, Cause, Verdict};
 use gpubench_diagnostic::Failure;
 use gpubench_measure::measurement::{CaseFailure, Measured, NoticePolicy, add_notices};
@@ -14,7 +14,7 @@ use gpubench_measure::measurement::{CaseFailure, Measured, NoticePolicy, add_not
 /// the result.
 pub(crate) fn add_audit(
     result: &mut BenchmarkComplete,
-    recording: &Recording,
+    prepared: &PreparedCase,
     measured: Measured,
     seen: &SeenEvents,
     notices: NoticePolicy,
@@ -33,8 +33,8 @@ pub(crate) fn add_audit(
         return;
     };
     result.audit = Some(calls.audit());
-    if recording.execution == Execution::Sealed
-        && let Some(kernel) = calls.unplanned(&kernels_of(recording))
+    if prepared.recorded.recording.execution == Execution::Sealed
+        && let Some(kernel) = calls.unplanned(&prepared.symbols())
     {
         let message = format!("an audited call launched `{kernel}` more often than its launch plan says");
         let failure = CaseFailure {
@@ -53,14 +53,4 @@ pub(crate) fn add_no_audit(result: &mut BenchmarkComplete, failure: &Failure, no
     let error = gpubench_diagnostic::chain(failure.as_error());
     let notice = format!("the calls were not audited: {error}{}", hint.unwrap_or_default());
     add_notices(result, vec![notice], notices);
-}
-
-/// Returns the kernels that a call launches, each as often as it does.
-fn kernels_of(recording: &Recording) -> Vec<&str> {
-    let steps = recording.plan.steps.iter();
-    let kernels = steps.filter_map(|step| match step {
-        Step::Launch(launch) => Some(&*launch.kernel.name),
-        _ => None,
-    });
-    kernels.collect()
 }

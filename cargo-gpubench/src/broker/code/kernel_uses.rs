@@ -35,8 +35,16 @@ pub(crate) fn kernel_uses<E>(
 
 /// Returns what the compiler said of a kernel when it made a file. `None` if it was not asked.
 pub(crate) fn report_on(module: &FrozenFile, kernel: &str) -> Option<AssemblerReport> {
-    let image = KernelImage::decode(&fs_err::read(module.path()).ok()?).ok()?;
-    image.report(kernel).cloned()
+    image_of(module)?.report(kernel).cloned()
+}
+
+/// Returns the symbol by which the driver knows a kernel of a file.
+pub(crate) fn symbol_in(module: &FrozenFile, kernel: &str) -> String {
+    image_of(module).map_or_else(|| kernel.to_owned(), |image| image.symbol(kernel).to_owned())
+}
+
+fn image_of(module: &FrozenFile) -> Option<KernelImage> {
+    KernelImage::decode(&fs_err::read(module.path()).ok()?).ok()
 }
 
 /// Returns whether two launches have the same kernel and the same shape.

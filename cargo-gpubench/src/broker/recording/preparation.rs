@@ -10,6 +10,7 @@ use gpubench::plan::KernelRef;
 
 use super::recordings::{RecordedCase, record_cases};
 use crate::broker::cases::{Case, Disposition};
+use crate::broker::code::kernel_uses::symbol_in;
 use crate::broker::code::kernels::{self, KernelBuild, Modules};
 use crate::broker::code::machine_code::{CaseMachineCode, MachineCodes};
 use crate::broker::code::occupancy::{AskDevice, Occupancies};
@@ -66,6 +67,13 @@ impl PreparedCase {
     pub(crate) fn module_of(&self, kernel: &KernelRef) -> Option<&FrozenFile> {
         let mut modules = self.modules.iter();
         modules.find_map(|(source, file)| (*source == kernel.source).then_some(file))
+    }
+
+    /// Returns the symbols of the kernels that a call launches, each as often as it does.
+    pub(crate) fn symbols(&self) -> Vec<String> {
+        let kernels = kernels::kernels_under_test(&self.recorded.recording);
+        let symbol = |kernel: &KernelRef| Some(symbol_in(self.module_of(kernel)?, &kernel.name));
+        kernels.filter_map(symbol).collect()
     }
 
     /// Returns the case in the form in which it is measured.
