@@ -4,6 +4,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use bytemuck::{CheckedBitPattern, NoUninit};
+
 use super::DeviceError;
 
 /// What to count.
@@ -14,6 +16,18 @@ pub enum CountRequest<'a> {
     Instructions,
     /// Metrics of the hardware, by the names that `ncu --query-metrics` lists.
     Hardware(&'a [String]),
+}
+
+/// How long a counter keeps the counters of a GPU, which one process can have at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, CheckedBitPattern, NoUninit)]
+#[repr(u32)]
+pub enum CounterHold {
+    /// Until the counter is dropped.
+    #[default]
+    UntilDropped = 0,
+    /// During a call and its passes. Other processes can count between two calls, but to take the
+    /// counters again takes 0.15 s on an H200 (`docs/measurements/2026-11-23-counts.md`).
+    EachCall = 1,
 }
 
 /// A program that must run a process for it to count.

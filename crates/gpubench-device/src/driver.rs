@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use gpubench::plan::{Launch, TensorMapDescription};
 use gpubench_contract::OccupancyLimit;
 
-use super::{CountRequest, Counter, DeviceError, Facts, HostFailure, Tracer};
+use super::{CountRequest, Counter, CounterHold, DeviceError, Facts, HostFailure, Tracer};
 use crate::FrozenFile;
 
 /// A device address.
@@ -401,7 +401,7 @@ pub trait Driver: Send {
     ///
     /// # Errors
     /// When the device, the machine or the process's rights do not allow it.
-    fn counter(&mut self, request: CountRequest<'_>) -> Result<Box<dyn Counter>, DeviceError>;
+    fn counter(&mut self, request: CountRequest<'_>, hold: CounterHold) -> Result<Box<dyn Counter>, DeviceError>;
 
     /// Returns a tracer of what the device does for this process.
     ///

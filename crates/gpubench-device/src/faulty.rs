@@ -5,8 +5,8 @@ use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use super::{
-    Access, CountRequest, Counter, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, Graph, HostWork,
-    LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources, Stream, Tracer,
+    Access, CountRequest, Counter, CounterHold, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, Graph,
+    HostWork, LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources, Stream, Tracer,
 };
 
 /// A driver call.
@@ -293,9 +293,9 @@ impl<D: Driver> Driver for FaultyDriver<D> {
         self.inner.ordinal()
     }
 
-    fn counter(&mut self, request: CountRequest<'_>) -> Result<Box<dyn Counter>, DeviceError> {
+    fn counter(&mut self, request: CountRequest<'_>, hold: CounterHold) -> Result<Box<dyn Counter>, DeviceError> {
         self.count("counter")?;
-        self.inner.counter(request)
+        self.inner.counter(request, hold)
     }
 
     fn tracer(&mut self) -> Result<Box<dyn Tracer>, DeviceError> {

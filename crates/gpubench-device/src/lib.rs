@@ -33,7 +33,7 @@ pub mod word;
 pub use backends::{
     Backend, CompilerRequest, DeviceRequest, FindDisassembler, FoundCompiler, NvidiaTools, OpenClocks, open,
 };
-pub use counting::{Count, CountRequest, Counter, Launcher};
+pub use counting::{Count, CountRequest, Counter, CounterHold, Launcher};
 pub use driver::{
     Access, DevicePtr, Driver, Event, Freeze, Function, Graph, HostWork, LaunchConfig, Memory, Module, ModuleImage,
     Profiling, Resources, Stream,

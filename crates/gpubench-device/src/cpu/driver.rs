@@ -17,9 +17,9 @@ use crate::driver::check_arguments;
 use crate::memfd::{MemfdTable, PAGE};
 use crate::word::SharedWord;
 use crate::{
-    Absence, AbsenceKind, Access, ClockBound, CountRequest, Counter, DeviceError, DevicePtr, Driver, Event, Facts,
-    Freeze, Function, Graph, HostWork, LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources, Stream, Tracer,
-    monotonic_ns,
+    Absence, AbsenceKind, Access, ClockBound, CountRequest, Counter, CounterHold, DeviceError, DevicePtr, Driver,
+    Event, Facts, Freeze, Function, Graph, HostWork, LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources,
+    Stream, Tracer, monotonic_ns,
 };
 
 /// Default size of a cache flush, in bytes. Shared cloud machines report last-level caches of
@@ -437,7 +437,7 @@ impl Driver for CpuDriver {
         0
     }
 
-    fn counter(&mut self, request: CountRequest<'_>) -> Result<Box<dyn Counter>, DeviceError> {
+    fn counter(&mut self, request: CountRequest<'_>, _: CounterHold) -> Result<Box<dyn Counter>, DeviceError> {
         match request {
             CountRequest::Instructions => {
                 let counter = CallgrindCounter::open(&self.pool)?;

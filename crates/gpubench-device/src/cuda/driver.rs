@@ -26,8 +26,8 @@ use super::tensor_map;
 use crate::driver::check_arguments;
 use crate::word::SharedWord;
 use crate::{
-    Access, CountRequest, Counter, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, Graph, HostFailure,
-    HostWork, LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources, Stream, Tracer,
+    Access, CountRequest, Counter, CounterHold, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, Graph,
+    HostFailure, HostWork, LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources, Stream, Tracer,
 };
 
 /// How long a wait spins before it yields the core.
@@ -417,8 +417,8 @@ impl Driver for CudaDriver {
         self.context.gpu.ordinal
     }
 
-    fn counter(&mut self, request: CountRequest<'_>) -> Result<Box<dyn Counter>, DeviceError> {
-        let counter = CuptiCounter::open(self.context.handle(), self.ordinal(), request)?;
+    fn counter(&mut self, request: CountRequest<'_>, hold: CounterHold) -> Result<Box<dyn Counter>, DeviceError> {
+        let counter = CuptiCounter::open(self.context.handle(), self.ordinal(), request, hold)?;
         Ok(Box::new(counter))
     }
 

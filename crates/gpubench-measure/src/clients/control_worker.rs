@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use super::{Interrupt, OpenedCase, Output, RoleFailure, WorkerClient, WorkerLaunch, WorkerReading};
-use gpubench_device::DeviceOrder;
+use gpubench_device::{CounterHold, DeviceOrder};
 use gpubench_protocol::wire::to_worker;
 
 /// The control worker of a run. Its process starts with the first case that needs it, receives new
@@ -34,6 +34,7 @@ impl ControlWorker {
             calls: opened.calls,
             flush_bytes: 0,
             reading: WorkerReading::default(),
+            hold: CounterHold::default(),
             layouts: &opened.layouts,
             modules: &[],
             annotation: None,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::observer::{Observation, ObserverProgram};
 use super::private_folder::PrivateFolder;
 use super::{Child, Interrupt, Output, RoleEnvironment, RoleFailure, RoleName};
-use gpubench_device::{Absence, Count, DeviceOrder, FrozenFile, Launcher};
+use gpubench_device::{Absence, Count, CounterHold, DeviceOrder, FrozenFile, Launcher};
 use gpubench_protocol::window::WindowCalls;
 use gpubench_protocol::wire::{
     BufferLayout, Claim, Measurand, Observer, Problem, SandboxReport, SourceModule, WindowOrder, WorkerSetup,
@@ -45,6 +45,8 @@ pub struct WorkerLaunch<'a> {
     pub flush_bytes: u64,
     /// What is read in timed windows.
     pub reading: WorkerReading<'a>,
+    /// How long it keeps the counters of a GPU.
+    pub hold: CounterHold,
     /// The layout of every buffer.
     pub layouts: &'a [BufferLayout],
     /// Compiled kernels, by position of their source.
@@ -219,7 +221,7 @@ impl WorkerClient {
                 .observed_by
                 .as_ref()
                 .map_or(Observer::None, |by| by.program.observer()),
-            reserved: 0,
+            hold: launch.hold,
             device: launch.device,
         };
         let parts = [

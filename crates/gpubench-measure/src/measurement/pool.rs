@@ -12,7 +12,7 @@ use super::idle_workers::{Another, IdleWorkers};
 use super::protocol::Protocol;
 use crate::clients::{HostedLaunch, ObservedBy, OpenedCase, RoleFailure, Start, WorkerClient, WorkerLaunch};
 use gpubench_device::harness::kernel_names;
-use gpubench_device::{DeviceOrder, KernelHost};
+use gpubench_device::{CounterHold, DeviceOrder, KernelHost};
 use gpubench_protocol::window::WindowOwner;
 use gpubench_protocol::wire::to_worker;
 use gpubench_sandbox::Confinement;
@@ -76,6 +76,17 @@ pub(super) struct PoolOrder {
     pub(super) reserve: usize,
     /// Number of pools that start at the same time.
     pub(super) pools: usize,
+}
+
+impl PoolOrder {
+    /// Returns how long a worker keeps the counters of a GPU: as long as it lives if no other
+    /// worker counts.
+    fn hold(&self) -> CounterHold {
+        match (self.pools, self.workers + self.reserve) {
+            (1, 1) => CounterHold::UntilDropped,
+            _ => CounterHold::EachCall,
+        }
+    }
 }
 
 /// A worker after its set-up.
@@ -268,6 +279,7 @@ impl<'a> WorkerPool<'a> {
             calls: opened.calls,
             flush_bytes: self.case.flush_bytes,
             reading: self.protocol.reading,
+            hold: self.order.hold(),
             layouts: &layouts,
             modules: self.case.modules,
             annotation: self.case.annotation,

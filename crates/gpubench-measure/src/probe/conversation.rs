@@ -11,7 +11,9 @@ use serde::{Deserialize, Serialize};
 use super::gpus::{self, Gpu};
 use super::trials;
 use crate::clients::End;
-use gpubench_device::{self, Absence, AbsenceKind, Backend, CountRequest, DeviceError, DeviceRequest, Launcher};
+use gpubench_device::{
+    self, Absence, AbsenceKind, Backend, CountRequest, CounterHold, DeviceError, DeviceRequest, Launcher,
+};
 use gpubench_sandbox::{in_own_session, this_program};
 
 /// Time limit for a driver's answer. A GPU without persistence mode takes seconds to wake.
@@ -165,7 +167,7 @@ fn open_counter(target: &CounterTarget) -> Result<String, DeviceError> {
         [] => CountRequest::Instructions,
         names => CountRequest::Hardware(names),
     };
-    Ok(driver.counter(request)?.description())
+    Ok(driver.counter(request, CounterHold::default())?.description())
 }
 
 /// Examines `target` in a separate process.

@@ -111,7 +111,10 @@ impl OpenDevice {
     fn open(setup: &Setup) -> Result<OpenDevice, WorkerError> {
         let order = setup.device;
         let mut driver = gpubench_device::open(&order)?;
-        let counter = setup.to_count().map(|request| driver.counter(request)).transpose()?;
+        let counter = setup
+            .to_count()
+            .map(|request| driver.counter(request, setup.hold))
+            .transpose()?;
         let harness = Harness::load(&mut *driver)?;
         let stream = driver.stream()?;
         let events = Stopwatch::events(&mut *driver)?;

@@ -14,7 +14,7 @@ use crate::wire::{
     BufferLayout, Frame, Measurand, Observer, SourceModule, WorkerSetup, decode_modules, read_head, take_files,
     to_worker,
 };
-use gpubench_device::{CountRequest, DeviceOrder, KernelHost};
+use gpubench_device::{CountRequest, CounterHold, DeviceOrder, KernelHost};
 use gpubench_sandbox::ConfinedRole;
 
 /// A set-up as the broker sent it.
@@ -24,6 +24,8 @@ pub(super) struct Setup {
     /// Bytes that a flush between the calls of a graph accesses; 0 for other methods.
     pub(super) flush_bytes: u64,
     pub(super) measurand: Measurand,
+    /// How long to keep the counters of a GPU.
+    pub(super) hold: CounterHold,
     /// The hardware metrics to read.
     pub(super) metrics: Vec<String>,
     pub(super) layouts: Vec<BufferLayout>,
@@ -75,6 +77,7 @@ impl Setup {
             calls: head.calls,
             flush_bytes: head.flush_bytes,
             measurand: head.measurand,
+            hold: head.hold,
             metrics: metrics.lines().map(str::to_owned).collect(),
             layouts: bytemuck::allocation::pod_collect_to_vec(layouts),
             modules: decode_modules(modules, &mut frame.descriptors)?,

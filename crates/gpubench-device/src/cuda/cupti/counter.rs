@@ -6,7 +6,7 @@ use super::library::Library;
 use super::metrics::Metrics;
 use super::parameters::RangeKind;
 use super::session::Session;
-use crate::{Count, CountRequest, Counter, DeviceError};
+use crate::{Count, CountRequest, Counter, CounterHold, DeviceError};
 
 /// The instructions that the warps of a kernel execute.
 const INSTRUCTIONS: &str = "smsp__inst_executed.sum";
@@ -21,7 +21,8 @@ const KERNELS_OF_HOST_CODE: usize = 1000;
 pub(in crate::cuda) struct CuptiCounter {
     library: &'static Library,
     context: CUcontext,
-    /// The profiler, while a call is counted.
+    hold: CounterHold,
+    /// The profiler, while it has the counters.
     session: Option<Session<'static>>,
     metrics: Metrics<'static>,
     /// The names of the metrics in counts.
@@ -57,6 +58,7 @@ impl CuptiCounter {
         context: CUcontext,
         ordinal: u32,
         request: CountRequest<'_>,
+        hold: CounterHold,
     ) -> Result<CuptiCounter, DeviceError> {
         let (kind, names, wanted) = match request {
             CountRequest::Instructions => (RangeKind::Program, vec![String::new()], vec![INSTRUCTIONS.to_owned()]),
@@ -73,6 +75,7 @@ impl CuptiCounter {
         Ok(CuptiCounter {
             library,
             context,
+            hold,
             session: None,
             metrics,
             names,
@@ -125,15 +128,16 @@ impl Counter for CuptiCounter {
     }
 
     fn stop(&mut self) -> Result<Option<Vec<Count>>, DeviceError> {
-        // Unless further passes follow, the counters are free for other processes afterwards.
-        let mut session = self.session.take().ok_or_else(no_call)?;
+        let session = session(&mut self.session)?;
         if !session.stop()? {
             self.progress = Progress::Further;
-            self.session = Some(session);
             return Ok(None);
         }
         self.progress = Progress::First;
         let counted = session.decode(&self.metrics)?;
+        if self.hold == CounterHold::EachCall {
+            self.session = None;
+        }
         let values = match self.kind {
             RangeKind::Program => counted,
             RangeKind::Kernel if counted.is_empty() => {

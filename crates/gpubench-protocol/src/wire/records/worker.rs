@@ -4,7 +4,7 @@ use bytemuck::{CheckedBitPattern, NoUninit};
 
 use crate::window::WindowCalls;
 use crate::wire::FixedText;
-use gpubench_device::DeviceOrder;
+use gpubench_device::{CounterHold, DeviceOrder};
 use gpubench_sandbox::Confinement;
 
 /// Head of a `SETUP` frame.
@@ -37,8 +37,8 @@ pub struct WorkerSetup {
     pub metric_bytes: u32,
     /// Who observes the worker.
     pub observer: Observer,
-    /// Zero.
-    pub reserved: u32,
+    /// How long it keeps the counters of a GPU.
+    pub hold: CounterHold,
     /// The device.
     pub device: DeviceOrder,
 }
