@@ -246,6 +246,17 @@ fn a_graph_has_as_many_calls_as_requested_and_possible() {
 }
 
 #[test]
+fn a_graph_has_fewer_calls_if_an_earlier_mode_shows_that_they_are_long() {
+    let calls = |modes: &str| {
+        let records = in_modes(modes).args(["--axis", "n=100000"]).json().finish().records();
+        let results = records.results().map(|result| result["calls_per_sample"].as_u64());
+        results.flatten().collect::<Vec<u64>>()
+    };
+    assert_eq!(calls("cold,graph"), [1, 2]);
+    assert_eq!(calls("graph,cold"), [10, 1]);
+}
+
+#[test]
 fn a_kernel_that_is_fast_only_on_inputs_that_it_has_seen_is_wrong_when_hot() {
     let hot = hostile("honest", "hot");
     assert_eq!((&hot["verdict"], &hot["single_calls"]), (&"pass".into(), &Value::Null));

@@ -17,15 +17,20 @@ const DEFAULT_CALLS: u32 = 10;
 /// so much is long enough that a launch costs next to nothing.
 const DEFAULT_BYTES: u64 = 1 << 28;
 
+/// Nanoseconds that the calls of a graph need to take together, unless the user sets their number.
+/// A launch is less than 0.2 % of them.
+const DEFAULT_NS: f64 = 1e6;
+
 /// Returns how many calls of `recording` a graph holds: `wanted`, or a default that depends on the
-/// size of its tensors, but at most as many as their buffers and the device's free memory allow.
-/// Each call has its own tensors and scratch. `more_scratch` is the number of scratch allocations
-/// of a baseline that alternates with the case.
+/// size of its tensors and on `call_ns`, the time of a call in an earlier mode, but at most as many
+/// as their buffers and the device's free memory allow. Each call has its own tensors and scratch.
+/// `more_scratch` is the number of scratch allocations of a baseline that alternates with the case.
 pub fn calls_in_graph(
     recording: &Recording,
     more_scratch: usize,
     facts: &Facts,
     wanted: Option<NonZeroU32>,
+    call_ns: Option<f64>,
 ) -> NonZeroU32 {
     let placement = CodePlacement::new(recording, facts.kernels_run_in);
     let outputs = recording
@@ -38,7 +43,10 @@ pub fn calls_in_graph(
     let wished = match wanted {
         Some(wanted) => wanted.get().into(),
         // At least two, so that there is something to amortise.
-        None => u64::from(DEFAULT_CALLS).min((DEFAULT_BYTES / bytes.max(1)).max(2)),
+        None => u64::from(DEFAULT_CALLS)
+            .min(DEFAULT_BYTES / bytes.max(1))
+            .min(call_ns.map_or(u64::MAX, |call_ns| (DEFAULT_NS / call_ns).ceil() as u64))
+            .max(2),
     };
     let possible = [
         (MAX_BUFFERS / buffers.max(1)) as u64,
@@ -84,7 +92,7 @@ mod tests {
     fn calls(recording: &Recording, free_mib: u64, wanted: Option<u32>) -> u32 {
         let mut facts = gpubench_device::cpu::facts(std::num::NonZeroUsize::MIN);
         facts.free_memory = Some(free_mib * MIB);
-        calls_in_graph(recording, 0, &facts, wanted.and_then(NonZeroU32::new)).get()
+        calls_in_graph(recording, 0, &facts, wanted.and_then(NonZeroU32::new), None).get()
     }
 
     #[test]
@@ -94,6 +102,17 @@ mod tests {
         assert_eq!(calls(&recording(1, 25), plenty, None), 5);
         assert_eq!(calls(&recording(1, 5_000), plenty, None), 2);
         assert_eq!(calls(&recording(1, 100), plenty, Some(20)), 20);
+    }
+
+    #[test]
+    fn a_graph_has_fewer_calls_if_they_are_known_to_be_slow() {
+        let facts = gpubench_device::cpu::facts(std::num::NonZeroUsize::MIN);
+        let calls = |wanted, call_ns| calls_in_graph(&recording(1, 1), 0, &facts, wanted, Some(call_ns)).get();
+        assert_eq!(
+            [99e3, 101e3, 300e3, 999e3, 8e6].map(|call_ns| calls(None, call_ns)),
+            [10, 10, 4, 2, 2]
+        );
+        assert_eq!(calls(NonZeroU32::new(10), 8e6), 10);
     }
 
     #[test]

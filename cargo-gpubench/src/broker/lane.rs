@@ -13,6 +13,7 @@ use super::lane_session::Purpose;
 use super::options::Audit;
 use super::recording::authors::Authors;
 use super::recording::preparation::PreparedCase;
+use super::resting::EarlierModes;
 use super::roles::Roles;
 use crate::admission::unusable;
 use gpubench_contract::{BenchmarkComplete, Cause, Verdict};
@@ -20,8 +21,8 @@ use gpubench_device::telemetry::Telemetry;
 use gpubench_diagnostic::Interrupted;
 use gpubench_measure::clients::{RoleFailure, WorkerReading};
 use gpubench_measure::measurement::{
-    CaseFailure, Expectations, IdleWorkers, MeasureError, Measured, MeasuredInTurns, PassCriteria, RolesAfterwards,
-    add_hardware, fill_in, note_observation,
+    CaseFailure, Expectations, MeasureError, Measured, MeasuredInTurns, PassCriteria, RolesAfterwards, add_hardware,
+    fill_in, note_observation,
 };
 use gpubench_protocol::wire::Measurand;
 use gpubench_report::Progress;
@@ -54,7 +55,7 @@ impl Lane<'_, '_> {
     pub(super) fn measure(
         &mut self,
         jobs: &[&Job<'_>],
-        idle_workers: &mut IdleWorkers,
+        earlier: &mut EarlierModes,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Vec<Finished>, Interrupted> {
         if self.context.interrupt.is_set() {
@@ -69,7 +70,8 @@ impl Lane<'_, '_> {
             baseline: None,
         });
         let mut finished: Vec<Finished> = unmeasured.collect();
-        self.measure_admitted(jobs, &mut finished, idle_workers, progress)?;
+        self.measure_admitted(jobs, &mut finished, earlier, progress)?;
+        earlier.note(finished.iter().map(|finished| &finished.result));
         for (job, finished) in jobs.iter().zip(&mut finished) {
             if let Some(benchmark) = self.context.selected.benchmark(job.case) {
                 add_location(&mut finished.result, benchmark);
@@ -84,7 +86,7 @@ impl Lane<'_, '_> {
         &mut self,
         jobs: &[&Job<'_>],
         finished: &mut [Finished],
-        idle_workers: &mut IdleWorkers,
+        earlier: &mut EarlierModes,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), Interrupted> {
         let entries = jobs.iter().zip(finished).filter_map(|(job, finished)| {
@@ -96,7 +98,7 @@ impl Lane<'_, '_> {
             })
         });
         for mut entries in divide(entries.collect(), self.context.selected.facts) {
-            self.measure_together(&mut entries, idle_workers, progress)?;
+            self.measure_together(&mut entries, earlier, progress)?;
         }
         Ok(())
     }
@@ -105,7 +107,7 @@ impl Lane<'_, '_> {
     fn measure_together(
         &mut self,
         entries: &mut [Entry<'_, '_>],
-        idle_workers: &mut IdleWorkers,
+        earlier: &mut EarlierModes,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), Interrupted> {
         let first = &entries[0];
@@ -118,7 +120,7 @@ impl Lane<'_, '_> {
         let entrants: Vec<(&Job<'_>, &PreparedCase)> =
             entries.iter().map(|entry| (entry.job, entry.prepared)).collect();
         self.telemetry.begin_case();
-        match self.measure_entrants(&entrants, &baseline_case, idle_workers, progress) {
+        match self.measure_entrants(&entrants, &baseline_case, earlier, progress) {
             Ok(MeasuredInTurns { arms, roles, .. }) => {
                 let mut arms = arms.into_iter();
                 for (entry, arm) in entries.iter_mut().zip(&mut arms) {
@@ -262,7 +264,7 @@ impl Lane<'_, '_> {
         job: &Job<'_>,
         prepared: &PreparedCase,
     ) -> Result<Measured, MeasureError> {
-        let (none, quietly) = (&mut IdleWorkers::default(), &mut |_| {});
+        let (none, quietly) = (&mut EarlierModes::default(), &mut |_| {});
         let measured = self.measure_for(purpose, &[(job, prepared)], &BaselineCase::Absent, none, quietly)?;
         if measured.roles == RolesAfterwards::Unknown {
             self.retire_roles(job.case);

@@ -6,13 +6,13 @@ use super::job::Job;
 use super::lane::Lane;
 use super::lane_context::LaneContext;
 use super::recording::preparation::{CaseInputs, PreparedCase};
-use super::resting::another;
+use super::resting::{EarlierModes, another};
 use super::settings::Company;
 use crate::admission::calls_in_graph;
 use gpubench_contract::Method;
 use gpubench_measure::clients::WorkerReading;
 use gpubench_measure::measurement::{
-    CasesInTurns, Entrant, IdleWorkers, MeasureError, MeasuredInTurns, Protocol, ReadyCase, Session, Standing, TurnCase,
+    CasesInTurns, Entrant, MeasureError, MeasuredInTurns, Protocol, ReadyCase, Session, Standing, TurnCase,
 };
 use gpubench_protocol::window::case_number;
 use gpubench_protocol::wire::Measurand;
@@ -35,7 +35,7 @@ impl Lane<'_, '_> {
         &mut self,
         entrants: &[(&Job<'_>, &PreparedCase)],
         baseline_case: &BaselineCase<'_>,
-        idle_workers: &mut IdleWorkers,
+        earlier: &mut EarlierModes,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<MeasuredInTurns, MeasureError> {
         let purpose = match entrants[0].0.announced.metric.is_count() {
@@ -45,7 +45,7 @@ impl Lane<'_, '_> {
             }),
             false => Purpose::Times,
         };
-        self.measure_for(purpose, entrants, baseline_case, idle_workers, progress)
+        self.measure_for(purpose, entrants, baseline_case, earlier, progress)
     }
 
     /// Measures cases alternately, at least one. All have the settings of the first.
@@ -54,7 +54,7 @@ impl Lane<'_, '_> {
         purpose: Purpose<'_>,
         entrants: &[(&Job<'_>, &PreparedCase)],
         baseline_case: &BaselineCase<'_>,
-        idle_workers: &mut IdleWorkers,
+        earlier: &mut EarlierModes,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<MeasuredInTurns, MeasureError> {
         let (first, prepared) = entrants[0];
@@ -84,9 +84,10 @@ impl Lane<'_, '_> {
                 rivals.map(|rival| rival.recorded.recording.plan.scratch.len()).sum(),
                 selected.facts,
                 options.graph_calls,
+                earlier.call_ns,
             ),
         };
-        idle_workers.before(another(
+        earlier.idle_workers.before(another(
             first.timed_left,
             recording,
             selected.facts,
@@ -127,7 +128,7 @@ impl Lane<'_, '_> {
             referee,
             author: author.map_err(MeasureError::Attach)?,
             control_worker,
-            idle_workers,
+            idle_workers: &mut earlier.idle_workers,
             watcher: &mut CaseWatcher {
                 metric: &first.announced.metric,
                 telemetry: self.telemetry,

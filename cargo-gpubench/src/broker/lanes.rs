@@ -13,13 +13,13 @@ use super::job::Job;
 use super::lane::{Finished, Lane};
 use super::lane_context::LaneContext;
 use super::recording::authors::{AuthorSettings, Authors};
+use super::resting::EarlierModes;
 use super::results::Results;
 use super::roles::Roles;
 use crate::admission::memory_needed;
 use gpubench_contract::RunEnd;
 use gpubench_device::telemetry::Telemetry;
 use gpubench_diagnostic::Interrupted;
-use gpubench_measure::measurement::IdleWorkers;
 use gpubench_protocol::window::CodePlacement;
 use gpubench_report::Progress;
 
@@ -41,10 +41,10 @@ pub(super) fn in_order(
     results: &mut Results<'_, '_>,
 ) -> Result<Option<RunEnd>, Interrupted> {
     for of_case in groups.chunk_by(|one, next| one[0].is_of_case_of(next[0])) {
-        let mut idle_workers = IdleWorkers::default();
+        let mut earlier = EarlierModes::default();
         for jobs in of_case {
             jobs.iter().for_each(|job| results.start(job));
-            let finished = lane.measure(jobs, &mut idle_workers, &mut |progress| results.progress(&progress))?;
+            let finished = lane.measure(jobs, &mut earlier, &mut |progress| results.progress(&progress))?;
             let ends = jobs
                 .iter()
                 .zip(finished)
@@ -136,7 +136,7 @@ fn run_lane(context: LaneContext<'_>, jobs: &[&Job<'_>], next: &AtomicUsize, mes
             // Nobody listens after the end of the run.
             let _ = messages.send(Message::Progress(position, progress));
         };
-        let Ok(finished) = lane.measure(&[job], &mut IdleWorkers::default(), &mut progress) else {
+        let Ok(finished) = lane.measure(&[job], &mut EarlierModes::default(), &mut progress) else {
             return;
         };
         for finished in finished {

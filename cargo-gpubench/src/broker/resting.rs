@@ -1,17 +1,35 @@
-//! Whether the workers of a case rest between its modes, or end.
+//! What the modes of a case leave for the next one.
 
 use std::num::NonZeroU32;
 
 use gpubench::catalog::Recording;
 
 use crate::admission::{calls_in_graph, memory_needed};
+use gpubench_contract::{BenchmarkComplete, Verdict};
 use gpubench_device::Facts;
-use gpubench_measure::measurement::Another;
+use gpubench_measure::measurement::{Another, IdleWorkers};
 use gpubench_protocol::window::CodePlacement;
 
 /// The share of the free memory that a case may need in any mode for its workers to rest. The
 /// contexts of resting workers need the rest.
 const MOST: u64 = 2;
+
+/// What the earlier modes of a case have left.
+#[derive(Debug, Default)]
+pub(super) struct EarlierModes {
+    pub(super) idle_workers: IdleWorkers,
+    /// The time of a call in the first mode, if it passed.
+    pub(super) call_ns: Option<f64>,
+}
+
+impl EarlierModes {
+    /// Notes the time of a call, unless it is known. Of several contestants, the fastest counts.
+    pub(super) fn note<'r>(&mut self, results: impl Iterator<Item = &'r BenchmarkComplete>) {
+        let passed = results.filter(|result| result.metric.is_time() && result.verdict == Verdict::Pass);
+        let times = passed.filter_map(|result| result.stats.as_ref().map(|stats| stats.value));
+        self.call_ns = self.call_ns.or_else(|| times.min_by(f64::total_cmp));
+    }
+}
 
 /// Returns whether another timed measurement of a case follows that its workers can wait for.
 /// `graph_calls` is the number of calls in a graph that the user wants.
@@ -21,7 +39,7 @@ pub(super) fn another(
     facts: &Facts,
     graph_calls: Option<NonZeroU32>,
 ) -> Another {
-    let calls = calls_in_graph(recording, 0, facts, graph_calls);
+    let calls = calls_in_graph(recording, 0, facts, graph_calls, None);
     let of_one = memory_needed(&CodePlacement::new(recording, facts.kernels_run_in));
     let needed = of_one.saturating_mul(calls.get().into());
     let has_room = needed <= facts.free_memory.unwrap_or(u64::MAX) / MOST;

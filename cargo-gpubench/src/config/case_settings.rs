@@ -100,12 +100,12 @@ case_settings! {
         #[arg(value_name = "METRICS", hide_default_value = true)]
         "metric" => metric: Metrics = Metrics::TIME, "--metric time,instructions";
 
-        /// Put this many calls in a graph, in the mode `graph` [default: 10, or fewer large ones]
+        /// Put this many calls in a graph, in the mode `graph` [default: 10, or fewer long ones]
         ///
         /// Each call has its own tensors and scratch. There are fewer calls if a window or the
         /// memory of the device has no room for them; `calls_per_sample` in the record has the
-        /// number. By default the tensors of all calls have at most 256 MiB, but there are at least
-        /// two calls.
+        /// number. By default there are fewer calls, but at least two, if their tensors exceed 256
+        /// MiB, or if an earlier mode of the run shows that fewer calls take 1 ms.
         #[arg(value_name = "N", hide_default_value = true)]
         "graph-calls" => graph_calls: GraphCalls = GraphCalls::of(10), "--graph-calls 20";
 
