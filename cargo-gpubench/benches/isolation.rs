@@ -113,6 +113,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         device,
         schedules: &[],
         observer: None,
+        submissions: None,
         output: Output::Captured,
         clock_bound: &facts.clock_bound,
         seeds: &seeds,

@@ -505,6 +505,7 @@ impl Side {
             device,
             schedules: &[],
             observer: None,
+            submissions: None,
             output: Output::Captured,
             clock_bound,
             seeds,

@@ -44,6 +44,7 @@ impl FakeGpu {
             libraries: tempfile::tempdir().expect("a folder can be made"),
             shared: tempfile::tempdir_in(folder).expect("a folder can be made"),
         };
+        std::fs::create_dir(gpu.shared.path().join("dev")).expect("a folder can be made");
         for name in ["libcuda.so.1", "libnvrtc.so.12"] {
             let link = gpu.libraries.path().join(name);
             std::os::unix::fs::symlink(library(), link).expect("a link can be made");
@@ -121,6 +122,7 @@ impl FakeGpu {
         Run::on(fixture)
             .env("LD_LIBRARY_PATH", &text(&self.libraries))
             .env("FAKE_CUDA_LEDGER", &self.folder())
+            .env("FAKE_CUDA_DOORBELL", &format!("{}/dev/nvidia0", self.folder()))
             .env("FAKE_NVML", &self.folder())
     }
 

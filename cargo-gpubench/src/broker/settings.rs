@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use super::audit::Doorbells;
 use super::counters::Counters;
 use super::decision::DecisionRule;
 use super::environment::DeviceSetup;
@@ -147,6 +148,7 @@ impl<'a> RunSettings<'a> {
             energy: Energy::Ignored,
             worker_count: WorkerCountRule::exactly(NonZeroUsize::MIN),
             clock_bound: &self.no_clock,
+            submissions: Some(&Doorbells),
             ..self.protocol_for(case, Company::Alone)
         }
     }
@@ -182,6 +184,7 @@ impl<'a> RunSettings<'a> {
             device: self.device,
             schedules: self.schedules(),
             observer: self.observer.as_ref(),
+            submissions: None,
             output: self.output(),
             clock_bound: &self.clock_bound,
             seeds: &self.seeds,

@@ -32,6 +32,12 @@ pub struct CallAudit {
     pub modules_loaded: f64,
     /// Calls of the driver that failed.
     pub failed_calls: f64,
+    /// Submissions of work to the GPU, as a watchpoint on the GPU's doorbell counts them whatever
+    /// way they take: a launch, a launch of a graph, a copy and a fill are one each. What the tool
+    /// submits in a window is left out. Null if the machine has no watchpoints, or the doorbell was
+    /// not found.
+    #[serde(default)]
+    pub submissions: Option<f64>,
     /// The kernels, with the most launches first.
     pub kernels: Vec<AuditedKernel>,
     /// The system calls in the timed region of the call, the most frequent first, without

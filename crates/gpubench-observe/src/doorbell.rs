@@ -13,8 +13,12 @@ use gpubench_diagnostic::{ExitCode, Expected};
 
 /// Counts the submissions of one process, and of the threads and processes that it starts.
 ///
-/// It counts writes, not kernels: a graph is one. Work that kernels start themselves is none. A
-/// doorbell that is moved (`mremap`), or mapped again, is not seen.
+/// On an H200 with driver 580, these are one each: a launch, a launch of a graph, a fill, a copy, a
+/// record of an event with times, and a wait for or a write of a word
+/// (`docs/measurements/probe/doorbell.cu`). Copies of pageable memory are one for each MiB. Records
+/// of events without times, functions of the host, allocations and synchronizations are none. Work
+/// that kernels start themselves is none. A doorbell that is moved (`mremap`), or mapped again, is
+/// not seen.
 #[derive(Debug)]
 pub struct Doorbell {
     watchpoints: Vec<Watchpoint>,
@@ -141,8 +145,8 @@ impl Doorbell {
 /// Returns where a mapping begins that has the form of a doorbell's, from a line of
 /// `/proc/PID/maps`.
 fn mapping_of_gpu(line: &str) -> Option<u64> {
-    let (_, path) = line.rsplit_once(' ')?;
-    let number = path.strip_prefix("/dev/nvidia")?;
+    // A container may have its devices below another folder.
+    let (_, number) = line.rsplit_once("/dev/nvidia")?;
     let is_gpu = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     let (start, end) = line.split(' ').next()?.split_once('-')?;
     let start = u64::from_str_radix(start, 16).ok()?;

@@ -57,6 +57,11 @@ pub enum EventKind {
         /// The stream.
         stream: StreamHandle,
     },
+    /// It put an event into a stream that is not captured. Reported where each launch is.
+    RecordEvent {
+        /// The stream.
+        stream: StreamHandle,
+    },
     /// It queued a function of the host on a stream.
     HostFunction {
         /// The stream.

@@ -41,6 +41,8 @@ pub(crate) struct Behaviour {
     /// the launch.
     pub(crate) numbers: Vec<(String, c_int)>,
     pub(crate) ledger: Option<PathBuf>,
+    /// The file that is mapped as the doorbell.
+    pub(crate) doorbell: Option<PathBuf>,
     /// The largest allocation in bytes.
     pub(crate) largest: usize,
     /// The factor on the event times of a cheating worker.
@@ -76,6 +78,7 @@ pub(crate) fn behaviour() -> &'static Behaviour {
         signals: pairs("FAKE_CUDA_SIGNALS", ':').into_iter().map(signal).collect(),
         numbers: pairs("FAKE_CUDA_NUMBERS", ':'),
         ledger: std::env::var_os("FAKE_CUDA_LEDGER").map(PathBuf::from),
+        doorbell: std::env::var_os("FAKE_CUDA_DOORBELL").map(PathBuf::from),
         largest: number("FAKE_CUDA_LARGEST", usize::MAX),
         claimed: number("FAKE_CUDA_CLAIMED", 1.0),
         lingers: in_folder("FAKE_CUDA_LINGERS"),

@@ -20,7 +20,11 @@ pub(crate) fn plain(function: &'static str, body: impl FnOnce() -> Result<(), Re
 pub(crate) fn with_gpu(function: &'static str, body: impl FnOnce(&mut Gpu) -> Result<(), Refusal>) -> c_int {
     let run = || {
         planned(function)?;
-        body(lock().as_mut().ok_or(Refusal(NOT_INITIALIZED))?)
+        let mut gpu = lock();
+        let gpu = gpu.as_mut().ok_or(Refusal(NOT_INITIALIZED))?;
+        body(gpu)?;
+        gpu.doorbell.iter().for_each(|doorbell| doorbell.ring_for(function));
+        Ok(())
     };
     result(run())
 }

@@ -8,6 +8,7 @@ use gpubench_device::cpu::executor::ScheduleSeed;
 use gpubench_device::{DeviceError, Driver as _, Event, Fault, Function, Graph, Module, Stream};
 
 use crate::cheat::Cheat;
+use crate::doorbell::Doorbell;
 use crate::error::{INVALID_HANDLE, INVALID_VALUE, LAUNCH_FAILED, NOT_READY, Refusal};
 use crate::ledger::Ledger;
 use crate::memory::AddressSpace;
@@ -17,6 +18,7 @@ pub(crate) struct Gpu {
     pub(crate) cpu: CpuDriver,
     pub(crate) addresses: AddressSpace,
     pub(crate) ledger: Ledger,
+    pub(crate) doorbell: Option<Doorbell>,
     /// The names of the looked-up kernels, in the order of their handles.
     pub(crate) kernels: Vec<String>,
     /// The number of streams so far. The CPU device numbers them from 0.
@@ -46,6 +48,7 @@ impl Gpu {
             cpu,
             addresses: AddressSpace::default(),
             ledger: Ledger::open(),
+            doorbell: Doorbell::map(),
             kernels: Vec::new(),
             streams: 1,
             signal_underway: None,

@@ -18,6 +18,7 @@ mod cheat;
 mod context;
 mod cupti;
 mod device;
+mod doorbell;
 mod error;
 mod gpu;
 mod graph;

@@ -1,5 +1,6 @@
 //! `--audit`, with probes on the double of the driver.
 
+use gpubench_bpf::Abilities;
 use gpubench_tests::{FakeGpu, Fixture, Run};
 use serde_json::{Value, json};
 
@@ -24,6 +25,15 @@ fn audited(run: Run, case: &str) -> Option<Value> {
     Some(result)
 }
 
+/// Whether submissions can be counted here.
+fn watchpoints() -> bool {
+    let are_there = Abilities::here().watchpoint;
+    if !are_there {
+        eprintln!("skipped: submissions, because there are no watchpoints here");
+    }
+    are_there
+}
+
 #[test]
 fn the_launches_of_a_plan_are_seen_in_calls_of_their_own() {
     let gpu = FakeGpu::new();
@@ -46,6 +56,11 @@ fn the_launches_of_a_plan_are_seen_in_calls_of_their_own() {
     assert_eq!(
         numbers.map(|number| audit[number].as_f64()),
         [1.0, 0.0, 0.0, 0.0, 0.0, 0.0].map(Some),
+        "{audit}"
+    );
+    assert_eq!(
+        audit["submissions"].as_f64(),
+        Some(1.0).filter(|_| watchpoints()),
         "{audit}"
     );
     assert_eq!(audit["kernels"], json!([{"name": "one_thread_a_row", "launches": 1.0}]));
@@ -98,6 +113,23 @@ fn a_call_that_leaks_is_told() {
         "{audit}"
     );
     assert!(!frees["notices"].to_string().contains("each call leaves"), "{frees:#}");
+}
+
+#[test]
+fn submissions_that_no_seen_call_explains_are_told() {
+    let gpu = FakeGpu::for_host_code();
+    // The first one waits for a word in memory and copies, the second one copies.
+    for (case, submissions) in [("copies::waits_for_go_as_well", 2.0), ("copies::does_not_wait", 1.0)] {
+        let case = format!("{case}::n=4099");
+        let run = gpu.run(&Fixture::of("gpu")).briefly().args(["--exact", &case]);
+        let Some(result) = audited(run, &case).filter(|_| watchpoints()) else {
+            return;
+        };
+        assert_eq!(result["audit"]["submissions"], submissions, "{result:#}");
+        let notices = result["notices"].to_string();
+        let is_told = notices.contains("come from no call of the driver that was seen");
+        assert_eq!(is_told, submissions > 1.0, "{notices}");
+    }
 }
 
 #[test]

@@ -16,11 +16,24 @@ const UNNAMED: &str = "(unnamed)";
 /// Longest kernel name that probes read whole, in bytes.
 const LONGEST_NAME: usize = 4095;
 
+/// Submissions of a call that no call of the driver explains before they are told. The driver may
+/// add one to a few of the calls.
+const UNEXPLAINED: f64 = 0.5;
+
 /// The audited calls of a case.
 #[derive(Debug)]
 pub(super) struct AuditedCalls {
     calls: Vec<Call>,
+    submissions: Option<Submissions>,
     lost_events: u64,
+}
+
+/// The submissions of a call to the GPU, as means.
+#[derive(Clone, Copy, Debug)]
+struct Submissions {
+    counted: f64,
+    /// What the call's calls of the driver explain at most.
+    explained: f64,
 }
 
 impl AuditedCalls {
@@ -28,8 +41,17 @@ impl AuditedCalls {
     pub(super) fn of(seen: &SeenEvents, spans: &[WindowSpan]) -> Option<AuditedCalls> {
         Some(AuditedCalls {
             calls: calls(seen, spans)?,
+            submissions: None,
             lost_events: seen.lost,
         })
+    }
+
+    /// Adds how often a call submits work to the GPU, as its doorbell counts. `empty` has what the
+    /// tool does in a window without a call.
+    pub(super) fn add_submissions(&mut self, counted: f64, empty: Option<&AuditedCalls>) {
+        let of_tool = empty.map_or(0.0, |empty| empty.mean(|call| call.explained as f64));
+        let explained = self.mean(|call| (call.explained + call.launches()) as f64) - of_tool;
+        self.submissions = Some(Submissions { counted, explained });
     }
 
     /// Returns what calls ask of the driver, as means.
@@ -42,7 +64,7 @@ impl AuditedCalls {
         let kernels = self.most_frequent(kernels, |name, launches| AuditedKernel { name, launches });
         CallAudit {
             calls: self.calls.len() as u64,
-            launches: self.mean(|call| call.kernels.values().sum::<u64>() as f64),
+            launches: self.mean(|call| call.launches() as f64),
             graph_launches: self.mean(|call| call.totals.graph_launches),
             streams: self.mean(|call| call.streams.len() as f64),
             copies: self.mean(|call| call.totals.copies),
@@ -53,6 +75,7 @@ impl AuditedCalls {
             bytes_left: self.mean(|call| call.totals.bytes_left),
             modules_loaded: self.mean(|call| call.totals.modules_loaded),
             failed_calls: self.mean(|call| call.totals.failed_calls),
+            submissions: self.submissions.map(|submissions| submissions.counted),
             kernels,
             system_calls: self.system_calls(),
             lost_events: self.lost_events,
@@ -80,6 +103,14 @@ impl AuditedCalls {
         if audit.launches + audit.graph_launches + audit.copies + audit.fills == 0.0 {
             findings.push(format!(
                 "no launch, copy or fill was seen in {calls}, although their outputs are right (hint: the work may reach the driver in a way that probes do not see; see `docs/guides/probe.md`)"
+            ));
+        }
+        if let Some(Submissions { counted, explained }) = self.submissions
+            && counted - explained >= UNEXPLAINED
+        {
+            let unexplained = in_all(counted - explained, "submission");
+            findings.push(format!(
+                "{unexplained} to the GPU in {calls} come from no call of the driver that was seen (hint: waits for words in memory and writes of them are submissions, too; otherwise the work reaches the GPU in a way that probes do not see)"
             ));
         }
         if self.leak() {

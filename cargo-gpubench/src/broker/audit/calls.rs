@@ -12,11 +12,16 @@ use gpubench_observe::{
     Event, EventKind, Execution, FunctionHandle, MemoryHandle, Origin, StreamHandle, SystemCall, Timestamp,
 };
 
+/// Bytes of pageable memory that a submission copies at most, on an H200 with driver 580.
+const COPIED_AT_ONCE: u64 = 1 << 20;
+
 /// What happened in one call.
 #[derive(Debug, Default)]
 pub(super) struct Call {
     /// Its totals. Their launches, streams and kernels are still zero.
     pub(super) totals: CallAudit,
+    /// Submissions to the GPU that its calls of the driver explain at most, besides launches.
+    pub(super) explained: u64,
     pub(super) streams: BTreeSet<StreamHandle>,
     /// Launches by mangled name; `None` for kernels whose name the driver did not tell.
     pub(super) kernels: BTreeMap<Option<Arc<str>>, u64>,
@@ -104,6 +109,11 @@ fn add_system_calls(spans: &mut Spans, processes: &Processes, system_calls: &[Sy
 }
 
 impl Call {
+    /// Returns the number of launches, without those of the tool.
+    pub(super) fn launches(&self) -> u64 {
+        self.kernels.values().sum()
+    }
+
     fn of(span: &WindowSpan) -> Call {
         Call {
             system_calls: span.timed_ns.map(|_| BTreeMap::new()),
@@ -115,18 +125,22 @@ impl Call {
     fn add(&mut self, kind: &EventKind, freed: u64) {
         match kind {
             EventKind::GraphLaunch { stream, .. } => {
+                self.explained += 1;
                 self.totals.graph_launches += 1.0;
                 self.streams.insert(*stream);
             }
             EventKind::Copy(copy) if copy.execution == Execution::Runs => {
+                self.explained += 1 + copy.bytes / COPIED_AT_ONCE;
                 self.totals.copies += 1.0;
                 self.totals.copied_bytes += copy.bytes as f64;
                 self.streams.insert(copy.stream);
             }
             EventKind::Set(set) if set.execution == Execution::Runs => {
+                self.explained += 1;
                 self.totals.fills += 1.0;
                 self.streams.insert(set.stream);
             }
+            EventKind::RecordEvent { .. } => self.explained += 1,
             EventKind::Allocate(allocation) => {
                 self.totals.allocations += 1.0;
                 self.totals.bytes_left += allocation.bytes as f64;

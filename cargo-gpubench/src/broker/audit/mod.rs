@@ -5,8 +5,10 @@
 
 mod analysis;
 mod calls;
+mod doorbells;
 mod outcome;
 mod probes;
 
+pub(super) use doorbells::Doorbells;
 pub(super) use outcome::{add_audit, add_no_audit};
 pub(super) use probes::{Probes, SeenEvents};

@@ -4,10 +4,12 @@ use gpubench::catalog::Execution;
 
 use super::SeenEvents;
 use super::analysis::AuditedCalls;
+use super::doorbells::submissions_of_call;
 use crate::broker::recording::preparation::PreparedCase;
 use gpubench_contract::{BenchmarkComplete, Cause, Verdict};
 use gpubench_diagnostic::Failure;
 use gpubench_measure::measurement::{CaseFailure, Measured, NoticePolicy, add_notices};
+use gpubench_measure::verdict::{WindowEvidence, WindowSpan};
 
 /// Adds what the audited calls of a case asked of the driver to its result. The verdict of a call
 /// that failed meanwhile, or that launched a kernel which its plan does not have, replaces that of
@@ -26,12 +28,15 @@ pub(crate) fn add_audit(
         result.message = message.map(|message| format!("while the calls were audited: {message}"));
         return;
     }
-    let spans: Vec<_> = measured.windows.iter().filter_map(|window| window.span).collect();
-    let Some(calls) = AuditedCalls::of(seen, &spans) else {
+    let [spans, empty] = [&measured.windows, &measured.control_windows].map(|windows| spans_of(windows));
+    let Some(mut calls) = AuditedCalls::of(seen, &spans) else {
         let notice = "the calls were not audited: no call of a CUDA driver was seen in the worker";
         add_notices(result, vec![notice.to_owned()], notices);
         return;
     };
+    if let Some(submissions) = submissions_of_call(&spans, &empty) {
+        calls.add_submissions(submissions, AuditedCalls::of(seen, &empty).as_ref());
+    }
     result.audit = Some(calls.audit());
     if prepared.recorded.recording.execution == Execution::Sealed
         && let Some(kernel) = calls.unplanned(&prepared.symbols())
@@ -45,6 +50,10 @@ pub(crate) fn add_audit(
         failure.fill_in(result);
     }
     add_notices(result, calls.findings(), notices);
+}
+
+fn spans_of(windows: &[WindowEvidence]) -> Vec<WindowSpan> {
+    windows.iter().filter_map(|window| window.span).collect()
 }
 
 /// Adds why the calls of a case could not be audited to its result.

@@ -119,6 +119,8 @@ pub(super) enum Part {
     Energy(Repetition),
     /// The times of the call's parts.
     Parts,
+    /// No call.
+    Empty,
 }
 
 /// The result of a step.
@@ -168,6 +170,11 @@ impl<'a> Arm<'a> {
     /// Notes that host code of another contestant, `name`, lives at the same time.
     pub(super) fn note_hosted_rival(&mut self, name: &str) {
         self.evidence.note_hosted_rival(name);
+    }
+
+    /// Whether the submissions of its windows are counted.
+    pub(super) fn counts_submissions(&self) -> bool {
+        self.protocol.submissions.is_some()
     }
 
     /// Whether every round so far succeeded.
@@ -282,6 +289,7 @@ impl<'a> Arm<'a> {
             Part::Sample(kind) => self.sample(context, &mut worker, kind),
             Part::Alone(kind) => self.window(context, &mut worker, kind),
             Part::Parts => self.time_parts(context, &mut worker),
+            Part::Empty => self.window_without_call(context, &mut worker, WindowKind::Empty),
             Part::Energy(repetition) => self.energy_window(context, &mut worker, repetition),
         };
         if step? == Step::Done {
@@ -483,12 +491,19 @@ impl<'a> Arm<'a> {
             self.controls.windows.extend(window);
             return Ok(Step::Done);
         }
+        self.window_without_call(context, worker, WindowKind::Control)
+    }
+
+    /// Runs a control window or an empty one in the worker under test.
+    fn window_without_call(
+        &mut self,
+        context: &mut Context<'_>,
+        worker: &mut WorkerClient,
+        kind: WindowKind,
+    ) -> Result<Step, MeasureError> {
         let before = context.controls;
         context.controls += 1;
-        match context
-            .sequencer
-            .run_control_window(worker, self.owner, WindowKind::Control, before)?
-        {
+        match context.sequencer.run_control_window(worker, self.owner, kind, before)? {
             WindowOutcome::Ended(evidence) => match fault_of(&evidence) {
                 None => {
                     self.controls.windows.push(evidence);

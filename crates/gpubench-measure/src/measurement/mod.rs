@@ -38,6 +38,7 @@ mod samples;
 mod sequence;
 mod session;
 mod stopping;
+mod submissions;
 mod twin;
 mod watcher;
 
@@ -53,4 +54,5 @@ pub use rest::Rest;
 pub use result::{Expectations, add_hardware, fill_in};
 pub use run_mode::RunMode;
 pub use session::Session;
+pub use submissions::{SubmissionCount, SubmissionCounter};
 pub use watcher::Watcher;

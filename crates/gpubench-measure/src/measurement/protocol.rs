@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::rest::Rest;
 use super::run_mode::RunMode;
+use super::submissions::SubmissionCounter;
 use crate::clients::{Interrupt, ObserverProgram, Output, WorkerReading};
 use gpubench_device::{ClockBound, DeviceOrder, KernelHost};
 use gpubench_protocol::window::Seeds;
@@ -50,6 +51,9 @@ pub struct Protocol<'a> {
     pub schedules: &'a [u64],
     /// The program that observes every worker, if there is one.
     pub observer: Option<&'a ObserverProgram>,
+    /// Counts the submissions of each window, if they are wanted. [`RunMode::Profile`] then ends
+    /// with empty windows.
+    pub submissions: Option<&'a dyn SubmissionCounter>,
     /// Where the output of user code goes.
     pub output: Output,
     /// Whether the referee's clock bounds the worker's claims.

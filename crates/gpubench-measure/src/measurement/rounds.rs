@@ -19,6 +19,9 @@ use crate::clients::{OpenedCase, RoleFailure};
 use gpubench_protocol::window::{Seeds, WindowKind, WindowOwner};
 use gpubench_stats::WorkerRules;
 
+/// Number of empty windows with counted submissions.
+const EMPTY_WINDOWS: usize = 3;
+
 /// The rounds of cases that are measured alternately.
 pub(super) struct Rounds<'a> {
     arms: Vec<Arm<'a>>,
@@ -144,6 +147,10 @@ impl<'a> Rounds<'a> {
             if !self.goes_on() || started.elapsed() >= duration {
                 break;
             }
+        }
+        for _ in 0..EMPTY_WINDOWS {
+            let mut arms = self.arms.iter_mut().filter(|arm| arm.counts_submissions());
+            arms.try_for_each(|arm| arm.step(context, Part::Empty))?;
         }
         self.end_round();
         Ok(())

@@ -125,6 +125,8 @@ impl Sequencer<'_> {
             gate: self.gate,
             ..WindowOrder::about(window, kind)
         };
+        let counting = self.protocol.submissions;
+        let counting = counting.and_then(|counter| counter.begin(worker.child().id()));
         let began_ns = monotonic_ns();
         if let Err(failure) = worker.arm(&order, self.protocol.within, self.protocol.interrupt) {
             return Ok(WindowOutcome::Lost(None, ending_of(failure)?));
@@ -141,6 +143,7 @@ impl Sequencer<'_> {
                 process: worker.child().id(),
                 began_ns,
                 ended_ns: monotonic_ns(),
+                submissions: counting.and_then(|counting| counting.end()),
                 timed_ns: (returned_seen_ns > 0)
                     .then_some((returned_seen_ns.saturating_sub(call_ns), returned_seen_ns)),
             });

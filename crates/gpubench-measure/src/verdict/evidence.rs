@@ -145,6 +145,9 @@ pub struct WindowSpan {
     /// the look that found *returned*. `None` where a stream held the call back, whose host code
     /// ran before.
     pub timed_ns: Option<(u64, u64)>,
+    /// What the worker submitted to its device meanwhile, counted from outside. `None` if it was
+    /// not counted.
+    pub submissions: Option<u64>,
 }
 
 /// What the time of a window is used for.

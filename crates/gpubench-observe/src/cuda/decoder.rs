@@ -352,7 +352,10 @@ impl Decoder {
             },
             Role::BeginCapture | Role::EndCapture | Role::RecordEvent | Role::WaitForEvent => {
                 self.follow_capture(pid, function, record);
-                return None;
+                if function.role != Role::RecordEvent || self.execution(pid, of(1)) == Execution::Captured {
+                    return None;
+                }
+                EventKind::RecordEvent { stream: of(1) }
             }
             Role::Context(_) | Role::Other => return None,
         })

@@ -313,6 +313,7 @@ impl Entry<'_> {
                 self.launch(function, kind, LaunchCount::of(Execution::Runs, count));
             }
             EventKind::GraphLaunch { .. } => self.each(|sums| sums.graph_launches += 1),
+            EventKind::RecordEvent { .. } => {}
             EventKind::HostFunction { .. } => self.each(|sums| sums.host_functions += 1),
             EventKind::Allocate(allocation) => self.allocate(&allocation, at, thread),
             EventKind::Free(handle) => self.free(handle, at),

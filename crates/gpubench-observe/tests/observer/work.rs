@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use gpubench_observe::{
-    Attachment, Copy, CopyDirection, EventKind, Execution, GraphHandle, LaunchKind, Launches, Synchronization, Waiting,
+    Attachment, Copy, CopyDirection, EventKind, Execution, GraphHandle, LaunchKind, Launches, StreamHandle,
+    Synchronization, Waiting,
 };
 
 use crate::double::{Seen, Stubs, may_observe, program};
@@ -143,4 +144,9 @@ fn launches_into_a_captured_stream_or_one_that_joined_it_do_not_run() {
         2,
         "also the one outside of the capture is counted"
     );
+    let recorded = seen
+        .kinds()
+        .filter(|kind| matches!(kind, EventKind::RecordEvent { .. }));
+    let stream = StreamHandle(1000);
+    assert_eq!(recorded.collect::<Vec<_>>(), [&EventKind::RecordEvent { stream }]);
 }

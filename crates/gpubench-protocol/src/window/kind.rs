@@ -24,8 +24,9 @@ pub enum WindowKind {
     /// caches are flushed before each call of a graph. If the call is timed from outside, the
     /// device's operations are recorded instead.
     Parts,
-    /// As [`WindowKind::Control`], but with no call at all. It measures what a window without a
-    /// stream's gate adds to its call. It runs in the control worker.
+    /// As [`WindowKind::Control`], but with no call at all. In the control worker, it measures what
+    /// a window without a stream's gate adds to the time of its call; in an audited worker, what any
+    /// window adds to the submissions of its call.
     Empty,
 }
 

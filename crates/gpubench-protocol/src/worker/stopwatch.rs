@@ -31,8 +31,8 @@ impl Stopwatch {
     /// Returns the stopwatch for a kind of window, with the device's events.
     pub(super) fn of(self, kind: WindowKind) -> Stopwatch {
         match kind {
-            WindowKind::EarlyCheck | WindowKind::Parts | WindowKind::Empty => Stopwatch::Absent,
-            WindowKind::Timed | WindowKind::Control => self,
+            WindowKind::EarlyCheck | WindowKind::Parts => Stopwatch::Absent,
+            WindowKind::Timed | WindowKind::Control | WindowKind::Empty => self,
         }
     }
 

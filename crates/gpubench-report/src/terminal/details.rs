@@ -91,14 +91,17 @@ fn device_work(work: &DeviceWork) -> String {
     format!("on the device {} in {kernels}{others}", time(work.busy_ns))
 }
 
-/// Returns `a call asks the driver for 2 launches, 1 copy of 4 KiB`, without what is zero, and the
-/// system calls where they are timed.
+/// Returns `a call asks the driver for 2 launches, 1 copy of 4 KiB`, without what is zero, the
+/// submissions if they were counted, and the system calls where they are timed.
 fn audit(audit: &CallAudit) -> String {
-    let asked = asked_of_driver(audit);
-    match &audit.system_calls {
-        Some(calls) => format!("{asked}, and makes {} while it is timed", system_calls(calls)),
-        None => asked,
-    }
+    let submitted = audit.submissions.map(|submissions| match mean(submissions).as_str() {
+        "1" => "submits work to the GPU once".to_owned(),
+        number => format!("submits work to the GPU {number} times"),
+    });
+    let calls = audit.system_calls.as_ref();
+    let calls = calls.map(|calls| format!("and makes {} while it is timed", system_calls(calls)));
+    let parts = [Some(asked_of_driver(audit)), submitted, calls];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// Returns `6 system calls (4 ioctl, 1.50 futex, 0.50 others)`.
@@ -294,6 +297,18 @@ mod tests {
         assert_eq!(
             audit(&busy),
             "a call asks the driver for 2 launches, 1 copy of 4 KiB, 0.50 frees"
+        );
+        let with = |submissions| {
+            audit(&CallAudit {
+                launches: 1.0,
+                submissions: Some(submissions),
+                ..CallAudit::default()
+            })
+        };
+        let begin = "a call asks the driver for 1 launch, submits work to the GPU";
+        assert_eq!(
+            [1.0, 2.5].map(with),
+            [format!("{begin} once"), format!("{begin} 2.50 times")]
         );
     }
 

@@ -1,7 +1,7 @@
 use gpubench_observe::testing::Script;
 use gpubench_observe::{
-    CopyDirection, EventKind, Execution, FunctionHandle, LaunchKind, Origin, ProcessId, ProcessStart, SystemCall,
-    Timestamp,
+    CopyDirection, EventKind, Execution, FunctionHandle, LaunchKind, Origin, ProcessId, ProcessStart, StreamHandle,
+    SystemCall, Timestamp,
 };
 
 use super::*;
@@ -23,6 +23,7 @@ fn spans(begin_ms: &[u64]) -> Vec<WindowSpan> {
         began_ns: ms * 1_000_000,
         ended_ns: (ms + 1) * 1_000_000,
         timed_ns: None,
+        submissions: None,
     };
     begin_ms.iter().map(span).collect()
 }
@@ -66,6 +67,33 @@ fn calls_are_counted_in_their_spans_and_without_the_kernels_of_the_tool() {
     assert_eq!((audit.copies, audit.copied_bytes), (0.5, 50.0));
     assert_eq!(audit.kernels, [kernel("gemm", 1.0)]);
     assert_eq!(calls.findings(), [""; 0]);
+}
+
+#[test]
+fn submissions_that_no_call_of_the_driver_explains_are_found() {
+    let stream = StreamHandle(1);
+    let call = |script: Script| {
+        let script = script.launch(1).launch(2).push(EventKind::RecordEvent { stream });
+        script.copy(CopyDirection::HostToDevice, 2 * MIB, std::time::Duration::ZERO)
+    };
+    let script = call(worker().after_ms(10)).after_ms(10);
+    // The tool records an event in every window.
+    let empty = script.after_ms(10).push(EventKind::RecordEvent { stream }).launch(2);
+    let seen = seen([empty]);
+    let of = |submissions: f64| {
+        let mut calls = AuditedCalls::of(&seen, &spans(&[10])).unwrap();
+        calls.add_submissions(submissions, AuditedCalls::of(&seen, &spans(&[30])).as_ref());
+        (calls.audit().submissions, calls.findings())
+    };
+    // A launch, and three for the copy.
+    assert_eq!(of(4.0), (Some(4.0), Vec::new()));
+    assert_eq!(of(4.4).1, [""; 0]);
+    let (submissions, findings) = of(6.0);
+    assert_eq!(submissions, Some(6.0));
+    assert!(
+        findings[0].starts_with("2 submissions to the GPU in 1 audited call come from no call"),
+        "{findings:?}"
+    );
 }
 
 #[test]

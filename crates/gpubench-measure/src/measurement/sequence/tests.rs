@@ -120,6 +120,7 @@ fn interruptible(
         kernels_run_in: KernelHost::Author,
         device: DeviceOrder::cpu(1, 0),
         observer: None,
+        submissions: None,
         output: Output::Captured,
         clock_bound: &ClockBound::Exclusive,
         seeds: &Seeds::new([1; 32]),

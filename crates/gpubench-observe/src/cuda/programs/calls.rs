@@ -15,7 +15,7 @@ use crate::cuda::map::{call, counter, latest, launch, process};
 pub(super) enum Entered {
     /// Nothing more.
     Arguments,
-    /// The same, and only while the process captures a stream.
+    /// The same. Where launches are counted, only while the process captures a stream.
     WhileCapturing,
     /// Bytes of the arguments that are on the stack.
     Stack(i16),
@@ -150,7 +150,7 @@ fn begin_to_count(code: &mut Code<'_>) {
 
 /// Records that a call begins.
 fn record_entry(code: &mut Code<'_>, probe: Probe, entered: Entered) {
-    if entered == Entered::WhileCapturing {
+    if entered == Entered::WhileCapturing && code.recording.launches == Launches::Counted {
         let end = code.end;
         code.asm.load(Double, R1, R8, process::CAPTURES);
         code.asm.jump_if(R1, Condition::Equal, 0, end);

@@ -1,0 +1,56 @@
+//! The doorbell of the GPU: a word in memory that a process writes when it submits work.
+
+use std::fs::OpenOptions;
+use std::os::fd::AsRawFd as _;
+use std::ptr;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::behaviour::behaviour;
+
+/// The size of the mapping, and where the word is in it.
+const BYTES: usize = 0x10000;
+const WORD: usize = 0x90;
+
+/// The functions that submit work, once each, as an H200 with driver 580 does.
+const SUBMITTING: [&str; 9] = [
+    "cuLaunchKernelEx",
+    "cuGraphLaunch",
+    "cuStreamWaitValue32_v2",
+    "cuStreamWriteValue32_v2",
+    "cuMemcpyAsync",
+    "cuMemcpyDtoHAsync_v2",
+    "cuMemcpyHtoDAsync_v2",
+    "cuMemsetD8Async",
+    "cuEventRecord",
+];
+
+/// The mapped word.
+pub(crate) struct Doorbell(&'static AtomicU32);
+
+impl Doorbell {
+    /// Maps the file of `FAKE_CUDA_DOORBELL`, if it is set.
+    pub(crate) fn map() -> Option<Doorbell> {
+        let path = behaviour().doorbell.as_ref()?;
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(path);
+        let file = file.unwrap_or_else(|error| panic!("cannot open `{}`: {error}", path.display()));
+        file.set_len(BYTES as u64).expect("the file can have a size");
+        let rights = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: the kernel chooses the address.
+        let start = unsafe { libc::mmap(ptr::null_mut(), BYTES, rights, libc::MAP_SHARED, file.as_raw_fd(), 0) };
+        assert_ne!(start, libc::MAP_FAILED, "the file can be mapped");
+        // SAFETY: the mapping has the word, and lives until the process ends.
+        Some(Doorbell(unsafe { &*start.byte_add(WORD).cast() }))
+    }
+
+    /// Rings if the function submits work.
+    pub(crate) fn ring_for(&self, function: &str) {
+        if SUBMITTING.contains(&function) {
+            self.0.store(1, Ordering::Release);
+        }
+    }
+}
