@@ -82,6 +82,12 @@ impl FakeGpu {
         self
     }
 
+    /// Returns how often processes took the counters of the GPU.
+    pub fn counters_taken(&self) -> usize {
+        let text = std::fs::read_to_string(self.shared.path().join("counters")).unwrap_or_default();
+        text.lines().count()
+    }
+
     /// Returns the locked clock in MHz, if the clock is locked.
     pub fn locked_clock(&self) -> Option<u32> {
         let text = std::fs::read_to_string(self.shared.path().join("locked_clock")).ok()?;

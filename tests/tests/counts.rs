@@ -282,6 +282,22 @@ fn a_gpu_counts_the_launches_of_a_plan_with_cupti() {
     assert_eq!(result["counts"]["functions"], functions);
 }
 
+#[test]
+fn a_worker_that_counts_alone_takes_the_counters_of_a_gpu_once() {
+    let taken = |workers: &str| {
+        let gpu = FakeGpu::with_cupti();
+        let run = gpu.run(&Fixture::made_in(crate_folder())).args(["twice"]);
+        let _ = run
+            .args(["--metric", "instructions", "--workers", workers, "--min-samples", "6"])
+            .finish()
+            .expect_code(0);
+        gpu.counters_taken()
+    };
+    assert_eq!(taken("1"), 1);
+    // The two take them in turns, for each counted call of the warm-up and of the samples.
+    assert!(taken("2") > 6);
+}
+
 /// Prints the machine code of two kernels, with `$EXTRA` in one of them.
 const NVDISASM: &str = r#"#!/bin/sh
 section() { printf '\t.section\t.text.%s,"ax",@progbits\n%s:\n' "$1" "$1"; }

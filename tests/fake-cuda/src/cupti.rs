@@ -3,6 +3,7 @@
 
 use std::ffi::{CStr, c_char, c_int};
 use std::fs::File;
+use std::io::Write as _;
 use std::sync::{Mutex, PoisonError};
 
 /// `CUPTI_ERROR_INVALID_PARAMETER`, which CUPTI 13.0 returns for an unknown metric.
@@ -59,7 +60,8 @@ fn state() -> std::sync::MutexGuard<'static, State> {
 /// Returns the counters, unless another process has them.
 fn take_counters() -> Option<File> {
     let folder = std::env::var_os("FAKE_NVML")?;
-    let file = File::create(std::path::Path::new(&folder).join("counters")).ok()?;
+    let path = std::path::Path::new(&folder).join("counters");
+    let file = File::options().create(true).append(true).open(path).ok()?;
     file.try_lock().is_ok().then_some(file)
 }
 
@@ -156,7 +158,11 @@ functions! {
     fn cuptiRangeProfilerEnable(parameters) {
         match take_counters() {
             None => return HARDWARE_BUSY,
-            counters => state().counters = counters,
+            Some(mut counters) => {
+                // A line tells that they were taken to count.
+                writeln!(counters, "taken").expect("the file can be written");
+                state().counters = Some(counters);
+            }
         }
         // SAFETY: the caller's structure has the object there.
         unsafe { set(parameters, 24, OBJECT) };

@@ -62,6 +62,8 @@ pub(super) struct WorkerPool<'a> {
     /// Workers that rest after their round, for the next measurement.
     rested: Vec<WorkerClient>,
     another: Another,
+    /// How long its workers keep the counters of a GPU.
+    hold: CounterHold,
     /// The descriptors for the workers still to start.
     opened: Option<Rc<OpenedCase>>,
 }
@@ -118,6 +120,7 @@ impl<'a> WorkerPool<'a> {
             rested: Vec::new(),
             another: idle.another(),
             policy: StartPolicy::of(case, protocol),
+            hold: order.hold(),
             order,
             guarded,
             position: 0,
@@ -279,7 +282,7 @@ impl<'a> WorkerPool<'a> {
             calls: opened.calls,
             flush_bytes: self.case.flush_bytes,
             reading: self.protocol.reading,
-            hold: self.order.hold(),
+            hold: self.hold,
             layouts: &layouts,
             modules: self.case.modules,
             annotation: self.case.annotation,
