@@ -64,7 +64,8 @@ fn without_rights_a_command_runs_and_its_processes_are_told_without_figures_of_c
     if !sees_processes("without_rights_a_command_runs_and_its_processes_are_told_without_figures_of_calls") {
         return;
     }
-    let script = format!("echo words; {} launch 3000000; exit 7", program());
+    // It runs long enough to be looked at, also on a busy machine.
+    let script = format!("echo words; {} launch 100000000; exit 7", program());
     let output = run(&mut unprivileged(&[
         "--message-format",
         "json",
