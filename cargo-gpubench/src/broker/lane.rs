@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::against::baseline_run::BaselineCase;
-use super::audit::{Probes, add_audit, add_no_audit};
+use super::audit::{Audited, Doorbells, Probes, add_audit, add_no_audit};
 use super::benchmark_line::add_location;
 use super::cases::Case;
 use super::contest::divide;
@@ -247,10 +247,18 @@ impl Lane<'_, '_> {
                 return Ok(());
             }
         };
-        let measured = self.measure_again(Purpose::Audit, &job.once(), prepared);
+        let doorbells = Doorbells::default();
+        let measured = self.measure_again(Purpose::Audit(&doorbells), &job.once(), prepared);
         let seen = probes.end();
         match (measured, seen) {
-            (Ok(measured), Ok(seen)) => add_audit(result, prepared, measured, &seen, notices),
+            (Ok(measured), Ok(seen)) => {
+                let audited = Audited {
+                    measured,
+                    seen,
+                    doorbells,
+                };
+                add_audit(result, prepared, audited, notices);
+            }
             (Ok(_), Err(failure)) => add_no_audit(result, &failure, notices),
             (Err(error), _) => self.note_failure(job.case, &error, result)?,
         }

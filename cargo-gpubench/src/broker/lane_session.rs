@@ -1,6 +1,7 @@
 //! One measurement of a lane: of a case alone, or of several that alternate.
 
 use super::against::baseline_run::BaselineCase;
+use super::audit::Doorbells;
 use super::case_watcher::CaseWatcher;
 use super::job::Job;
 use super::lane::Lane;
@@ -25,8 +26,8 @@ pub(super) enum Purpose<'r> {
     Times,
     /// Its counts.
     Counts(WorkerReading<'r>),
-    /// What its calls ask of the driver.
-    Audit,
+    /// What its calls ask of the driver, and submit.
+    Audit(&'r Doorbells),
 }
 
 impl Lane<'_, '_> {
@@ -76,7 +77,7 @@ impl Lane<'_, '_> {
             facts: selected.facts,
             method: match purpose {
                 Purpose::Times => first.announced.mode,
-                Purpose::Counts(_) | Purpose::Audit => one_by_one(first.announced.mode),
+                Purpose::Counts(_) | Purpose::Audit(_) => one_by_one(first.announced.mode),
             },
             flush_bytes: settings.flush_bytes,
             graph_calls: calls_in_graph(
@@ -118,7 +119,7 @@ impl Lane<'_, '_> {
         let protocol = match purpose {
             Purpose::Times => settings.protocol_for(options, company),
             Purpose::Counts(reading) => settings.counting_protocol(options, reading),
-            Purpose::Audit => settings.audit_protocol(options),
+            Purpose::Audit(doorbells) => settings.audit_protocol(options, doorbells),
         };
         let mut session = Session {
             protocol: &Protocol {

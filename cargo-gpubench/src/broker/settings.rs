@@ -142,13 +142,14 @@ impl<'a> RunSettings<'a> {
     }
 
     /// Returns the protocol of the calls that are audited: those of one worker, one after another.
-    pub(super) fn audit_protocol(&self, case: &CaseOptions) -> Protocol<'_> {
+    /// `doorbells` counts what they submit.
+    pub(super) fn audit_protocol<'p>(&'p self, case: &CaseOptions, doorbells: &'p Doorbells) -> Protocol<'p> {
         Protocol {
             mode: RunMode::Profile(AUDITED_FOR),
             energy: Energy::Ignored,
             worker_count: WorkerCountRule::exactly(NonZeroUsize::MIN),
             clock_bound: &self.no_clock,
-            submissions: Some(&Doorbells),
+            submissions: Some(doorbells),
             ..self.protocol_for(case, Company::Alone)
         }
     }

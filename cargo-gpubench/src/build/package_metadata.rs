@@ -49,12 +49,12 @@ impl PackageMetadata {
                 });
                 continue;
             }
-            let text = match value {
-                Value::String(text) => text.clone(),
-                Value::Number(number) => number.to_string(),
+            let set = match value {
+                Value::String(text) => metadata.settings.set(key, text),
+                Value::Number(number) => metadata.settings.set(key, &number.to_string()),
+                Value::Bool(flag) if CaseSettings::is_switch(key) => metadata.settings.set(key, &flag.to_string()),
                 _ => return Err(wrong(key, "it is neither a string nor a number".into())),
             };
-            let set = metadata.settings.set(key, &text);
             set.map_err(|error| wrong(key, error.into()))?;
         }
         let consistent = metadata.settings.consistent();
@@ -97,7 +97,7 @@ mod tests {
 
     use super::*;
     use crate::build::metadata::sample::package;
-    use crate::config::SampleCount;
+    use crate::config::{SampleCount, Switch};
 
     fn metadata(table: Value) -> Result<PackageMetadata, BuildError> {
         PackageMetadata::of(&package("a", json!({ "metadata": { "gpubench": table } })))
@@ -109,6 +109,14 @@ mod tests {
         assert_eq!(read.settings.max_samples, Some(SampleCount::of(30)));
         assert_eq!(read.settings.entries().len(), 2);
         assert!(read.unknown.is_empty());
+    }
+
+    #[test]
+    fn a_package_turns_switches_on_and_off() {
+        for (flag, switch) in [(true, Switch::On), (false, Switch::Off)] {
+            let read = metadata(json!({ "sleep-after-run": flag })).expect("a switch");
+            assert_eq!(read.settings.sleep_after_run, Some(switch));
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Settings that may differ between cases.
 
+use std::any::TypeId;
+
 use thiserror::Error;
 
 use super::{
@@ -49,6 +51,14 @@ macro_rules! case_settings {
 
             /// The keys of all settings: the long names of their options.
             pub const KEYS: &[&str] = &[$($($key),+),+];
+
+            /// Returns whether a setting is either on or off.
+            pub(crate) fn is_switch(key: &str) -> bool {
+                match key {
+                    $($($key => TypeId::of::<$type>() == TypeId::of::<Switch>(),)+)+
+                    _ => false,
+                }
+            }
 
             /// Sets a setting from text.
             ///

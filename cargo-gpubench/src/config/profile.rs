@@ -173,16 +173,14 @@ impl Reading<'_> {
                 self.unknown(key, &known);
                 continue;
             }
-            match self.value(key, value)? {
-                ConfigValue::Text(text) => {
-                    let set = settings.set(name, &text);
-                    set.map_err(|error| self.senseless(key, value, error))?;
-                }
-                ConfigValue::Flag(flag) if settings.set(name, &flag.to_string()).is_ok() => {}
+            let set = match self.value(key, value)? {
+                ConfigValue::Text(text) => settings.set(name, &text),
+                ConfigValue::Flag(flag) if CaseSettings::is_switch(name) => settings.set(name, &flag.to_string()),
                 ConfigValue::Flag(_) | ConfigValue::List(_) => {
                     return Err(self.kind(key, value, "a string or a number"));
                 }
-            }
+            };
+            set.map_err(|error| self.senseless(key, value, error))?;
         }
         let settings = settings.consistent().map_err(|source| ConfigError::Samples {
             place: place.clone(),

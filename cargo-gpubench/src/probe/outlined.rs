@@ -190,7 +190,7 @@ impl Process {
             self.counting = match look.doorbell(self.id.pid) {
                 Ok(doorbell) => Counting::Since(clock(), doorbell),
                 Err(DoorbellError::NoDoorbell(_)) => Counting::NotYet,
-                Err(DoorbellError::Kernel(_) | DoorbellError::Inexact { .. }) => Counting::Never,
+                Err(_) => Counting::Never,
             };
         }
     }

@@ -33,12 +33,20 @@ pub enum DoorbellError {
     /// The kernel refuses.
     #[error(transparent)]
     Kernel(#[from] BpfError),
+    /// It has more doorbells than can be watched, for example those of several GPUs.
+    #[error("process `{pid}` has mapped {doorbells} doorbells, and a processor watches at most {WATCHPOINTS}")]
+    TooMany {
+        /// The process.
+        pid: u32,
+        /// The number of its doorbells.
+        doorbells: usize,
+    },
     /// It does not count what is known to have been submitted.
-    #[error("the doorbell counted {counted} of {submitted} submissions")]
+    #[error("the doorbell counted {counted} of at least {submitted} submissions")]
     Inexact {
         /// What it counted.
         counted: u64,
-        /// What was submitted.
+        /// What was submitted at least.
         submitted: u64,
     },
 }
@@ -52,6 +60,7 @@ impl Expected for DoorbellError {
         match self {
             DoorbellError::NoDoorbell(_) => Some("watch it after its first launch".to_owned()),
             DoorbellError::Kernel(error) => error.hint(),
+            DoorbellError::TooMany { .. } => Some("let it use one GPU: set `CUDA_VISIBLE_DEVICES`".to_owned()),
             DoorbellError::Inexact { .. } => Some("this driver submits in another way; leave the count out".to_owned()),
         }
     }
@@ -85,12 +94,16 @@ impl Doorbell {
         Doorbell::on_words(pid, &words)
     }
 
-    /// Watches words of a process, at most four.
+    /// Watches words of a process.
     ///
     /// # Errors
     ///
-    /// If the kernel refuses.
+    /// If there are more than four, or the kernel refuses.
     pub fn on_words(pid: u32, words: &[u64]) -> Result<Doorbell, DoorbellError> {
+        if words.len() > WATCHPOINTS {
+            let doorbells = words.len();
+            return Err(DoorbellError::TooMany { pid, doorbells });
+        }
         let mut watchpoints = Vec::new();
         let mut watched = BTreeSet::new();
         // A thread inherits watchpoints, but not from one that has none yet. Once a round finds no
@@ -102,7 +115,7 @@ impl Doorbell {
             }
             for thread in new {
                 watched.insert(thread);
-                for word in words.iter().take(WATCHPOINTS) {
+                for word in words {
                     match Watchpoint::on_writes(thread, *word) {
                         Ok(watchpoint) => watchpoints.push(watchpoint),
                         Err(_) if !threads(pid).contains(&thread) => {}
@@ -124,21 +137,6 @@ impl Doorbell {
             submissions += watchpoint.writes()?;
         }
         Ok(submissions)
-    }
-
-    /// Has the process submit a known number of times, and checks that they are counted.
-    ///
-    /// # Errors
-    ///
-    /// If more or fewer are counted.
-    pub fn check(&self, submitted: u64, submit: impl FnOnce()) -> Result<(), DoorbellError> {
-        let before = self.submissions()?;
-        submit();
-        let counted = self.submissions()? - before;
-        match counted == submitted {
-            true => Ok(()),
-            false => Err(DoorbellError::Inexact { counted, submitted }),
-        }
     }
 }
 
@@ -182,6 +180,15 @@ mod tests {
             None
         );
         assert_eq!(start("7f0000010000-7f0000020000 rw-p 00000000 00:00 0"), None);
+    }
+
+    #[test]
+    fn more_doorbells_than_watchpoints_are_refused() {
+        let error = Doorbell::on_words(7, &[0; 5]).expect_err("there are four watchpoints");
+        assert_eq!(
+            error.to_string(),
+            "process `7` has mapped 5 doorbells, and a processor watches at most 4"
+        );
     }
 
     #[test]

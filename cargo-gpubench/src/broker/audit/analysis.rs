@@ -54,6 +54,12 @@ impl AuditedCalls {
         self.submissions = Some(Submissions { counted, explained });
     }
 
+    /// Returns how many launches of kernels and of graphs all calls made.
+    pub(super) fn launches(&self) -> u64 {
+        let of_call = |call: &Call| call.launches() + call.totals.graph_launches as u64;
+        self.calls.iter().map(of_call).sum()
+    }
+
     /// Returns what calls ask of the driver, as means.
     pub(super) fn audit(&self) -> CallAudit {
         let mut kernels: BTreeMap<String, u64> = BTreeMap::new();
@@ -105,12 +111,14 @@ impl AuditedCalls {
                 "no launch, copy or fill was seen in {calls}, although their outputs are right (hint: the work may reach the driver in a way that probes do not see; see `docs/guides/probe.md`)"
             ));
         }
+        // Calls whose events were lost are not seen either.
         if let Some(Submissions { counted, explained }) = self.submissions
             && counted - explained >= UNEXPLAINED
+            && audit.lost_events == 0
         {
             let unexplained = in_all(counted - explained, "submission");
             findings.push(format!(
-                "{unexplained} to the GPU in {calls} come from no call of the driver that was seen (hint: waits for words in memory and writes of them are submissions, too; otherwise the work reaches the GPU in a way that probes do not see)"
+                "{unexplained} to the GPU in {calls} belong to no launch, copy, fill or record of an event that was seen (hint: waits for words in memory, writes of them and batches of copies are submissions, too; otherwise the work reaches the GPU in a way that probes do not see)"
             ));
         }
         if self.leak() {

@@ -9,11 +9,24 @@ use gpubench_contract::CallAudit;
 use gpubench_device::harness::kernel_names;
 use gpubench_measure::verdict::WindowSpan;
 use gpubench_observe::{
-    Event, EventKind, Execution, FunctionHandle, MemoryHandle, Origin, StreamHandle, SystemCall, Timestamp,
+    Copy, CopyDirection, Event, EventKind, Execution, FunctionHandle, MemoryHandle, Origin, StreamHandle, SystemCall,
+    Timestamp,
 };
 
 /// Bytes of pageable memory that a submission copies at most, on an H200 with driver 580.
 const COPIED_AT_ONCE: u64 = 1 << 20;
+
+/// Returns how often a copy submits work at most. Whether memory of the host is pageable is not
+/// seen.
+fn submissions_of(copy: &Copy) -> u64 {
+    match copy.direction {
+        CopyDirection::DeviceToDevice | CopyDirection::PeerToPeer => 1,
+        CopyDirection::HostToDevice
+        | CopyDirection::DeviceToHost
+        | CopyDirection::HostToHost
+        | CopyDirection::ByAddress => 1 + copy.bytes / COPIED_AT_ONCE,
+    }
+}
 
 /// What happened in one call.
 #[derive(Debug, Default)]
@@ -130,7 +143,7 @@ impl Call {
                 self.streams.insert(*stream);
             }
             EventKind::Copy(copy) if copy.execution == Execution::Runs => {
-                self.explained += 1 + copy.bytes / COPIED_AT_ONCE;
+                self.explained += submissions_of(copy);
                 self.totals.copies += 1.0;
                 self.totals.copied_bytes += copy.bytes as f64;
                 self.streams.insert(copy.stream);

@@ -1,36 +1,77 @@
 //! The submissions of a call, counted on the GPU's doorbell.
 
+use std::sync::{Mutex, PoisonError};
+
 use gpubench_measure::measurement::{SubmissionCount, SubmissionCounter};
 use gpubench_measure::verdict::WindowSpan;
-use gpubench_observe::Doorbell;
+use gpubench_observe::{Doorbell, DoorbellError};
 use gpubench_stats::{Moments, median};
 
-/// The doorbells of workers.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::broker) struct Doorbells;
+/// The doorbells of the workers of one audit.
+#[derive(Debug, Default)]
+pub(in crate::broker) struct Doorbells {
+    /// Why a window was not counted, the first of the reasons.
+    failure: Mutex<Option<DoorbellError>>,
+}
+
+impl Doorbells {
+    /// Returns how often a call submits work to the GPU: the mean of the windows `with` a call,
+    /// without the median of those `without` one. The first call, which may set things up, is left
+    /// out if there are more. `launches` is what all these calls launched at least. `None` if there
+    /// are no windows.
+    ///
+    /// # Errors
+    /// A window was not counted, or the doorbell counts less than is known to be submitted.
+    pub(super) fn submissions_of_call(
+        self,
+        with: &[WindowSpan],
+        without: &[WindowSpan],
+        launches: u64,
+    ) -> Result<Option<f64>, DoorbellError> {
+        let left_out = usize::from(with.len() > 1);
+        let (Some(calls), Some(windows)) = (submissions(&with[left_out..]), submissions(without)) else {
+            let failure = self.failure.into_inner().unwrap_or_else(PoisonError::into_inner);
+            return failure.map_or(Ok(None), Err);
+        };
+        let counted = calls.iter().sum::<f64>() as u64;
+        // The tool itself submits something in each window.
+        let submitted = launches + calls.len() as u64;
+        if counted < submitted {
+            return Err(DoorbellError::Inexact { counted, submitted });
+        }
+        let of_call = Moments::of(&calls).mean();
+        let of_tool = median(&windows);
+        Ok(of_call
+            .zip(of_tool)
+            .map(|(of_call, of_tool)| (of_call - of_tool).max(0.0)))
+    }
+
+    fn note<T>(&self, counted: Result<T, DoorbellError>) -> Option<T> {
+        let note = |failure| {
+            let mut first = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+            first.get_or_insert(failure);
+        };
+        counted.map_err(note).ok()
+    }
+}
 
 impl SubmissionCounter for Doorbells {
-    fn begin(&self, process: u32) -> Option<Box<dyn SubmissionCount>> {
-        Some(Box::new(Watched(Doorbell::of_process(process).ok()?)))
+    fn begin<'c>(&'c self, process: u32) -> Option<Box<dyn SubmissionCount + 'c>> {
+        let doorbell = self.note(Doorbell::of_process(process))?;
+        Some(Box::new(Watched { doorbell, of: self }))
     }
 }
 
-struct Watched(Doorbell);
+/// A doorbell that is watched.
+struct Watched<'c> {
+    doorbell: Doorbell,
+    of: &'c Doorbells,
+}
 
-impl SubmissionCount for Watched {
+impl SubmissionCount for Watched<'_> {
     fn end(self: Box<Self>) -> Option<u64> {
-        self.0.submissions().ok()
+        self.of.note(self.doorbell.submissions())
     }
-}
-
-/// Returns how often a call submits work to the GPU: the mean of the windows with a call, without
-/// the median of those without one. The first call, which may set things up, is left out if there
-/// are more. `None` if there are no windows, or one was not counted.
-pub(super) fn submissions_of_call(with: &[WindowSpan], without: &[WindowSpan]) -> Option<f64> {
-    let left_out = usize::from(with.len() > 1);
-    let of_call = Moments::of(&submissions(&with[left_out..])?).mean()?;
-    let of_tool = median(&submissions(without)?)?;
-    Some((of_call - of_tool).max(0.0))
 }
 
 fn submissions(spans: &[WindowSpan]) -> Option<Vec<f64>> {
@@ -52,23 +93,53 @@ mod tests {
         submissions.iter().map(span).collect()
     }
 
+    fn counted(submissions: &[u64]) -> Vec<WindowSpan> {
+        spans(&submissions.iter().copied().map(Some).collect::<Vec<_>>())
+    }
+
     #[test]
     fn a_call_submits_what_a_window_has_more_than_one_without_a_call() {
         let of = |with: &[u64], without: &[u64]| {
-            let counted = |numbers: &[u64]| spans(&numbers.iter().copied().map(Some).collect::<Vec<_>>());
-            submissions_of_call(&counted(with), &counted(without))
+            let submissions = Doorbells::default().submissions_of_call(&counted(with), &counted(without), 0);
+            submissions.expect("it was counted")
         };
         assert_eq!(of(&[90, 7, 8], &[5, 5, 6]), Some(2.5), "the first call is left out");
         assert_eq!(of(&[90, 5], &[6, 6, 6]), Some(0.0));
         assert_eq!(of(&[7], &[5]), Some(2.0), "the only call is not");
-        assert_eq!([of(&[], &[5]), of(&[7, 7], &[])], [None; 2]);
+        assert_eq!(of(&[7, 7], &[]), None);
     }
 
     #[test]
-    fn submissions_that_were_not_counted_are_unknown() {
-        let (counted, unknown) = (spans(&[Some(7), Some(7)]), spans(&[Some(7), None]));
-        assert_eq!(submissions_of_call(&counted, &counted), Some(0.0));
-        assert_eq!(submissions_of_call(&unknown, &counted), None);
-        assert_eq!(submissions_of_call(&counted, &unknown), None);
+    fn a_doorbell_that_counts_too_little_is_none() {
+        let of = |submissions: u64, launches| {
+            let with = counted(&[0, submissions, submissions]);
+            Doorbells::default().submissions_of_call(&with, &counted(&[4]), launches)
+        };
+        // Two windows, and one launch in each.
+        assert_eq!(of(2, 2).expect("it is enough"), Some(0.0));
+        let error = of(1, 2).expect_err("it is too little").to_string();
+        assert_eq!(error, "the doorbell counted 2 of at least 4 submissions");
+        assert!(of(0, 0).is_err(), "the tool submits something itself");
+    }
+
+    #[test]
+    fn the_first_reason_why_a_window_was_not_counted_is_told() {
+        let doorbells = Doorbells::default();
+        let own = std::process::id();
+        assert!(doorbells.begin(own).is_none(), "this process has no GPU");
+        doorbells.note::<()>(Err(DoorbellError::NoDoorbell(0)));
+        let error = doorbells.submissions_of_call(&spans(&[Some(7), None]), &counted(&[4]), 0);
+        assert_eq!(
+            error.expect_err("a reason").to_string(),
+            format!("process `{own}` has not mapped the doorbell of a GPU")
+        );
+    }
+
+    #[test]
+    fn the_first_call_need_not_be_counted() {
+        let doorbells = Doorbells::default();
+        doorbells.note::<()>(Err(DoorbellError::NoDoorbell(7)));
+        let submissions = doorbells.submissions_of_call(&spans(&[None, Some(7)]), &counted(&[4]), 0);
+        assert_eq!(submissions.expect("the others were"), Some(3.0));
     }
 }

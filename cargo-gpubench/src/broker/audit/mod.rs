@@ -10,5 +10,6 @@ mod outcome;
 mod probes;
 
 pub(super) use doorbells::Doorbells;
-pub(super) use outcome::{add_audit, add_no_audit};
-pub(super) use probes::{Probes, SeenEvents};
+pub(super) use outcome::{Audited, add_audit, add_no_audit};
+pub(super) use probes::Probes;
+use probes::SeenEvents;

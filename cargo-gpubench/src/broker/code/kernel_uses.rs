@@ -38,12 +38,8 @@ pub(crate) fn report_on(module: &FrozenFile, kernel: &str) -> Option<AssemblerRe
     image_of(module)?.report(kernel).cloned()
 }
 
-/// Returns the symbol by which the driver knows a kernel of a file.
-pub(crate) fn symbol_in(module: &FrozenFile, kernel: &str) -> String {
-    image_of(module).map_or_else(|| kernel.to_owned(), |image| image.symbol(kernel).to_owned())
-}
-
-fn image_of(module: &FrozenFile) -> Option<KernelImage> {
+/// Returns the image in a compiled file. `None` if it cannot be read.
+pub(crate) fn image_of(module: &FrozenFile) -> Option<KernelImage> {
     KernelImage::decode(&fs_err::read(module.path()).ok()?).ok()
 }
 

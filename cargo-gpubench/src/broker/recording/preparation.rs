@@ -10,13 +10,14 @@ use gpubench::plan::KernelRef;
 
 use super::recordings::{RecordedCase, record_cases};
 use crate::broker::cases::{Case, Disposition};
-use crate::broker::code::kernel_uses::symbol_in;
+use crate::broker::code::kernel_uses::image_of;
 use crate::broker::code::kernels::{self, KernelBuild, Modules};
 use crate::broker::code::machine_code::{CaseMachineCode, MachineCodes};
 use crate::broker::code::occupancy::{AskDevice, Occupancies};
 use crate::broker::selected::Side;
 use crate::build::BuiltLibrary;
 use gpubench_contract::{Cause, Method};
+use gpubench_device::cuda::KernelImage;
 use gpubench_device::{Facts, FrozenFile};
 use gpubench_diagnostic::Interrupted;
 use gpubench_diagnostic::print_warning;
@@ -69,11 +70,19 @@ impl PreparedCase {
         modules.find_map(|(source, file)| (*source == kernel.source).then_some(file))
     }
 
-    /// Returns the symbols of the kernels that a call launches, each as often as it does.
-    pub(crate) fn symbols(&self) -> Vec<String> {
-        let kernels = kernels::kernels_under_test(&self.recorded.recording);
-        let symbol = |kernel: &KernelRef| Some(symbol_in(self.module_of(kernel)?, &kernel.name));
-        kernels.filter_map(symbol).collect()
+    /// Returns the symbols by which the driver knows the kernels that a call launches, each as
+    /// often as it does. `None` if a compiled file cannot be read.
+    pub(crate) fn symbols(&self) -> Option<Vec<String>> {
+        let images = self.modules.iter();
+        let images = images.map(|(source, file)| Some((*source, image_of(file)?)));
+        let images: Vec<(u32, KernelImage)> = images.collect::<Option<_>>()?;
+        let symbol = |kernel: &KernelRef| {
+            let (_, image) = images.iter().find(|(source, _)| *source == kernel.source)?;
+            Some(image.symbol(&kernel.name).to_owned())
+        };
+        kernels::kernels_under_test(&self.recorded.recording)
+            .map(symbol)
+            .collect()
     }
 
     /// Returns the case in the form in which it is measured.

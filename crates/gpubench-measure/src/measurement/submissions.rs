@@ -2,14 +2,15 @@
 
 use std::fmt;
 
-/// Counts what processes submit to their devices, whatever way they take.
+/// Counts what processes submit to their devices, whatever way it takes. It keeps the reason where
+/// it cannot.
 pub trait SubmissionCounter: fmt::Debug + Sync {
-    /// Begins to count the submissions of a process. `None` if they cannot be counted.
-    fn begin(&self, process: u32) -> Option<Box<dyn SubmissionCount>>;
+    /// Begins to count the submissions of a process, if it can.
+    fn begin<'c>(&'c self, process: u32) -> Option<Box<dyn SubmissionCount + 'c>>;
 }
 
 /// The submissions of a process since the count began.
 pub trait SubmissionCount {
-    /// Returns their number. `None` if it is not known.
+    /// Returns their number, if it is known.
     fn end(self: Box<Self>) -> Option<u64>;
 }

@@ -141,7 +141,8 @@ fn probes(role: Role) -> (Probe, Option<Probe>) {
         Role::Launch(_) => return (Probe::Launch, None),
         Role::LaunchExtended => return (Probe::LaunchExtended, None),
         Role::LaunchGrid { .. } | Role::GraphLaunch | Role::HostFunction => return (Probe::Enter, None),
-        Role::RecordEvent | Role::WaitForEvent => return (Probe::EnterWhileCapturing, None),
+        Role::RecordEvent => return (Probe::RecordEvent, None),
+        Role::WaitForEvent => return (Probe::EnterWhileCapturing, None),
         // Frequent, and they hardly fail.
         Role::Context(ContextCall::Use | ContextCall::Push) => return (Probe::Enter, None),
         Role::Other => return (Probe::Count, None),

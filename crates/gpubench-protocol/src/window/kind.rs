@@ -34,7 +34,7 @@ pub enum WindowKind {
 const FIRST_CONTROL: u32 = 1 << 30;
 
 impl WindowKind {
-    /// Whether the worker records events before the first call and after the last one.
+    /// Whether the time between the worker's two events is evidence.
     pub fn is_timed(self) -> bool {
         match self {
             WindowKind::Timed | WindowKind::Control => true,

@@ -32,6 +32,7 @@ impl Stopwatch {
     pub(super) fn of(self, kind: WindowKind) -> Stopwatch {
         match kind {
             WindowKind::EarlyCheck | WindowKind::Parts => Stopwatch::Absent,
+            // An empty window submits what a timed one does besides its call.
             WindowKind::Timed | WindowKind::Control | WindowKind::Empty => self,
         }
     }

@@ -15,7 +15,7 @@ use crate::cuda::map::{call, counter, latest, launch, process};
 pub(super) enum Entered {
     /// Nothing more.
     Arguments,
-    /// The same. Where launches are counted, only while the process captures a stream.
+    /// The same, and only while the process captures a stream.
     WhileCapturing,
     /// Bytes of the arguments that are on the stack.
     Stack(i16),
@@ -76,6 +76,13 @@ pub(super) fn entries(mut code: Code<'_>) -> Assembler {
         (Probe::LaunchExtended, Entered::Structure(LAUNCH_CONFIGURATION)),
         (Probe::Enter, Entered::Arguments),
         (Probe::EnterWhileCapturing, Entered::WhileCapturing),
+        (
+            Probe::RecordEvent,
+            match code.recording.launches {
+                Launches::Each => Entered::Arguments,
+                Launches::Counted => Entered::WhileCapturing,
+            },
+        ),
     ];
     let end = code.end;
     for (probe, entered) in recorded {
@@ -150,7 +157,7 @@ fn begin_to_count(code: &mut Code<'_>) {
 
 /// Records that a call begins.
 fn record_entry(code: &mut Code<'_>, probe: Probe, entered: Entered) {
-    if entered == Entered::WhileCapturing && code.recording.launches == Launches::Counted {
+    if entered == Entered::WhileCapturing {
         let end = code.end;
         code.asm.load(Double, R1, R8, process::CAPTURES);
         code.asm.jump_if(R1, Condition::Equal, 0, end);

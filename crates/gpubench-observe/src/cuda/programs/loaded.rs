@@ -29,6 +29,8 @@ pub(crate) enum Probe {
     LaunchExtended,
     Enter,
     EnterWhileCapturing,
+    /// The same, but where launches are recorded one by one, always.
+    RecordEvent,
     Count,
 }
 
@@ -46,7 +48,7 @@ impl Probe {
         match self {
             Probe::WayOut => Place::WaysOut,
             Probe::Store | Probe::Launch | Probe::LaunchExtended => Place::Entries,
-            Probe::Enter | Probe::EnterWhileCapturing | Probe::Count => Place::Entries,
+            Probe::Enter | Probe::EnterWhileCapturing | Probe::RecordEvent | Probe::Count => Place::Entries,
             _ => Place::Returns,
         }
     }
