@@ -3,9 +3,9 @@
 
     occupancy.py TOOL [OPTION…]
 
-TOOL is the `cargo-gpubench` executable. OPTIONS select an archive and its cases, for example
-`--archive-file suite.tar.gz reduction`. Of each benchmark, the first selected case makes one call
-under `ncu`. Prints a row for each kernel, and exits with 1 if anything differs.
+TOOL is the `cargo-gpubench` executable. OPTIONS, each with a value, select an archive and its cases,
+for example `--archive-file suite.tar.gz reduction`. Of each benchmark, the first selected case makes
+one call under `ncu`. Prints a row for each kernel, and exits with 1 if anything differs.
 """
 
 import csv
@@ -60,7 +60,9 @@ def options(arguments):
     kept, values = [], iter(arguments)
     for argument in values:
         if argument.startswith("--"):
-            kept += [argument, next(values)]
+            kept.append(argument)
+            if "=" not in argument:
+                kept.append(next(values))
     return kept
 
 

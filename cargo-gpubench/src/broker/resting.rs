@@ -18,12 +18,12 @@ const MOST: u64 = 2;
 #[derive(Debug, Default)]
 pub(super) struct EarlierModes {
     pub(super) idle_workers: IdleWorkers,
-    /// The time of a call in the first mode, if it passed.
+    /// The time of a call in the first mode that passed, in nanoseconds.
     pub(super) call_ns: Option<f64>,
 }
 
 impl EarlierModes {
-    /// Notes the time of a call, unless it is known. Of several contestants, the fastest counts.
+    /// Notes the time of a call, unless one is known. Of several contestants, the fastest counts.
     pub(super) fn note<'r>(&mut self, results: impl Iterator<Item = &'r BenchmarkComplete>) {
         let passed = results.filter(|result| result.metric.is_time() && result.verdict == Verdict::Pass);
         let times = passed.filter_map(|result| result.stats.as_ref().map(|stats| stats.value));
@@ -54,6 +54,26 @@ mod tests {
     use super::*;
     use gpubench::catalog::{DType, Fill, Reference, Role, Tensor, Tolerance, Work};
     use gpubench::plan::Plan;
+
+    #[test]
+    fn the_time_of_a_call_is_that_of_the_fastest_in_the_first_mode_that_passed() {
+        let sample = gpubench_testing::all_passed().results.swap_remove(0);
+        let result = |verdict, ns| {
+            let mut result = BenchmarkComplete {
+                verdict,
+                ..sample.clone()
+            };
+            result.stats.as_mut().expect("it has samples").value = ns;
+            result
+        };
+        let mut earlier = EarlierModes::default();
+        earlier.note([].iter());
+        earlier.note([result(Verdict::WrongOutput, 1.0)].iter());
+        assert_eq!(earlier.call_ns, None);
+        earlier.note([result(Verdict::Pass, 30.0), result(Verdict::Pass, 20.0)].iter());
+        earlier.note([result(Verdict::Pass, 10.0)].iter());
+        assert_eq!(earlier.call_ns, Some(20.0));
+    }
 
     #[test]
     fn workers_end_if_nothing_follows_or_if_memory_is_short() {

@@ -149,14 +149,15 @@ case_settings! {
         ///
         /// The time is the sum of the times of the warm-up calls: `25ms`. Without it, the warm-up
         /// ends when the times are stable. With it, they must be stable too. A short call has to be
-        /// repeated often for this, so the warm-up never takes longer than the share of
-        /// `--max-time` of the process.
+        /// repeated often for this, so the wait for this time ends with the process's share of
+        /// `--max-time`.
         #[arg(value_name = "DURATION", allow_hyphen_values = true)]
         "warmup-time" => warmup_time: TimeBudget = TimeBudget::None, "--warmup-time 25ms";
 
         /// Stop sampling a case after this time on the device, or `none`
         ///
-        /// The time is the sum of the times of all sampled calls: `100ms`. A case always gets the
+        /// The time is the sum of the times of all sampled calls: `100ms`. Each process has an equal
+        /// share of it, so a case that needs fewer processes takes less. A case always gets the
         /// samples of `--min-samples`. Sampling may stop earlier for another reason. Each mode has
         /// the whole time.
         #[arg(value_name = "DURATION", allow_hyphen_values = true)]

@@ -74,7 +74,8 @@ pub struct Budget {
     /// Time of the warm-up windows of all workers on the device.
     pub warmed_up_ns: u64,
     /// Time of all samples on the device that is enough, as `--sample-time` sets it. Null without
-    /// it. `samples` times `calls_per_sample` is the time that they took.
+    /// it. The time that they took is the sum of `samples`, times `calls_per_sample`, before
+    /// anything was added to them.
     pub sample_time_ns: Option<u64>,
     /// Number of rests of the device between windows. Rests of cases that are measured alternately
     /// count in each of them. 0 without `--sleep-after-run`.

@@ -296,7 +296,7 @@ words! {
         Plateau = "plateau",
         /// `--max-samples` was reached.
         MaxSamples = "max-samples",
-        /// The times of the samples add up to `--sample-time`.
+        /// The sampled calls of a worker took its share of `--sample-time`.
         SampleTime = "sample-time",
         /// `--max-time` has passed.
         MaxTime = "max-time",

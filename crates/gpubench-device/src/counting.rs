@@ -25,8 +25,9 @@ pub enum CounterHold {
     /// Until the counter is dropped.
     #[default]
     UntilDropped = 0,
-    /// During a call and its passes. Other processes can count between two calls, but to take the
-    /// counters again takes 0.15 s on an H200 (`docs/measurements/2026-11-23-counts.md`).
+    /// During a call and its passes. Other processes can count between two calls, but each call
+    /// takes the counters again, which made the counts of the suite 1.4 times as long on an H200
+    /// (`docs/measurements/2026-11-23-counts.md`).
     EachCall = 1,
 }
 

@@ -47,8 +47,8 @@ pub(crate) struct PreparedCase {
     library: Vec<FrozenFile>,
     /// Folders of shared libraries that it loads at run time.
     search: Vec<PathBuf>,
-    /// The recording of all calls of a graph, once it is needed.
-    in_graph: OnceLock<(Recording, Vec<u8>)>,
+    /// The number of calls in a graph and their recording, once it is needed.
+    in_graph: OnceLock<(NonZeroU32, Recording, Vec<u8>)>,
 }
 
 /// Inputs that alternating cases share.
@@ -96,12 +96,12 @@ impl PreparedCase {
         let (calls, recording, encoded) = match inputs.method {
             Method::Cold | Method::Warm | Method::Hot => (NonZeroU32::MIN, recording, encoded),
             Method::Graph => {
-                let (recording, encoded) = self.in_graph.get_or_init(|| {
+                let (calls, recording, encoded) = self.in_graph.get_or_init(|| {
                     let recording = unrolled(recording, inputs.graph_calls);
                     let encoded = codec::encode(&recording);
-                    (recording, encoded)
+                    (inputs.graph_calls, recording, encoded)
                 });
-                (inputs.graph_calls, recording, encoded)
+                (*calls, recording, encoded)
             }
         };
         ReadyCase {

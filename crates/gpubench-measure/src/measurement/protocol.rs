@@ -30,7 +30,7 @@ pub struct Protocol<'a> {
     pub worker_count: WorkerCountRule,
     /// What is read in timed windows.
     pub reading: WorkerReading<'a>,
-    /// When the first worker is warm. Nothing waits longer for its device time than a worker may
+    /// When the first worker is warm. A worker waits for its device time at most as long as it may
     /// sample.
     pub warm_up: WarmUpRule,
     /// When a case has enough samples.

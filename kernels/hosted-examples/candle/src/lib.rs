@@ -56,8 +56,8 @@ fn matrices(n: usize) -> Tensors {
         .input("a", f32::shape([n, n]), Uniform(-1.0..1.0))
         .input("b", f32::shape([n, n]), Uniform(-1.0..1.0))
         .output("c", f32::shape([n, n]))
-        // A sum of `n` rounded products of numbers from -1 to 1. The error grows with the square
-        // root of `n`.
+        // A sum of `n` products of numbers from -1 to 1. Its parts are about √n large, and `n`
+        // roundings of them add up like a random walk: to about n · 2⁻²⁴. Sixteen times that.
         .tolerance(0.0, 1e-6 * n as f64)
 }
 

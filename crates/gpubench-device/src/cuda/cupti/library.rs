@@ -173,7 +173,7 @@ impl Library {
             ),
             HARDWARE_BUSY | SEVERAL_SUBSCRIBERS => refused(
                 told("another profiler uses the GPU's counters"),
-                "end `ncu`, `nsys`, `dcgm` and other profilers (`dcgmi profstats --pause` pauses the last)",
+                "end `ncu`, `nsys`, `dcgm` and other profilers (`dcgmi profstats --pause` pauses the last), and wait for another `cargo gpubench` that counts",
             ),
             VIRTUAL | NOT_SUPPORTED | NOT_COMPATIBLE | CONFIDENTIAL => unusable(
                 told("this GPU or its driver cannot count for CUPTI"),
