@@ -294,7 +294,7 @@ fn a_worker_that_counts_alone_takes_the_counters_of_a_gpu_once() {
         gpu.counters_taken()
     };
     assert_eq!(taken("1"), 1);
-    // The two take them in turns, for each counted call of the warm-up and of the samples.
+    // Two take them again for each counted call, of the warm-up and of the samples.
     assert!(taken("2") > 6);
 }
 

@@ -156,10 +156,10 @@ case_settings! {
 
         /// Stop sampling a case after this time on the device, or `none`
         ///
-        /// The time is the sum of the times of all sampled calls: `100ms`. Each process has an equal
-        /// share of it, so a case that needs fewer processes takes less. A case always gets the
-        /// samples of `--min-samples`. Sampling may stop earlier for another reason. Each mode has
-        /// the whole time.
+        /// The time is the sum of the times of all sampled calls: `100ms`. Each process has an
+        /// equal share of it, so a case that needs fewer processes takes less. A case always gets
+        /// the samples of `--min-samples`. Sampling may stop earlier for another reason. Each mode
+        /// has the whole time.
         #[arg(value_name = "DURATION", allow_hyphen_values = true)]
         "sample-time" => sample_time: TimeBudget = TimeBudget::None, "--sample-time 100ms";
 

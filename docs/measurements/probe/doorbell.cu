@@ -1,6 +1,6 @@
-// Prints how often calls of the CUDA driver ring the doorbell of a GPU: a watchpoint on each mapping
-// that has the form of a doorbell counts the writes of this process. A row has the writes for each
-// call of a kind, mapping by mapping.
+// Prints how often calls of the CUDA driver ring the doorbell of a GPU: a watchpoint on each
+// mapping that has the form of a doorbell counts the writes of this process. A row has the writes
+// for each call of a kind, mapping by mapping.
 //
 //   nvcc -O2 -std=c++17 -arch=native -o doorbell doorbell.cu -lcuda && ./doorbell
 #include <cuda.h>
@@ -32,7 +32,8 @@ __global__ void empty_kernel() {}
 
 static std::vector<int> watchpoints;
 
-// Watches the mappings of a GPU that have the size of a doorbell's. They exist after the first launch.
+// Watches the mappings of a GPU that have the size of a doorbell's. They exist after the first
+// launch.
 static void watch() {
     FILE *maps = fopen("/proc/self/maps", "r");
     char line[512];

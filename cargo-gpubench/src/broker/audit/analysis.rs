@@ -16,8 +16,8 @@ const UNNAMED: &str = "(unnamed)";
 /// Longest kernel name that probes read whole, in bytes.
 const LONGEST_NAME: usize = 4095;
 
-/// Submissions of a call that no call of the driver explains before they are told. The driver may
-/// add one to a few of the calls.
+/// Fewest submissions of a call, without an explanation, that are a finding. The driver may add one
+/// to a few of the calls.
 const UNEXPLAINED: f64 = 0.5;
 
 /// The audited calls of a case.

@@ -25,8 +25,8 @@ pub enum WindowKind {
     /// device's operations are recorded instead.
     Parts,
     /// As [`WindowKind::Control`], but with no call at all. In the control worker, it measures what
-    /// a window without a stream's gate adds to the time of its call; in an audited worker, what any
-    /// window adds to the submissions of its call.
+    /// a window without a stream's gate adds to the time of its call. In an audited worker, it
+    /// measures what any window adds to the submissions of its call.
     Empty,
 }
 
