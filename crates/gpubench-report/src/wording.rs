@@ -26,6 +26,19 @@ pub(super) fn metric_of(comparison: &ComparisonComplete) -> Metric {
     first.map_or_else(Metric::time, |row| row.metric.clone())
 }
 
+/// Returns a mean over calls: `2`, or `0.50` where calls differ.
+pub(super) fn mean(number: f64) -> String {
+    match number.fract() == 0.0 {
+        true => number.to_string(),
+        false => format!("{number:.2}"),
+    }
+}
+
+/// Returns a mean number of things: `2 ioctl`.
+pub(super) fn mean_of(number: f64, what: &str) -> String {
+    format!("{} {what}", mean(number))
+}
+
 /// Returns a word with a capital letter.
 pub(super) fn capitalized(word: &str) -> String {
     let mut letters = word.chars();

@@ -7,7 +7,7 @@ use super::facts::Facts;
 use super::markup::{self, Element, Markup, element, list, span, text};
 use super::names::{Anchor, case_name};
 use super::trend::Past;
-use super::{checks, distribution, integrity, kernels, sequence, steps, surroundings, trend};
+use super::{audit, checks, distribution, integrity, kernels, sequence, steps, surroundings, trend};
 use crate::wording::capitalized;
 use gpubench_contract::units::{byte_rate, flop_rate, percent, time, wall_time};
 use gpubench_contract::{BenchmarkComplete, ChangeVerdict, ComparisonComplete, Stats, Throughput, Verdict};
@@ -74,6 +74,7 @@ fn content(result: &BenchmarkComplete, past: &Past<'_>) -> Markup {
         ),
         group("Work", work(&result.throughput).list()),
         group("Integrity", integrity::facts(result)),
+        group("A call asks the driver for", audit::facts(result)),
         group("Surroundings", surroundings::facts(result)),
     ];
     explanation(result)

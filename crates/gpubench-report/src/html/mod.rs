@@ -4,6 +4,7 @@
 //! [`markup`], which escapes it. Charts are SVG with a description in words.
 
 mod attention;
+mod audit;
 mod case;
 mod cases;
 mod chart;

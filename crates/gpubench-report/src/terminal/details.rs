@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::kernels;
+use crate::wording::{mean, mean_of};
 use gpubench_contract::units::{counted, energy, percent, size, time, wall_time};
 use gpubench_contract::{
     AuditedSystemCall, BenchmarkComplete, CallAudit, DeviceWork, Environment, KernelUse, Metric, Stats, StepTimes,
@@ -111,7 +112,7 @@ fn system_calls(calls: &[AuditedSystemCall]) -> String {
     let sum = |calls: &[AuditedSystemCall]| calls.iter().map(|call| call.calls).sum::<f64>();
     let mut names: Vec<String> = named
         .iter()
-        .map(|call| format!("{} {}", mean(call.calls), call.name))
+        .map(|call| mean_of(call.calls, &printable_line(&call.name)))
         .collect();
     if !others.is_empty() {
         names.push(format!("{} others", mean(sum(others))));
@@ -120,14 +121,6 @@ fn system_calls(calls: &[AuditedSystemCall]) -> String {
         _ if calls.is_empty() => "no system call".to_owned(),
         "1" => format!("1 system call ({})", names.join(", ")),
         number => format!("{number} system calls ({})", names.join(", ")),
-    }
-}
-
-/// Returns a mean over calls: `2`, or `0.50` where calls differ.
-fn mean(number: f64) -> String {
-    match number.fract() == 0.0 {
-        true => number.to_string(),
-        false => format!("{number:.2}"),
     }
 }
 

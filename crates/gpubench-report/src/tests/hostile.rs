@@ -1,6 +1,8 @@
 //! Untrusted names, messages and other texts in every report for people.
 
-use gpubench_contract::{BenchmarkComplete, ComparisonComplete, ParamValue, Params};
+use gpubench_contract::{
+    AuditedKernel, AuditedSystemCall, BenchmarkComplete, CallAudit, ComparisonComplete, ParamValue, Params,
+};
 use proptest::prelude::*;
 
 use super::written;
@@ -67,6 +69,17 @@ pub(crate) fn saying(mut run: SampleRun, text: &str) -> SampleRun {
         for step in &mut result.steps {
             step.step = own();
         }
+        result.audit = Some(CallAudit {
+            kernels: vec![AuditedKernel {
+                name: own(),
+                launches: 1.0,
+            }],
+            system_calls: Some(vec![AuditedSystemCall {
+                name: own(),
+                calls: 1.0,
+            }]),
+            ..CallAudit::default()
+        });
     }
     run
 }
