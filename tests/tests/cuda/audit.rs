@@ -125,8 +125,8 @@ fn a_call_that_leaks_is_told() {
 #[test]
 fn submissions_that_no_seen_call_explains_are_told() {
     let gpu = FakeGpu::for_host_code();
-    // The first one waits for a word in memory and copies, the second one copies.
-    for (case, submissions) in [("copies::waits_for_go_as_well", 2.0), ("copies::does_not_wait", 1.0)] {
+    // The first one writes a word in memory and copies, the second one copies.
+    for (case, submissions) in [("copies::writes_a_word_first", 2.0), ("copies::does_not_wait", 1.0)] {
         let case = format!("{case}::n=4099");
         let run = gpu.run(&Fixture::of("gpu")).briefly().args(["--exact", &case]);
         let Some(result) = audited(run, &case).filter(|_| watchpoints()) else {
