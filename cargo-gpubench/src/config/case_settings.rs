@@ -114,8 +114,8 @@ case_settings! {
         ///
         /// Each call has its own tensors and scratch. There are fewer calls if a window or the
         /// memory of the device has no room for them; `calls_per_sample` in the record has the
-        /// number. By default there are fewer calls, but at least two, if their tensors exceed 256
-        /// MiB, or if an earlier mode of the run shows that fewer calls take 1 ms.
+        /// number. By default there are fewer calls, but at least two, if the tensors of ten exceed
+        /// 256 MiB, or if an earlier mode of the run shows that fewer calls take 1 ms.
         #[arg(value_name = "N", hide_default_value = true)]
         "graph-calls" => graph_calls: GraphCalls = GraphCalls::of(10), "--graph-calls 20";
 
@@ -145,12 +145,11 @@ case_settings! {
         #[arg(value_name = "N", hide_default_value = true)]
         "workers" => workers: WorkerCount = WorkerCount::of(10), "--workers 9";
 
-        /// Warm up each process for at least this time on the device, or `none`
+        /// Warm up each process until its calls have taken this time on the device, or `none`
         ///
-        /// The time is the sum of the times of the warm-up calls: `25ms`. Without it, the warm-up
-        /// ends when the times are stable. With it, they must be stable too. A short call has to be
-        /// repeated often for this, so the wait for this time ends with the process's share of
-        /// `--max-time`.
+        /// The time is the sum of the times of the warm-up calls: `25ms`. The times must be stable,
+        /// too, as without this setting. Short calls may not reach the time: the wait for it ends
+        /// when the warm-up has taken the process's share of `--max-time`.
         #[arg(value_name = "DURATION", allow_hyphen_values = true)]
         "warmup-time" => warmup_time: TimeBudget = TimeBudget::None, "--warmup-time 25ms";
 

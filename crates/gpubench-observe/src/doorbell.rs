@@ -1,6 +1,6 @@
 //! Submissions to the GPU, counted where no code of the process is involved.
 //!
-//! A process submits work by a write to the GPU's doorbell, a page of `/dev/nvidia…` in its memory.
+//! A process submits work by a write to the GPU's doorbell, a word in a mapping of `/dev/nvidia…`.
 //! A hardware watchpoint on that word counts submissions, whatever route through the driver they
 //! took. It needs no eBPF and, where `perf_event_paranoid` is at most 2, no rights on a process of
 //! the same user. It adds about 4 µs to a launch on an H200, so no timed call should have it.
@@ -11,12 +11,13 @@ use gpubench_bpf::BpfError;
 use gpubench_bpf::perf::Watchpoint;
 use gpubench_diagnostic::{ExitCode, Expected};
 
-/// Counts the submissions of one process, and of the threads and processes that it starts.
+/// Counts the submissions of one process, from all its threads. A program that it starts has a
+/// doorbell of its own, which is not watched.
 ///
 /// On an H200 with driver 580, these are one each: a launch, a launch of a graph, a fill, a copy, a
 /// record of an event with times, and a wait for or a write of a word
-/// (`docs/measurements/probe/doorbell.cu`). Copies of pageable memory are one for each MiB. Records
-/// of events without times, functions of the host, allocations and synchronizations are none. Work
+/// (`docs/measurements/probe/doorbell.cu`). A copy of 64 MiB of pageable memory is 64. Records of
+/// events without times, functions of the host, allocations and synchronizations are none. Work
 /// that kernels start themselves is none. A doorbell that is moved (`mremap`), or mapped again, is
 /// not seen.
 #[derive(Debug)]

@@ -16,9 +16,9 @@ pub(in crate::broker) struct Doorbells {
 
 impl Doorbells {
     /// Returns how often a call submits work to the GPU: the mean of the windows `with` a call,
-    /// without the median of those `without` one. The first call, which may set things up, is left
-    /// out if there are more. `launches` is what all these calls launched at least. `None` if there
-    /// are no windows.
+    /// minus the median of the windows `without` one. The first call, which may set things up, is
+    /// left out unless it is the only one. `launches` is the least number of launches of the calls
+    /// that remain. `None` if there are no windows.
     ///
     /// # Errors
     /// A window was not counted, or the doorbell counts less than is known to be submitted.
