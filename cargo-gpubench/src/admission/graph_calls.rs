@@ -17,8 +17,8 @@ const DEFAULT_CALLS: u32 = 10;
 /// so much is long enough that a launch costs next to nothing.
 const DEFAULT_BYTES: u64 = 1 << 28;
 
-/// Nanoseconds that the calls of a graph need to take together, unless the user sets their number.
-/// A launch is less than 0.2 % of them.
+/// Nanoseconds that the calls of a graph fill: further calls are left out, unless the user sets
+/// their number. A launch is less than 0.2 % of that.
 const DEFAULT_NS: f64 = 1e6;
 
 /// Returns how many calls of `recording` a graph holds: `wanted`, or a default that depends on the

@@ -3,11 +3,11 @@
 use super::against::baseline_run::BaselineCase;
 use super::audit::Doorbells;
 use super::case_watcher::CaseWatcher;
+use super::earlier_modes::{EarlierModes, another};
 use super::job::Job;
 use super::lane::Lane;
 use super::lane_context::LaneContext;
 use super::recording::preparation::{CaseInputs, PreparedCase};
-use super::resting::{EarlierModes, another};
 use super::settings::Company;
 use crate::admission::calls_in_graph;
 use gpubench_contract::Method;

@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
+use super::earlier_modes::EarlierModes;
 use super::job::Job;
 use super::lane::{Finished, Lane};
 use super::lane_context::LaneContext;
 use super::recording::authors::{AuthorSettings, Authors};
-use super::resting::EarlierModes;
 use super::results::Results;
 use super::roles::Roles;
 use crate::admission::memory_needed;

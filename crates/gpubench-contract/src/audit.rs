@@ -34,8 +34,7 @@ pub struct CallAudit {
     pub failed_calls: f64,
     /// Submissions of work to the GPU, as a watchpoint on the GPU's doorbell counts them whatever
     /// way they take: a launch, a launch of a graph, a copy and a fill are one each. What the tool
-    /// submits in a window is left out. Null if the machine has no watchpoints, or the doorbell was
-    /// not found.
+    /// submits in a window is left out. Null if they could not be counted; a notice says why.
     #[serde(default)]
     pub submissions: Option<f64>,
     /// The kernels, with the most launches first.

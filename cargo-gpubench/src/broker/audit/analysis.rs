@@ -90,8 +90,8 @@ impl AuditedCalls {
 
     /// Returns a kernel that a call launched although its plan, whose kernels have the symbols
     /// `planned`, does not launch it so often. Kernels without a whole name are not judged.
-    pub(super) fn unplanned(&self, planned: &[impl AsRef<str>]) -> Option<String> {
-        let of_plan = |name: &str| planned.iter().filter(|planned| planned.as_ref() == name).count() as u64;
+    pub(super) fn unplanned(&self, planned: &[String]) -> Option<String> {
+        let of_plan = |name: &str| planned.iter().filter(|planned| *planned == name).count() as u64;
         let launches = self.calls.iter().flat_map(|call| &call.kernels);
         let mut unplanned = launches.filter_map(|(name, launches)| {
             let name = name.as_ref().filter(|name| name.len() < LONGEST_NAME)?;

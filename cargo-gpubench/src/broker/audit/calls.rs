@@ -13,21 +13,6 @@ use gpubench_observe::{
     Timestamp,
 };
 
-/// Bytes of pageable memory that a submission copies at most, on an H200 with driver 580.
-const COPIED_AT_ONCE: u64 = 1 << 20;
-
-/// Returns how often a copy submits work at most. Whether memory of the host is pageable is not
-/// seen.
-fn submissions_of(copy: &Copy) -> u64 {
-    match copy.direction {
-        CopyDirection::DeviceToDevice | CopyDirection::PeerToPeer => 1,
-        CopyDirection::HostToDevice
-        | CopyDirection::DeviceToHost
-        | CopyDirection::HostToHost
-        | CopyDirection::ByAddress => 1 + copy.bytes / COPIED_AT_ONCE,
-    }
-}
-
 /// What happened in one call.
 #[derive(Debug, Default)]
 pub(super) struct Call {
@@ -166,6 +151,21 @@ impl Call {
             EventKind::Failed { .. } => self.totals.failed_calls += 1.0,
             _ => {}
         }
+    }
+}
+
+/// Bytes of pageable memory that a submission copies at most, on an H200 with driver 580.
+const COPIED_AT_ONCE: u64 = 1 << 20;
+
+/// Returns how often a copy submits work at most. Whether memory of the host is pageable is not
+/// seen.
+fn submissions_of(copy: &Copy) -> u64 {
+    match copy.direction {
+        CopyDirection::DeviceToDevice | CopyDirection::PeerToPeer => 1,
+        CopyDirection::HostToDevice
+        | CopyDirection::DeviceToHost
+        | CopyDirection::HostToHost
+        | CopyDirection::ByAddress => 1 + copy.bytes / COPIED_AT_ONCE,
     }
 }
 

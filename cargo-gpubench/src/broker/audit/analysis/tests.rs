@@ -225,7 +225,10 @@ fn processes_that_the_worker_starts_are_audited_with_it() {
 #[test]
 fn a_kernel_that_the_plan_does_not_launch_so_often_is_found() {
     let script = || worker().name(3, "extra").after_ms(10).launch(1).launch(2);
-    let unplanned = |script: Script, planned: &[&str]| calls(script, &[10]).unplanned(planned);
+    let unplanned = |script: Script, planned: &[&str]| {
+        let planned: Vec<String> = planned.iter().map(|name| (*name).to_owned()).collect();
+        calls(script, &[10]).unplanned(&planned)
+    };
     assert_eq!(unplanned(script(), &["gemm"]), None);
     assert_eq!(unplanned(script().launch(3), &["gemm"]), Some("extra".to_owned()));
     assert_eq!(unplanned(script().launch(1), &["gemm"]), Some("gemm".to_owned()));
