@@ -16,14 +16,7 @@
 #include <string>
 #include <vector>
 
-#define CHECK(call)                                                                      \
-    do {                                                                                 \
-        auto result = (call);                                                            \
-        if (result != 0) {                                                               \
-            fprintf(stderr, "%s: %d\n", #call, (int)result);                             \
-            exit(1);                                                                     \
-        }                                                                                \
-    } while (0)
+#include "check.cuh"
 
 static const size_t MIB = 1 << 20;
 static const unsigned long MAPPING = 0x10000, WORD = 0x90;

@@ -15,14 +15,7 @@
 #include <thread>
 #include <vector>
 
-#define CHECK(call)                                                                      \
-    do {                                                                                 \
-        auto result = (call);                                                            \
-        if (result != 0) {                                                               \
-            fprintf(stderr, "%s: %d\n", #call, (int)result);                             \
-            exit(1);                                                                     \
-        }                                                                                \
-    } while (0)
+#include "check.cuh"
 
 __global__ void empty_kernel() {}
 __global__ void add_one(float *x) { x[threadIdx.x] += 1.0f; }
