@@ -467,7 +467,6 @@ impl Side {
             annotation: None,
             own_modules: &[],
             calls: WindowCalls::one(Method::Cold),
-            flush_bytes: 0,
             floor_ns: None,
             library: CaseLibrary {
                 files: library,

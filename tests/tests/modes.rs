@@ -199,31 +199,65 @@ fn hostile(kernel: &str, mode: &str) -> Value {
     records.results().next().expect("a result").clone()
 }
 
-#[test]
-fn every_call_of_a_graph_has_its_own_tensors_and_is_checked() {
-    let honest = hostile("honest", "graph");
-    assert_eq!((&honest["verdict"], &honest["mode"]), (&"pass".into(), &"graph".into()));
-    assert_eq!(honest["calls_per_sample"], 10);
-    let (windows, inputs) = (&honest["windows"], &honest["distinct_inputs"]);
-    assert_eq!(inputs.as_u64(), windows.as_u64().map(|windows| 10 * windows));
-    assert_eq!(honest["checks"].as_array().map(Vec::len), Some(1));
-    let single = &honest["single_calls"];
-    // Each of two workers times ten calls in one window.
-    assert_eq!(single["n"], 20);
-    assert!(single["median_ns"].as_f64() > Some(0.0), "{single}");
+/// The modes whose samples have several calls.
+const OF_SEVERAL_CALLS: [&str; 3] = ["hot", "graph", "hot-graph"];
 
-    for (kernel, cause, output) in [
-        ("skips_every_third_call", "unwritten", "`y@3`"),
-        ("gives_the_answer_before", "stale", "`y@2`"),
-        ("keeps_the_first_answer", "cached", "`y@1`"),
-    ] {
-        let found = hostile(kernel, "graph");
+#[test]
+fn each_of_several_calls_has_its_own_tensors_and_is_checked() {
+    for mode in OF_SEVERAL_CALLS {
+        let honest = hostile("honest", mode);
+        assert_eq!((&honest["verdict"], &honest["mode"]), (&"pass".into(), &mode.into()));
+        let calls = honest["calls_per_sample"].as_u64().expect("a number");
+        assert!(calls >= 8, "{calls}");
+        let number = |name: &str| honest[name].as_u64().expect("a number");
+        let single = honest["window_counts"]["single"].as_u64().expect("a number");
+        assert_eq!(
+            number("distinct_inputs"),
+            calls * (number("windows") - single) + single,
+            "{mode}: no call sees inputs twice"
+        );
+        assert_eq!(honest["checks"].as_array().map(Vec::len), Some(1));
+        assert_eq!(
+            honest["single_calls"]["n"], single,
+            "{mode}: one call in each such window"
+        );
+        assert!(single >= 12, "{single}");
+        assert!(honest["single_calls"]["median_ns"].as_f64() > Some(0.0), "{honest}");
+        assert_eq!(honest["sharing"], Value::Null, "no clock checks the times");
+    }
+}
+
+#[test]
+fn a_kernel_that_skips_or_repeats_calls_is_wrong_in_every_mode() {
+    for mode in OF_SEVERAL_CALLS {
+        for (kernel, cause, output) in [
+            ("skips_every_third_call", "unwritten", "`y@3`"),
+            ("gives_the_answer_before", "stale", "`y@2`"),
+            ("keeps_the_first_answer", "cached", "`y@1`"),
+        ] {
+            let found = hostile(kernel, mode);
+            assert_eq!(
+                (&found["verdict"], &found["cause"]),
+                (&"wrong-output".into(), &cause.into()),
+                "{mode}"
+            );
+            let message = found["message"].as_str().expect("a message");
+            assert!(message.contains(output), "{mode}: {message}");
+        }
+    }
+}
+
+#[test]
+fn a_call_must_be_complete_without_the_calls_after_it() {
+    assert_eq!(hostile("writes_the_output_before", "cold")["verdict"], "pass");
+    for mode in OF_SEVERAL_CALLS {
+        let found = hostile("writes_the_output_before", mode);
         assert_eq!(
             (&found["verdict"], &found["cause"]),
-            (&"wrong-output".into(), &cause.into())
+            (&"wrong-output".into(), &"unwritten".into()),
+            "{mode}: {}",
+            found["message"]
         );
-        let message = found["message"].as_str().expect("a message");
-        assert!(message.contains(output), "{message}");
     }
 }
 
@@ -233,7 +267,7 @@ fn a_graph_has_as_many_calls_as_requested_and_possible() {
         let name = "answers::honest::n=600";
         let run = Run::on(&Fixture::of("hostile")).args(["--exact", name, "--mode", "graph", "--workers", "1"]);
         let records = run
-            .args(["--graph-calls", number])
+            .args(["--calls-per-sample", number])
             .json()
             .finish()
             .expect_code(0)
@@ -257,30 +291,29 @@ fn a_graph_has_fewer_calls_if_an_earlier_mode_shows_that_they_are_long() {
 }
 
 #[test]
-fn a_kernel_that_is_fast_only_on_inputs_that_it_has_seen_is_wrong_when_hot() {
-    let hot = hostile("honest", "hot");
-    assert_eq!((&hot["verdict"], &hot["single_calls"]), (&"pass".into(), &Value::Null));
-    assert!(
-        hot["calls_per_sample"].as_u64() > Some(1),
-        "{}",
-        hot["calls_per_sample"]
-    );
-    assert_eq!(hot["distinct_inputs"], hot["windows"]);
+fn no_call_sees_inputs_or_outputs_of_an_earlier_one() {
+    // Each is right only if its inputs are new, and its output does not hold an earlier answer.
     for kernel in ["answers_new_inputs_only", "trusts_its_output"] {
-        assert_eq!(hostile(kernel, "cold")["verdict"], "pass");
-        let found = hostile(kernel, "hot");
-        assert_eq!(found["verdict"], "wrong-output", "{}", found["message"]);
+        for mode in ["cold", "hot", "hot-graph"] {
+            let found = hostile(kernel, mode);
+            assert_eq!(found["verdict"], "pass", "{mode}: {}", found["message"]);
+        }
     }
 }
 
 #[test]
-fn a_call_that_changes_its_inputs_is_skipped_when_hot() {
-    let run = Run::on(&Fixture::of("hostile")).args(["--exact", "answers::leaves_in_place::n=600", "--mode", "hot"]);
-    let records = run.json().finish().records();
-    let result = records.results().next().expect("a result");
-    assert_eq!(result["verdict"], "skipped");
-    let message = result["message"].as_str().expect("a message");
-    assert!(message.contains("changes its input `z`"), "{message}");
+fn hot_calls_that_do_not_fit_into_half_of_the_cache_are_skipped() {
+    for mode in ["hot", "hot-graph"] {
+        let run = in_modes(mode).args(["--axis", "n=1000000"]);
+        let records = run.json().finish().expect_code(0).records();
+        let result = records.results().next().expect("a result");
+        assert_eq!(result["verdict"], "skipped");
+        let message = result["message"].as_str().expect("a message");
+        assert!(
+            message.contains("half of the L2 cache") && message.contains("`--mode graph`"),
+            "{message}"
+        );
+    }
 }
 
 /// Returns the number of worker processes of a run on a GPU with three workers for each mode.

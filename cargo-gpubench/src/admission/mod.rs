@@ -6,10 +6,10 @@
 //! rules (`gpubench-runtime/src/plan/rules.rs`), and by facts that only the broker knows.
 
 mod arguments;
-mod graph_calls;
+mod calls_per_sample;
 mod repetition;
 mod validate;
 
-pub use graph_calls::calls_in_graph;
+pub use calls_per_sample::calls_per_sample;
 pub use repetition::unusable;
 pub use validate::{Invalid, memory_needed, validate};

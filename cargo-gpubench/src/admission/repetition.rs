@@ -1,20 +1,24 @@
 //! Whether a method can measure a case.
 
 use gpubench::catalog::{Execution, Recording};
-use gpubench_contract::Method;
-use gpubench_measure::measurement::changed_input;
+use gpubench_contract::{Launching, Method};
+use gpubench_device::Facts;
+
+use super::calls_per_sample::too_large_for_hot_calls;
 
 /// Returns why a method cannot measure a recorded case, if it cannot.
-pub fn unusable(method: Method, recording: &Recording) -> Option<String> {
-    unrepeatable(method, recording).or_else(|| not_queued(method, recording.execution))
+pub fn unusable(method: Method, recording: &Recording, facts: &Facts) -> Option<String> {
+    not_queued(method, recording.execution).or_else(|| too_large_for_hot_calls(method, recording, facts))
 }
 
 /// Calls that are timed from outside are made one by one.
 fn not_queued(method: Method, execution: Execution) -> Option<String> {
-    let why = match (execution, method) {
-        (Execution::Sealed | Execution::Hosted, _) | (_, Method::Cold | Method::Warm) => return None,
-        (Execution::HostedSync, Method::Graph) => "a call that may wait for the device cannot be captured in a graph",
-        (Execution::HostedSync, Method::Hot) => {
+    let why = match (execution, method.launching()) {
+        (Execution::Sealed | Execution::Hosted, _) | (_, Launching::Alone) => return None,
+        (Execution::HostedSync, Launching::InGraph) => {
+            "a call that may wait for the device cannot be captured in a graph"
+        }
+        (Execution::HostedSync, Launching::BackToBack) => {
             "a call that may wait for the device cannot be queued back to back with others"
         }
     };
@@ -23,19 +27,8 @@ fn not_queued(method: Method, execution: Execution) -> Option<String> {
     ))
 }
 
-fn unrepeatable(method: Method, recording: &Recording) -> Option<String> {
-    let tensor = changed_input(recording).filter(|_| method == Method::Hot)?;
-    Some(format!(
-        "hot calls are repeated on the same tensors, but each call changes its input `{}` (hint: measure it with `--mode cold` or `--mode graph`)",
-        tensor.name
-    ))
-}
-
 #[cfg(test)]
 mod tests {
-    use gpubench::catalog::{DType, Fill, Reference, Role, Tensor, Tolerance, Work};
-    use gpubench::plan::Plan;
-
     use super::*;
 
     #[test]
@@ -47,28 +40,5 @@ mod tests {
             assert!(refused.is_none_or(|reason| reason.contains("`hosted(sync)`") && reason.contains("(hint: ")));
             assert_eq!(not_queued(*method, Execution::Hosted), None, "{method}");
         }
-    }
-
-    #[test]
-    fn a_call_that_changes_its_inputs_is_not_repeated() {
-        let of_role = |role| Recording {
-            tensors: vec![Tensor {
-                name: "sums".to_owned(),
-                dtype: DType::F32,
-                shape: vec![4],
-                role,
-                fill: Fill::Bits,
-                tolerance: Tolerance::Exact,
-            }],
-            work: Work::default(),
-            plan: Plan::default(),
-            reference: Reference::Author,
-            execution: Default::default(),
-        };
-        for method in Method::ALL {
-            let is_refused = unusable(*method, &of_role(Role::InOut)).is_some_and(|reason| reason.contains("`sums`"));
-            assert_eq!(is_refused, *method == Method::Hot, "{method}");
-        }
-        assert_eq!(unusable(Method::Hot, &of_role(Role::Output)), None);
     }
 }

@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 
 use gpubench::catalog::Recording;
 
-use crate::admission::{calls_in_graph, memory_needed};
-use gpubench_contract::{BenchmarkComplete, Verdict};
+use crate::admission::{calls_per_sample, memory_needed};
+use gpubench_contract::{BenchmarkComplete, Method, Verdict};
 use gpubench_device::Facts;
 use gpubench_measure::measurement::{Another, IdleWorkers};
 use gpubench_protocol::window::CodePlacement;
@@ -32,14 +32,11 @@ impl EarlierModes {
 }
 
 /// Returns whether another timed measurement of a case follows that its workers can wait for.
-/// `graph_calls` is the number of calls in a graph that the user wants.
-pub(super) fn another(
-    timed_left: usize,
-    recording: &Recording,
-    facts: &Facts,
-    graph_calls: Option<NonZeroU32>,
-) -> Another {
-    let calls = calls_in_graph(recording, 0, facts, graph_calls, None);
+/// `wanted` is the number of calls in a sample that the user wants.
+pub(super) fn another(timed_left: usize, recording: &Recording, facts: &Facts, wanted: Option<NonZeroU32>) -> Another {
+    let most = Method::ALL.iter();
+    let most = most.map(|method| calls_per_sample(*method, recording, 0, facts, wanted, None));
+    let calls = most.max().unwrap_or(NonZeroU32::MIN);
     let of_one = memory_needed(&CodePlacement::new(recording, facts.kernels_run_in));
     let needed = of_one.saturating_mul(calls.get().into());
     let has_room = needed <= facts.free_memory.unwrap_or(u64::MAX) / MOST;

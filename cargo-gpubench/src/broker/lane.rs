@@ -17,6 +17,7 @@ use super::recording::preparation::PreparedCase;
 use super::roles::Roles;
 use crate::admission::unusable;
 use gpubench_contract::{BenchmarkComplete, Cause, Verdict};
+use gpubench_device::Facts;
 use gpubench_device::telemetry::Telemetry;
 use gpubench_diagnostic::Interrupted;
 use gpubench_measure::clients::{RoleFailure, WorkerReading};
@@ -90,7 +91,7 @@ impl Lane<'_, '_> {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), Interrupted> {
         let entries = jobs.iter().zip(finished).filter_map(|(job, finished)| {
-            let prepared = admitted(job, &mut finished.result)?;
+            let prepared = admitted(job, self.context.selected.facts, &mut finished.result)?;
             Some(Entry {
                 job,
                 prepared,
@@ -331,7 +332,7 @@ impl Lane<'_, '_> {
 }
 
 /// Returns the preparation of a case that can be measured. Otherwise its result says why it cannot.
-fn admitted<'j>(job: &Job<'j>, result: &mut BenchmarkComplete) -> Option<&'j PreparedCase> {
+fn admitted<'j>(job: &Job<'j>, facts: &Facts, result: &mut BenchmarkComplete) -> Option<&'j PreparedCase> {
     let prepared = match job.prepared {
         None => {
             result.cause = Some(Cause::Unsupported);
@@ -347,7 +348,7 @@ fn admitted<'j>(job: &Job<'j>, result: &mut BenchmarkComplete) -> Option<&'j Pre
     if !prepared.compilers.is_empty() {
         result.environment.compiler = Some(prepared.compilers.join(", "));
     }
-    if let Some(reason) = unusable(job.announced.mode, &prepared.recorded.recording) {
+    if let Some(reason) = unusable(job.announced.mode, &prepared.recorded.recording, facts) {
         CaseFailure::skipped(reason).fill_in(result);
         return None;
     }

@@ -9,8 +9,8 @@ use super::lane::Lane;
 use super::lane_context::LaneContext;
 use super::recording::preparation::{CaseInputs, PreparedCase};
 use super::settings::Company;
-use crate::admission::calls_in_graph;
-use gpubench_contract::Method;
+use crate::admission::calls_per_sample;
+use gpubench_contract::{Launching, Method};
 use gpubench_measure::clients::WorkerReading;
 use gpubench_measure::measurement::{
     CasesInTurns, Entrant, MeasureError, MeasuredInTurns, Protocol, ReadyCase, Session, Standing, TurnCase,
@@ -71,28 +71,30 @@ impl Lane<'_, '_> {
         let labels: Vec<String> = labels.collect();
         let rivals = entrants[1..].iter().map(|(_, prepared)| *prepared).chain(baseline);
         let recording = &prepared.recorded.recording;
+        let method = match purpose {
+            Purpose::Times => first.announced.mode,
+            Purpose::Counts(_) | Purpose::Audit(_) => one_by_one(first.announced.mode),
+        };
         let inputs = CaseInputs {
             annotation: None,
             number: number_of(&labels),
             facts: selected.facts,
-            method: match purpose {
-                Purpose::Times => first.announced.mode,
-                Purpose::Counts(_) | Purpose::Audit(_) => one_by_one(first.announced.mode),
-            },
             flush_bytes: settings.flush_bytes,
-            graph_calls: calls_in_graph(
+            calls: calls_per_sample(
+                method,
                 recording,
                 rivals.map(|rival| rival.recorded.recording.plan.scratch.len()).sum(),
                 selected.facts,
-                options.graph_calls,
+                options.calls_per_sample,
                 earlier.call_ns,
             ),
+            method,
         };
         earlier.idle_workers.before(another(
             first.timed_left,
             recording,
             selected.facts,
-            options.graph_calls,
+            options.calls_per_sample,
         ));
         let judged = entrants.iter().zip(&labels).map(|((_, prepared), label)| {
             let annotation = settings.options.nvtx.then_some(&**label);
@@ -162,8 +164,8 @@ fn names_of(labels: &[String], baseline: Option<&PreparedCase>) -> Vec<String> {
 /// Returns the method of the windows in which the calls of a mode are counted or audited: one call
 /// each.
 fn one_by_one(mode: Method) -> Method {
-    match mode {
-        Method::Cold | Method::Warm => mode,
-        Method::Graph | Method::Hot => Method::Cold,
+    match mode.launching() {
+        Launching::Alone => mode,
+        Launching::BackToBack | Launching::InGraph => Method::Cold,
     }
 }

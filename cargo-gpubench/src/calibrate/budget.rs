@@ -34,7 +34,7 @@ pub(super) fn calibration(device: &Device, run_ids: Vec<String>, runs: &[Results
 /// Returns the kinds of times that a mode has.
 fn times_of(mode: Method) -> &'static [CalibratedTimes] {
     match mode {
-        Method::Cold | Method::Warm | Method::Hot => &[CalibratedTimes::Value],
+        Method::Cold | Method::Warm | Method::Hot | Method::HotGraph => &[CalibratedTimes::Value],
         Method::Graph => &[CalibratedTimes::Value, CalibratedTimes::SingleCalls],
     }
 }

@@ -54,7 +54,7 @@ fn name(method: &MethodCalibration) -> String {
 fn meaning(method: &MethodCalibration) -> String {
     let calls = method.lengths.iter().map(|length| length.calls_per_sample);
     match (method.times, method.mode) {
-        (CalibratedTimes::SingleCalls, _) => "calls of a graph one by one, each after a flush".to_owned(),
+        (CalibratedTimes::SingleCalls, _) => "calls of a graph alone, each after a flush".to_owned(),
         (CalibratedTimes::Value, Method::Cold) => "one call after a flush of the caches".to_owned(),
         (CalibratedTimes::Value, Method::Warm) => "one call without a flush".to_owned(),
         (CalibratedTimes::Value, Method::Hot) => "calls back to back, divided by their number".to_owned(),
@@ -62,6 +62,7 @@ fn meaning(method: &MethodCalibration) -> String {
             let calls = calls.max().unwrap_or(1);
             format!("a graph of {}, divided by their number", counted(calls, "call"))
         }
+        (CalibratedTimes::Value, Method::HotGraph) => "a graph of hot calls, divided by their number".to_owned(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::any::TypeId;
 use thiserror::Error;
 
 use super::{
-    Denied, Fraction, GraphCalls, LeastGrade, Metrics, Modes, SampleCount, Switch, TimeBudget, TimeLimit, WorkerCount,
+    CallCount, Denied, Fraction, LeastGrade, Metrics, Modes, SampleCount, Switch, TimeBudget, TimeLimit, WorkerCount,
     settings,
 };
 use gpubench_contract::Method;
@@ -88,12 +88,13 @@ macro_rules! case_settings {
 case_settings! {
     #[command(next_help_heading = "Measure")]
     struct SamplingArguments {
-        /// Measure each case in these modes: `cold`, `warm`, `hot`, `graph`, or several as in
-        /// `cold,graph` [default: cold]
+        /// Measure each case in these modes: `cold`, `warm`, `hot`, `graph`, `hot-graph`, or
+        /// several as in `cold,graph` [default: cold]
         ///
-        /// `cold` flushes the caches before each call. `warm` flushes nothing. `hot` repeats the
-        /// call back to back on the same tensors. `graph` puts several calls in a CUDA graph, each
-        /// with its own tensors, and flushes the caches before it. With several modes, each case is
+        /// `cold` flushes the caches before each call. `warm` flushes nothing. `graph` puts several
+        /// calls in a CUDA graph, each with its own tensors, and flushes the caches before it.
+        /// `hot` makes several calls back to back, each with its own tensors, which are in the L2
+        /// cache. `hot-graph` puts these in a CUDA graph. With several modes, each case is
         /// measured in one after the other and has a result for each. Results are compared and
         /// ranked only with results of the same mode. `--test` and `--profile-time` use the first
         /// mode. With `--flush-bytes 0` the default is `warm`.
@@ -110,14 +111,17 @@ case_settings! {
         #[arg(value_name = "METRICS", hide_default_value = true)]
         "metric" => metric: Metrics = Metrics::TIME, "--metric time,instructions";
 
-        /// Put this many calls in a graph, in the mode `graph` [default: 10, or fewer long ones]
+        /// Put this many calls in a sample, in the modes `hot`, `graph` and `hot-graph` [default: 10
+        /// in a graph, or fewer long ones; 8 or more hot ones]
         ///
-        /// Each call has its own tensors and scratch. There are fewer calls if a window or the
-        /// memory of the device has no room for them; `calls_per_sample` in the record has the
-        /// number. By default there are fewer calls, but at least two, if the tensors of ten exceed
-        /// 256 MiB, or if an earlier mode of the run shows that fewer calls take 1 ms.
+        /// Each call has its own tensors and scratch. There are fewer calls if a window, the memory
+        /// of the device, or for hot calls half of its L2 cache has no room for them;
+        /// `calls_per_sample` in the record has the number. By default a graph has fewer calls, but
+        /// at least two, if the tensors of ten exceed 256 MiB, or if an earlier mode of the run
+        /// shows that fewer calls take 1 ms. Hot calls take about 80 µs together, and there are
+        /// always at least eight of them.
         #[arg(value_name = "N", hide_default_value = true)]
-        "graph-calls" => graph_calls: GraphCalls = GraphCalls::of(10), "--graph-calls 20";
+        "calls-per-sample" => calls_per_sample: CallCount = CallCount::of(10), "--calls-per-sample 20";
 
         /// Give up on a case if one call of its kernels takes longer than this
         ///

@@ -20,8 +20,8 @@ pub type SampleCount = Count<{ u32::MAX as usize }>;
 /// A number of fresh workers for a case.
 pub type WorkerCount = Count<MOST_WORKERS>;
 
-/// A number of calls in a graph. Each has at least an output.
-pub type GraphCalls = Count<MAX_OUTPUTS>;
+/// A number of calls in a sample. Each has at least an output.
+pub type CallCount = Count<MAX_OUTPUTS>;
 
 /// A number of threads of the CPU device.
 pub type ThreadCount = Count<1024>;

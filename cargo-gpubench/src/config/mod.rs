@@ -25,7 +25,7 @@ mod values;
 
 pub use case_settings::{CaseSettings, CompleteSettings, InvalidSetting, SamplesCross};
 pub(crate) use case_settings::{NoiseArguments, SamplingArguments};
-pub use count::{Count, GraphCalls, InvalidCount, SampleCount, ThreadCount, WorkerCount};
+pub use count::{CallCount, Count, InvalidCount, SampleCount, ThreadCount, WorkerCount};
 pub use criteria::{Denied, LeastGrade, UnknownWord};
 pub use error::{ConfigError, ConfigWarning, Ineffective};
 pub use file::{ConfigFile, DEFAULT_FILE, default_location, folder_with_configuration};

@@ -258,9 +258,12 @@ pub struct WindowCounts {
     pub timed: u64,
     /// Early-check windows: their outputs are checked right after the call, to catch late writes.
     pub early_check: u64,
-    /// Windows that time the parts of a call one by one. Their times are not among the samples.
+    /// Windows that time the steps of a call one by one. Their times are not among the samples.
     #[serde(default)]
     pub parts: u64,
+    /// Windows that make the first of several calls alone. Their times are not among the samples.
+    #[serde(default)]
+    pub single: u64,
     /// Windows whose samples were thrown away and taken again, because the device throttled: timed
     /// and checked, but not among the samples. Missing in records of older versions of the tool.
     #[serde(default)]
@@ -277,7 +280,7 @@ pub struct WindowCounts {
 impl WindowCounts {
     /// Returns the number of windows of the worker under test.
     pub fn total(self) -> u64 {
-        self.warm_up + self.timed + self.retaken + self.early_check + self.parts + self.energy
+        self.warm_up + self.timed + self.retaken + self.early_check + self.parts + self.single + self.energy
     }
 }
 

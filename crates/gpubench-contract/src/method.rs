@@ -15,15 +15,58 @@ words! {
         Cold = "cold",
         /// Nothing is flushed: the caches hold what earlier work left in them.
         Warm = "warm",
-        /// Many calls back to back on the same tensors, after untimed ones: the caches hold what
-        /// they can.
+        /// Several calls back to back, each with its own tensors, which are in the caches.
         Hot = "hot",
         /// Several calls in a CUDA graph, each with its own tensors, after one flush of the caches.
         Graph = "graph",
+        /// Several calls in a CUDA graph, each with its own tensors, which are in the caches.
+        HotGraph = "hot-graph",
     }
 }
 
 shown_by_word!(Method);
+
+/// What is done with the caches before the calls of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CacheTreatment {
+    /// They are flushed.
+    Flushed,
+    /// Nothing.
+    Left,
+    /// All tensors of the calls are read, so that the caches hold them.
+    Touched,
+}
+
+/// How the calls of a window are launched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Launching {
+    /// One call, in a stream.
+    Alone,
+    /// Several calls, one after the other in a stream.
+    BackToBack,
+    /// Several calls in a graph.
+    InGraph,
+}
+
+impl Method {
+    /// Returns what is done with the caches before the calls of a window.
+    pub fn cache(self) -> CacheTreatment {
+        match self {
+            Method::Cold | Method::Graph => CacheTreatment::Flushed,
+            Method::Warm => CacheTreatment::Left,
+            Method::Hot | Method::HotGraph => CacheTreatment::Touched,
+        }
+    }
+
+    /// Returns how the calls of a window are launched.
+    pub fn launching(self) -> Launching {
+        match self {
+            Method::Cold | Method::Warm => Launching::Alone,
+            Method::Hot => Launching::BackToBack,
+            Method::Graph | Method::HotGraph => Launching::InGraph,
+        }
+    }
+}
 
 words! {
     /// What a timed call finds in the cache.
@@ -34,7 +77,7 @@ words! {
         PartlyWarm = "partly-warm",
         /// What the preparation of its tensors left there.
         Warm = "warm",
-        /// What the same call left there.
+        /// All of its tensors.
         Hot = "hot",
     }
 }
@@ -45,12 +88,12 @@ impl CacheState {
     /// Returns the state in which a method's calls find a cache of `cache_bytes`, if a flush
     /// accesses `flush_bytes`.
     pub fn of(method: Method, flush_bytes: u64, cache_bytes: u64) -> CacheState {
-        match method {
+        match method.cache() {
             // Each call of a graph has its own tensors, which the flush before the graph evicts.
-            Method::Cold | Method::Graph if flush_bytes >= cache_bytes => CacheState::Cold,
-            Method::Cold | Method::Graph => CacheState::PartlyWarm,
-            Method::Warm => CacheState::Warm,
-            Method::Hot => CacheState::Hot,
+            CacheTreatment::Flushed if flush_bytes >= cache_bytes => CacheState::Cold,
+            CacheTreatment::Flushed => CacheState::PartlyWarm,
+            CacheTreatment::Left => CacheState::Warm,
+            CacheTreatment::Touched => CacheState::Hot,
         }
     }
 }
@@ -65,6 +108,7 @@ mod tests {
         assert_eq!(states(50), [CacheState::Cold; 2]);
         assert_eq!(states(49), [CacheState::PartlyWarm; 2]);
         assert_eq!(CacheState::of(Method::Hot, 100, 50), CacheState::Hot);
+        assert_eq!(CacheState::of(Method::HotGraph, 100, 50), CacheState::Hot);
         assert_eq!(CacheState::of(Method::Warm, 100, 50), CacheState::Warm);
     }
 }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Times of a part of a call, in nanoseconds. They come from windows of their own, with an event
-/// before and after each part, so they include the cost of an empty measurement
+/// Times of a part of a call, or of a single call, in nanoseconds. They come from windows of their
+/// own, with an event before and after each part, so they include the cost of an empty measurement
 /// (`event_overhead_ns`).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
@@ -20,6 +20,34 @@ pub struct PartTimes {
     pub min_ns: f64,
     /// Maximum.
     pub max_ns: f64,
+}
+
+/// What the calls of a sample save by being together, in nanoseconds. Work that one call does for
+/// others is in the sample, but divided by their number. A call that is made alone has to do all of
+/// its own.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct Sharing {
+    /// Median time of a call that is made alone.
+    pub alone_ns: f64,
+    /// Median time of a call among the others.
+    pub together_ns: f64,
+    /// How much longer the tool's own kernel takes alone than among others, since its launch is then
+    /// not hidden.
+    pub launch_ns: f64,
+    /// What is left of the difference: `alone_ns` - `together_ns` - `launch_ns`. Negative if calls
+    /// slow each other down.
+    pub shared_ns: f64,
+    /// `shared_ns` of calls that share nothing can be as high as this. If it is higher, the grade is
+    /// `advisory`.
+    pub tolerance_ns: f64,
+}
+
+impl Sharing {
+    /// Whether calls save more than the launch explains.
+    pub fn is_likely(&self) -> bool {
+        self.shared_ns > self.tolerance_ns
+    }
 }
 
 /// What a device does in a call, by the records of CUPTI. They come from windows of their own,

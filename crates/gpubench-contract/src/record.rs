@@ -10,8 +10,8 @@ use super::{
     ArithmeticPeaks, BenchmarkHistory, Budget, CacheState, CalibrationComplete, CallAudit, Cause, Check,
     ComparisonComplete, Conservation, ContestComplete, ContestShare, Counts, DeviceIdentity, DeviceKind, DeviceWork,
     Environment, Grade, HostTime, KernelUse, Method, Metric, Params, PartTimes, ProbeFinished, ProbeSample,
-    ProbeStarted, Reading, Revision, SampleFlag, SanitizerReport, Stats, StepTimes, Stop, Throughput, Twin, Verdict,
-    WindowCounts, WorkerShare,
+    ProbeStarted, Reading, Revision, SampleFlag, SanitizerReport, Sharing, Stats, StepTimes, Stop, Throughput, Twin,
+    Verdict, WindowCounts, WorkerShare,
 };
 
 /// One line of `--message-format json`.
@@ -254,8 +254,8 @@ pub struct BenchmarkComplete {
     pub device: DeviceName,
     /// What the samples measure.
     pub metric: Metric,
-    /// Number of calls that a sample is the mean of: 1, the calls of a graph, or those back to back
-    /// on hot caches.
+    /// Number of calls that a sample is the mean of, each with its own tensors: 1 in the modes `cold`
+    /// and `warm`.
     #[serde(default = "one_call")]
     pub calls_per_sample: u64,
     /// All samples in the order of measurement, finite and in the unit of the metric. A failed case
@@ -269,9 +269,13 @@ pub struct BenchmarkComplete {
     pub stats: Option<Stats>,
     /// Host time for queueing the call. Null if it was not measured.
     pub host_ns: Option<HostTime>,
-    /// Times of the calls of a graph one by one, each on cold caches. Null for other modes.
+    /// Times of calls that are made alone, prepared as in this mode. Null if a sample has one call.
     #[serde(default)]
     pub single_calls: Option<PartTimes>,
+    /// What the calls of a sample save by being together. Null if a sample has one call, or if no
+    /// clock checks the times.
+    #[serde(default)]
+    pub sharing: Option<Sharing>,
     /// Times of the steps of the launch plan one by one, in order. Empty for a plan with a single
     /// step, for hosted benchmarks and for graphs.
     #[serde(default)]
@@ -398,6 +402,7 @@ impl BenchmarkComplete {
             stats: None,
             host_ns: None,
             single_calls: None,
+            sharing: None,
             steps: Vec::new(),
             event_overhead_ns: None,
             empty_call_ns: None,

@@ -60,7 +60,7 @@ pub enum OtherRuns {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CaseOptions {
     /// Number of calls in a graph, if the user set it.
-    pub graph_calls: Option<NonZeroU32>,
+    pub calls_per_sample: Option<NonZeroU32>,
     /// Number of fresh workers that measure the case's samples.
     pub workers: NonZeroUsize,
     /// Whether an interleaved comparison may add workers. It may not if the user set their number.
@@ -161,8 +161,8 @@ impl From<CaseSettings> for CaseOptions {
     fn from(given: CaseSettings) -> Self {
         let settings = given.complete();
         Self {
-            graph_calls: given
-                .graph_calls
+            calls_per_sample: given
+                .calls_per_sample
                 .and_then(|calls| NonZeroU32::try_from(calls.number()).ok()),
             workers: settings.workers.number(),
             analyses: match given.workers {

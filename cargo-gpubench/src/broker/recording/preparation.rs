@@ -16,7 +16,7 @@ use crate::broker::code::machine_code::{CaseMachineCode, MachineCodes};
 use crate::broker::code::occupancy::{AskDevice, Occupancies};
 use crate::broker::selected::Side;
 use crate::build::BuiltLibrary;
-use gpubench_contract::{Cause, Method};
+use gpubench_contract::{Cause, Launching, Method};
 use gpubench_device::cuda::KernelImage;
 use gpubench_device::{Facts, FrozenFile};
 use gpubench_diagnostic::Interrupted;
@@ -47,8 +47,8 @@ pub(crate) struct PreparedCase {
     library: Vec<FrozenFile>,
     /// Folders of shared libraries that it loads at run time.
     search: Vec<PathBuf>,
-    /// The number of calls in a graph and their recording, once it is needed.
-    in_graph: OnceLock<(NonZeroU32, Recording, Vec<u8>)>,
+    /// The number of calls in a sample of each method and their recording, once it is needed.
+    of_calls: [OnceLock<(NonZeroU32, Recording, Vec<u8>)>; Method::ALL.len()],
 }
 
 /// Inputs that alternating cases share.
@@ -59,8 +59,8 @@ pub(crate) struct CaseInputs<'g> {
     pub(crate) facts: &'g Facts,
     pub(crate) method: Method,
     pub(crate) flush_bytes: u64,
-    /// Number of calls in a graph.
-    pub(crate) graph_calls: NonZeroU32,
+    /// Number of calls in a sample.
+    pub(crate) calls: NonZeroU32,
 }
 
 impl PreparedCase {
@@ -93,13 +93,13 @@ impl PreparedCase {
             encoded,
         } = &self.recorded;
         let floor_ns = floor_ns(recording, inputs.facts, inputs.method, inputs.flush_bytes);
-        let (calls, recording, encoded) = match inputs.method {
-            Method::Cold | Method::Warm | Method::Hot => (NonZeroU32::MIN, recording, encoded),
-            Method::Graph => {
-                let (calls, recording, encoded) = self.in_graph.get_or_init(|| {
-                    let recording = unrolled(recording, inputs.graph_calls);
+        let (calls, recording, encoded) = match inputs.method.launching() {
+            Launching::Alone => (NonZeroU32::MIN, recording, encoded),
+            Launching::BackToBack | Launching::InGraph => {
+                let (calls, recording, encoded) = self.of_calls[inputs.method as usize].get_or_init(|| {
+                    let recording = unrolled(recording, inputs.calls);
                     let encoded = codec::encode(&recording);
-                    (inputs.graph_calls, recording, encoded)
+                    (inputs.calls, recording, encoded)
                 });
                 (*calls, recording, encoded)
             }
@@ -115,10 +115,6 @@ impl PreparedCase {
             calls: WindowCalls {
                 method: inputs.method,
                 count: calls,
-            },
-            flush_bytes: match inputs.method {
-                Method::Graph => inputs.flush_bytes,
-                Method::Cold | Method::Warm | Method::Hot => 0,
             },
             floor_ns,
             annotation: inputs.annotation,
@@ -219,7 +215,7 @@ fn prepared_case(
         benchmark: case.benchmark as u32,
         library: library.code.clone(),
         search: library.search_path(),
-        in_graph: OnceLock::new(),
+        of_calls: Default::default(),
     })
 }
 

@@ -55,7 +55,7 @@ fn the_defaults_are_as_documented() {
     assert_eq!(options.measurement.seed, MasterSeed::Fresh);
     assert_eq!(options.measurement.flush_bytes, None);
     let CaseOptions {
-        graph_calls,
+        calls_per_sample,
         workers,
         analyses,
         noise_threshold,
@@ -67,7 +67,7 @@ fn the_defaults_are_as_documented() {
         reference_within,
     } = options.measurement.everywhere();
     assert_eq!(criteria, PassCriteria::default());
-    assert_eq!(graph_calls, None);
+    assert_eq!(calls_per_sample, None);
     assert_eq!((warmup_time, rest), (Duration::ZERO, Rest::Skipped));
     assert_eq!(stopping.sample_time, Duration::MAX);
     assert_eq!(options.measurement.schedule, None);

@@ -520,7 +520,7 @@ fn the_template_sets_the_built_in_values() {
     );
     let unsaid = CaseSettings {
         mode: None,
-        graph_calls: None,
+        calls_per_sample: None,
         workers: None,
         ..CaseSettings::BUILT_IN
     };

@@ -32,7 +32,6 @@ impl ControlWorker {
             observed_by: None,
             device: self.device,
             calls: opened.calls,
-            flush_bytes: 0,
             reading: WorkerReading::default(),
             hold: CounterHold::default(),
             layouts: &opened.layouts,

@@ -41,8 +41,6 @@ pub struct WorkerLaunch<'a> {
     pub device: DeviceOrder,
     /// The calls of its windows.
     pub calls: WindowCalls,
-    /// Bytes that a flush between the calls of a graph accesses; 0 for other methods.
-    pub flush_bytes: u64,
     /// What is read in timed windows.
     pub reading: WorkerReading<'a>,
     /// How long it keeps the counters of a GPU.
@@ -210,7 +208,6 @@ impl WorkerClient {
             request_bytes: hosted.request.len() as u32,
             guarded: hosted.guarded,
             calls: launch.calls,
-            flush_bytes: launch.flush_bytes,
             // An observer counts from outside.
             measurand: match launch.observed_by {
                 Some(_) => Measurand::Time,

@@ -2,9 +2,8 @@
 
 use std::num::NonZeroU32;
 
-use super::batch::{Batch, Repetition};
 use super::budget::budget;
-use super::case::{Standing, TurnCase, changed_input};
+use super::case::{ReadyCase, Standing, TurnCase};
 use super::control_lease::{ControlLease, fault_of};
 use super::controls::{ALONE, Controls, Runner};
 use super::energy::{self, CallEnergy};
@@ -20,7 +19,7 @@ use super::samples::Samples;
 use super::sequence::{Sequencer, WindowOutcome};
 use super::stopping::Stopping;
 use crate::clients::{Observation, ObserverProgram, ObserverTask, RoleFailure, WorkerClient};
-use crate::verdict::{Ending, Evidence, WindowEvidence, balance, judge};
+use crate::verdict::{Ending, Evidence, WindowEvidence, balance, judge, sharing};
 use gpubench_contract::{StopReason, Verdict};
 use gpubench_device::Count;
 use gpubench_device::telemetry::EnergyReading;
@@ -33,18 +32,19 @@ use gpubench_stats::{Spent, median, stop_of_case};
 /// the previous call are the same.
 const DIAGNOSIS: u32 = 2;
 
-/// How often each worker times the parts of a call, at least.
+/// How often each worker times the steps of a call.
 const TIMES_OF_PART: u32 = 2;
+
+/// Least number of windows of a case, and of each worker, that time the first of several calls
+/// alone.
+const SINGLES_OF_CASE: usize = 12;
+const SINGLES_OF_WORKER: usize = 2;
 
 /// An arm and the results of its windows so far.
 pub(super) struct Arm<'a> {
     pub(super) owner: WindowOwner,
     standing: Standing,
-    /// Number of the case.
-    case: u64,
-    /// Number of calls in a window, each with its own tensors.
-    calls: NonZeroU32,
-    batch: Batch,
+    case: &'a ReadyCase<'a>,
     protocol: &'a Protocol<'a>,
     evidence: EvidenceBuilder<'a>,
     pub(super) samples: Samples,
@@ -53,8 +53,8 @@ pub(super) struct Arm<'a> {
     parts_ns: Vec<Vec<f64>>,
     /// What the device did in calls that were traced.
     device_work: Vec<DeviceWork>,
-    /// Whether calls cannot be repeated on the same tensors.
-    changes_inputs: bool,
+    /// Times of windows that make the first of several calls alone, in nanoseconds.
+    singles_ns: Vec<f64>,
     energy: Option<CallEnergy>,
     /// Notices about the measurement.
     pub(super) notices: Vec<String>,
@@ -115,10 +115,14 @@ pub(super) enum Part {
     Sample(WindowKind),
     /// A check or a profile. Only its correctness is kept.
     Alone(WindowKind),
-    /// Many calls, to measure their energy.
-    Energy(Repetition),
+    /// Work that is repeated so often, to measure its energy.
+    Energy(NonZeroU32),
     /// The times of the call's parts.
     Parts,
+    /// The time of the first of several calls.
+    Single,
+    /// The time of its twin.
+    SingleControl,
     /// No call.
     Empty,
 }
@@ -143,16 +147,14 @@ impl<'a> Arm<'a> {
         Arm {
             owner: pool.owner(),
             standing: entrant.standing,
-            case: case.number,
-            calls: case.calls.count,
-            batch: Batch::of(case),
+            case,
             protocol,
             controls: Controls::by(Runner::of(protocol, &evidence.execution)),
             evidence,
             has_parts: case.has_parts(protocol) && protocol.reading.measurand == Measurand::Time,
             parts_ns: Vec::new(),
             device_work: Vec::new(),
-            changes_inputs: changed_input(case.recording).is_some(),
+            singles_ns: Vec::new(),
             energy: None,
             notices: Vec::new(),
             samples: Samples::of_measurand(protocol.reading.measurand),
@@ -290,7 +292,9 @@ impl<'a> Arm<'a> {
             Part::Alone(kind) => self.window(context, &mut worker, kind),
             Part::Parts => self.time_parts(context, &mut worker),
             Part::Empty => self.window_without_call(context, &mut worker, WindowKind::Empty),
-            Part::Energy(repetition) => self.energy_window(context, &mut worker, repetition),
+            Part::Single => self.time_single(context, &mut worker),
+            Part::SingleControl => self.control_window(context, &mut worker, WindowKind::SingleControl),
+            Part::Energy(repeats) => self.energy_window(context, &mut worker, repeats),
         };
         if step? == Step::Done {
             self.worker = Some(worker);
@@ -314,10 +318,6 @@ impl<'a> Arm<'a> {
             let calls = f64::from(self.calls_of_sample().get());
             let elapsed_ns = self.evidence.last_window().and_then(WindowEvidence::elapsed_ns);
             let claimed = elapsed_ns.map(|elapsed_ns| elapsed_ns / calls);
-            // All samples of a case have the same number of calls.
-            if let (Some(call_ns), 0) = (claimed, self.samples.position()) {
-                self.batch.adapt(call_ns);
-            }
             let turn = self.samples.turn_mut();
             turn.warm_up_ns.extend(claimed);
             turn.warmed_up.wall += stopwatch.read(&context.sequencer.rests);
@@ -326,9 +326,9 @@ impl<'a> Arm<'a> {
         Ok(step)
     }
 
-    /// Returns the number of calls that a sample is the mean of.
+    /// Returns the number of calls that a sample is the mean of, each with its own tensors.
     fn calls_of_sample(&self) -> NonZeroU32 {
-        self.calls.saturating_mul(self.batch.repeats())
+        self.case.calls.count
     }
 
     /// Number of windows since the current worker's last early check.
@@ -353,8 +353,12 @@ impl<'a> Arm<'a> {
                 self.observed_calls.note(None);
             }
             // Never among the samples.
-            WindowKind::Parts | WindowKind::Empty => {}
-            WindowKind::Timed | WindowKind::Control => {
+            WindowKind::Parts
+            | WindowKind::Single
+            | WindowKind::SingleControl
+            | WindowKind::Control
+            | WindowKind::Empty => {}
+            WindowKind::Timed => {
                 let turn = self.samples.turn_mut();
                 turn.since_early = turn.since_early.saturating_add(1);
                 if self.is_counted_by_observer() {
@@ -385,45 +389,70 @@ impl<'a> Arm<'a> {
         Ok(step)
     }
 
+    /// Runs a window that times the first of several calls alone.
+    fn time_single(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, MeasureError> {
+        let step = self.window(context, worker, WindowKind::Single)?;
+        if step == Step::Done {
+            let elapsed_ns = self.evidence.last_window().and_then(WindowEvidence::elapsed_ns);
+            self.singles_ns.extend(elapsed_ns);
+        }
+        Ok(step)
+    }
+
     /// Runs a window of many calls. Its time is no sample.
     fn energy_window(
         &mut self,
         context: &mut Context<'_>,
         worker: &mut WorkerClient,
-        repetition: Repetition,
+        repeats: NonZeroU32,
     ) -> Result<Step, MeasureError> {
-        let step = self.checked_window(context, worker, WindowKind::Timed, repetition)?;
+        let step = self.checked_window(context, worker, WindowKind::Timed, repeats)?;
         if step == Step::Done {
             self.evidence.end_energy_window();
         }
         Ok(step)
     }
 
-    /// Returns how often the call is repeated to measure its energy, or a notice that says why it
-    /// cannot be.
-    pub(super) fn energy_repetition(&self) -> Result<Repetition, String> {
-        if self.changes_inputs {
+    /// Returns how often the work of a window is repeated to measure its energy, or a notice that
+    /// says why it cannot be.
+    pub(super) fn energy_repeats(&self) -> Result<NonZeroU32, String> {
+        if energy::changes_inputs(self.case) {
             return Err(energy::CHANGES_INPUTS.to_owned());
         }
         let call_ns = median(self.samples.of_present_worker()).unwrap_or_default();
-        let window_ns = call_ns * f64::from(self.calls.get());
-        energy::repetition(window_ns, self.protocol.within, |wanted| self.batch.at_most(wanted))
+        let window_ns = call_ns * f64::from(self.calls_of_sample().get());
+        energy::repeats(window_ns, self.protocol.within, |wanted| {
+            energy::repeats_at_most(self.case, wanted)
+        })
     }
 
     /// Computes the energy of a call from the readings before and after the last window.
-    pub(super) fn note_energy(&mut self, readings: [EnergyReading; 2], repetition: Repetition) {
-        let calls = f64::from(self.calls.get()) * f64::from(repetition.repeats.get());
+    pub(super) fn note_energy(&mut self, readings: [EnergyReading; 2], repeats: NonZeroU32) {
+        let calls = f64::from(self.calls_of_sample().get()) * f64::from(repeats.get());
         let elapsed_ns = self.evidence.last_window().and_then(WindowEvidence::elapsed_ns);
         self.energy = elapsed_ns.and_then(|elapsed_ns| energy::energy(readings, elapsed_ns, calls));
     }
 
-    /// Returns how many windows time the parts of the call one by one in each round: the steps of a
-    /// plan that has several, or the calls of a graph.
+    /// Returns how many windows time the steps of the call's plan one by one in each round.
     pub(super) fn windows_for_parts(&self) -> u32 {
         match self.has_parts {
-            true => TIMES_OF_PART.div_ceil(self.calls.get()),
+            true => TIMES_OF_PART,
             false => 0,
         }
+    }
+
+    /// Returns how many windows in each of `rounds` rounds time the first of several calls alone.
+    pub(super) fn windows_for_singles(&self, rounds: usize) -> usize {
+        let is_timed = self.protocol.reading.measurand == Measurand::Time;
+        match is_timed && self.calls_of_sample() > NonZeroU32::MIN {
+            true => SINGLES_OF_CASE.div_ceil(rounds).max(SINGLES_OF_WORKER),
+            false => 0,
+        }
+    }
+
+    /// Whether control windows show how long the tool's own part of such a window is.
+    pub(super) fn has_control(&self, context: &Context<'_>) -> bool {
+        self.controls.can_continue(&context.control)
     }
 
     /// Whether the current worker has time for more samples in place of some of its own.
@@ -457,9 +486,9 @@ impl<'a> Arm<'a> {
 
     /// Runs a control window if the key draws one before the next window.
     fn control_turn(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, MeasureError> {
-        let place = context.next_place(self.case);
+        let place = context.next_place(self.case.number);
         match self.controls.can_continue(&context.control) && self.controls.is_next(self.protocol.seeds, place) {
-            true => self.control_window(context, worker),
+            true => self.control_window(context, worker, WindowKind::Control),
             false => Ok(Step::Done),
         }
     }
@@ -476,7 +505,7 @@ impl<'a> Arm<'a> {
         while self.controls.can_continue(&context.control) && self.controls.needs_more(workers, self.calls_of_sample())
         {
             let stopwatch = context.sequencer.rests.stopwatch();
-            if self.control_window(context, &mut worker)? == Step::Failed {
+            if self.control_window(context, &mut worker, WindowKind::Control)? == Step::Failed {
                 return Ok(());
             }
             self.controls.caught_up_for += stopwatch.read(&context.sequencer.rests);
@@ -485,13 +514,19 @@ impl<'a> Arm<'a> {
         Ok(())
     }
 
-    fn control_window(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, MeasureError> {
+    /// Runs a control window of a kind, in the control worker or in the worker under test.
+    fn control_window(
+        &mut self,
+        context: &mut Context<'_>,
+        worker: &mut WorkerClient,
+        kind: WindowKind,
+    ) -> Result<Step, MeasureError> {
         if self.controls.runner == Runner::ControlWorker {
-            let window = context.run_in_control_worker(WindowKind::Control)?;
-            self.controls.windows.extend(window);
+            let window = context.run_in_control_worker(kind)?;
+            window.into_iter().for_each(|window| self.controls.add(window));
             return Ok(Step::Done);
         }
-        self.window_without_call(context, worker, WindowKind::Control)
+        self.window_without_call(context, worker, kind)
     }
 
     /// Runs a control window or an empty one in the worker under test.
@@ -506,7 +541,7 @@ impl<'a> Arm<'a> {
         match context.sequencer.run_control_window(worker, self.owner, kind, before)? {
             WindowOutcome::Ended(evidence) => match fault_of(&evidence) {
                 None => {
-                    self.controls.windows.push(evidence);
+                    self.controls.add(evidence);
                     return Ok(Step::Done);
                 }
                 Some(why) => self.evidence.ending = Ending::Refused { why },
@@ -539,8 +574,7 @@ impl<'a> Arm<'a> {
         worker: &mut WorkerClient,
         kind: WindowKind,
     ) -> Result<Step, MeasureError> {
-        let repetition = self.repetition(context, kind);
-        self.checked_window(context, worker, kind, repetition)
+        self.checked_window(context, worker, kind, NonZeroU32::MIN)
     }
 
     fn checked_window(
@@ -548,9 +582,9 @@ impl<'a> Arm<'a> {
         context: &mut Context<'_>,
         worker: &mut WorkerClient,
         kind: WindowKind,
-        repetition: Repetition,
+        repeats: NonZeroU32,
     ) -> Result<Step, MeasureError> {
-        self.run_window(context, worker, kind, repetition)?;
+        self.run_window(context, worker, kind, repeats)?;
         if self.evidence.ending == Ending::Stopped {
             match self.evidence.judge_last().verdict {
                 Verdict::Pass => return Ok(Step::Done),
@@ -561,17 +595,10 @@ impl<'a> Arm<'a> {
         Ok(Step::Failed)
     }
 
-    /// Returns the repetitions of the call in the next window.
-    fn repetition(&self, context: &Context<'_>, kind: WindowKind) -> Repetition {
-        let place = context.next_place(self.case);
-        self.batch.in_window(kind, self.protocol.seeds, place)
-    }
-
     /// Runs a few more windows after a wrong output.
     fn diagnose(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<(), MeasureError> {
         for _ in 0..DIAGNOSIS {
-            let repetition = self.repetition(context, WindowKind::Timed);
-            self.run_window(context, worker, WindowKind::Timed, repetition)?;
+            self.run_window(context, worker, WindowKind::Timed, NonZeroU32::MIN)?;
             if self.evidence.ending != Ending::Stopped {
                 // The worker has failed already, so this ending does not count.
                 self.evidence.ending = Ending::Stopped;
@@ -586,13 +613,13 @@ impl<'a> Arm<'a> {
         context: &mut Context<'_>,
         worker: &mut WorkerClient,
         kind: WindowKind,
-        repetition: Repetition,
+        repeats: NonZeroU32,
     ) -> Result<(), MeasureError> {
         context.begun += 1;
         self.evidence.last_call = context.begun;
         match context
             .sequencer
-            .run_window(worker, self.owner, context.begun, kind, repetition)?
+            .run_window(worker, self.owner, context.begun, kind, repeats)?
         {
             WindowOutcome::Ended(evidence) => self.evidence.windows.push(evidence),
             WindowOutcome::Lost(evidence, ending) => {
@@ -642,8 +669,8 @@ impl<'a> Arm<'a> {
         }
         let workers = self.samples.by_worker();
         Measured {
-            calls: self.calls,
-            repeats: self.batch.repeats(),
+            calls: self.case.calls.count,
+            sharing: sharing(&evidence, balance.as_ref()),
             judgement,
             worker_samples: workers.iter().map(|samples| samples.len()).collect(),
             windows: self.evidence.windows,
@@ -653,6 +680,7 @@ impl<'a> Arm<'a> {
             controls_alone: self.controls.alone,
             balance,
             parts_ns: self.parts_ns,
+            singles_ns: self.singles_ns,
             device_work: self.device_work,
             budget: self
                 .protocol

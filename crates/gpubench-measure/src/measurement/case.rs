@@ -3,10 +3,10 @@
 use std::fmt::Debug;
 use std::path::PathBuf;
 
-use gpubench::catalog::{Recording, Role, Tensor};
+use gpubench::catalog::Recording;
 
 use super::protocol::Protocol;
-use gpubench_contract::Method;
+use gpubench_contract::Launching;
 use gpubench_device::{FrozenFile, KernelHost};
 use gpubench_protocol::window::{Gate, WindowCalls};
 use gpubench_protocol::wire::SourceModule;
@@ -30,8 +30,6 @@ pub struct ReadyCase<'a> {
     pub own_modules: &'a [SourceModule],
     /// The calls of its windows.
     pub calls: WindowCalls,
-    /// Bytes that a flush between the calls of a graph accesses; 0 for other methods.
-    pub flush_bytes: u64,
     /// The least time that a call can take, in nanoseconds, if known.
     pub floor_ns: Option<f64>,
     /// The name of the windows in a profiler, if they are annotated.
@@ -47,18 +45,8 @@ impl ReadyCase<'_> {
         if Gate::of(self.recording.execution) == Gate::Host {
             return protocol.kernels_run_in == KernelHost::Referee;
         }
-        match self.calls.method {
-            Method::Graph => true,
-            Method::Cold | Method::Warm => self.recording.plan.steps.len() > 1,
-            Method::Hot => false,
-        }
+        self.calls.method.launching() == Launching::Alone && self.recording.plan.steps.len() > 1
     }
-}
-
-/// Returns a tensor that each call reads and changes. A case that has one cannot repeat its call on
-/// the same tensors.
-pub fn changed_input(recording: &Recording) -> Option<&Tensor> {
-    recording.tensors.iter().find(|tensor| tensor.role == Role::InOut)
 }
 
 /// The user's code, for hosted workers.

@@ -214,7 +214,8 @@ mod tests {
     fn side((verdict, cause): (Verdict, Option<Cause>)) -> Measured {
         Measured {
             calls: std::num::NonZeroU32::MIN,
-            repeats: std::num::NonZeroU32::MIN,
+            sharing: None,
+            singles_ns: Vec::new(),
             parts_ns: Vec::new(),
             device_work: Vec::new(),
             judgement: Judgement {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::control_lease::ControlLease;
 use super::protocol::Protocol;
 use crate::verdict::{ControlWindows, Execution, WindowEvidence};
-use gpubench_protocol::window::{ControlPace, Seeds, WindowId};
+use gpubench_protocol::window::{ControlPace, MadeCalls, Seeds, WindowId};
 
 /// Number of control windows after the end of the worker under test.
 pub(super) const ALONE: usize = 8;
@@ -58,6 +58,8 @@ pub(super) struct Controls {
     pub(super) windows: Vec<WindowEvidence>,
     /// Position of each worker's first window in `windows`.
     pub(super) turns: Vec<usize>,
+    /// Control windows with the twin of one call.
+    singles: Vec<WindowEvidence>,
     /// Control windows after the end of the worker under test.
     pub(super) alone: Vec<WindowEvidence>,
     since: u32,
@@ -71,6 +73,7 @@ impl Controls {
             runner,
             windows: Vec::new(),
             turns: Vec::new(),
+            singles: Vec::new(),
             alone: Vec::new(),
             since: 0,
             caught_up_for: Duration::ZERO,
@@ -80,6 +83,14 @@ impl Controls {
     /// Begins the windows of the next worker.
     pub(super) fn begin_turn(&mut self) {
         self.turns.push(self.windows.len());
+    }
+
+    /// Adds a control window.
+    pub(super) fn add(&mut self, window: WindowEvidence) {
+        match window.facts.kind.made_calls() {
+            MadeCalls::All => self.windows.push(window),
+            MadeCalls::First => self.singles.push(window),
+        }
     }
 
     /// Whether more control windows are possible.
@@ -122,6 +133,7 @@ impl Controls {
         ControlWindows {
             windows: &self.windows,
             turns: &self.turns,
+            singles: &self.singles,
             alone: &self.alone,
             shortest_claim_ns: lease.shortest_claim_ns,
             rivals: lease.rivals,

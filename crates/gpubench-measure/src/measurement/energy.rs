@@ -3,9 +3,12 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use super::batch::Repetition;
+use gpubench::catalog::{Execution, Role};
+
+use super::case::ReadyCase;
 use gpubench_contract::units::time;
 use gpubench_device::telemetry::EnergyReading;
+use gpubench_protocol::window::{MOST_LAUNCHES, repeats_in_graphs};
 
 /// Time that the calls should take together. The counter moves every 20 to 100 ms.
 const BUSY: Duration = Duration::from_secs(1);
@@ -29,14 +32,32 @@ pub struct CallEnergy {
     pub resolution_j: f64,
 }
 
+/// Returns how often a window can repeat its work on the same tensors if it should do so `wanted`
+/// times. Host code may not be able to be in a graph.
+pub(super) fn repeats_at_most(case: &ReadyCase<'_>, wanted: u32) -> NonZeroU32 {
+    let steps = u32::try_from(case.recording.plan.steps.len()).unwrap_or(u32::MAX);
+    let steps = steps.max(1);
+    match case.recording.execution {
+        Execution::Sealed => repeats_in_graphs(wanted, steps),
+        Execution::Hosted | Execution::HostedSync => {
+            NonZeroU32::new(wanted.min(MOST_LAUNCHES / steps)).unwrap_or(NonZeroU32::MIN)
+        }
+    }
+}
+
+/// Whether each call reads and changes a tensor, so that calls cannot be repeated on the same ones.
+pub(super) fn changes_inputs(case: &ReadyCase<'_>) -> bool {
+    case.recording.tensors.iter().any(|tensor| tensor.role == Role::InOut)
+}
+
 /// Returns how often a window of `window_ns` is repeated so that the counter can follow, or a
 /// notice that says why it cannot. `at_most` returns how often it can be repeated, and `within` is
 /// the time limit of a window.
-pub(super) fn repetition(
+pub(super) fn repeats(
     window_ns: f64,
     within: Duration,
     at_most: impl Fn(u32) -> NonZeroU32,
-) -> Result<Repetition, String> {
+) -> Result<NonZeroU32, String> {
     let busy = BUSY.min(within / 4);
     let wanted = (busy.as_nanos() as f64 / window_ns.max(1.0)).ceil().max(1.0);
     let repeats = at_most(wanted as u32);
@@ -48,10 +69,7 @@ pub(super) fn repetition(
             "the energy of a call is unknown: as many calls as fit a window take {busy}, and the energy counter needs {least}"
         ));
     }
-    Ok(Repetition {
-        repeats,
-        ..Repetition::ONE
-    })
+    Ok(repeats)
 }
 
 /// Returns the energy of a call, from the readings before and after a window in which `calls` calls
@@ -76,13 +94,13 @@ mod tests {
     fn calls_are_repeated_for_a_second_or_as_often_as_possible() {
         let at_most = |wanted: u32| NonZeroU32::new(wanted.min(400)).unwrap();
         let within = Duration::from_secs(10);
-        let repeats = |window_ns| repetition(window_ns, within, at_most).map(|repetition| repetition.repeats.get());
-        assert_eq!(repeats(5e6), Ok(200));
-        assert_eq!(repeats(1e6), Ok(400));
-        assert_eq!(repeats(3e9), Ok(1));
-        let hurried = repetition(5e6, Duration::from_millis(400), at_most).unwrap_err();
+        let calls = |window_ns| repeats(window_ns, within, at_most).map(NonZeroU32::get);
+        assert_eq!(calls(5e6), Ok(200));
+        assert_eq!(calls(1e6), Ok(400));
+        assert_eq!(calls(3e9), Ok(1));
+        let hurried = repeats(5e6, Duration::from_millis(400), at_most).unwrap_err();
         assert!(hurried.contains("take 100.0 ms"), "{hurried}");
-        let short = repeats(3_000.0).unwrap_err();
+        let short = calls(3_000.0).unwrap_err();
         assert!(
             short.contains("take 1.200 ms") && short.contains("needs 200.0 ms"),
             "{short}"

@@ -167,6 +167,7 @@ impl<'a> EvidenceBuilder<'a> {
     ) -> Evidence<'e> {
         Evidence {
             tensors: &self.case.recording.tensors,
+            calls: self.case.calls.count,
             scratch: self.scratch,
             windows,
             ending,

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::energy::CallEnergy;
 use crate::clients::RoleFailure;
 use crate::verdict::{Judgement, WindowEvidence};
-use gpubench_contract::{Budget, SanitizerReport, StopReason};
+use gpubench_contract::{Budget, SanitizerReport, Sharing, StopReason};
 use gpubench_device::Count;
 use gpubench_protocol::window::Numbering;
 use gpubench_protocol::wire::DeviceWork;
@@ -17,8 +17,8 @@ use gpubench_stats::TimingAudit;
 pub struct Measured {
     /// Number of calls in a window, each with its own tensors.
     pub calls: NonZeroU32,
-    /// How often a window repeats them back to back.
-    pub repeats: NonZeroU32,
+    /// How much longer a call takes alone than among them, if it was timed.
+    pub sharing: Option<Sharing>,
     /// The judgement.
     pub judgement: Judgement,
     /// All windows, including warm-up and early checks.
@@ -38,9 +38,10 @@ pub struct Measured {
     pub balance: Option<TimingAudit>,
     /// Samples: times in nanoseconds, each the mean of a window's calls, or counts.
     pub samples: Vec<f64>,
-    /// Times of the call's parts in nanoseconds, by window: of the steps of a plan, or of the calls
-    /// of a graph.
+    /// Times of the steps of the call's plan in nanoseconds, by window.
     pub parts_ns: Vec<Vec<f64>>,
+    /// Times of the first of several calls when it is made alone, in nanoseconds.
+    pub singles_ns: Vec<f64>,
     /// What the device did in calls that were traced, as the workers report it.
     pub device_work: Vec<DeviceWork>,
     /// The parts of the last count.

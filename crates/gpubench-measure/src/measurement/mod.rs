@@ -5,7 +5,6 @@
 //! single one. [`fill_in`] writes the results into a record.
 
 mod arm;
-mod batch;
 mod budget;
 mod buffers;
 mod case;
@@ -42,7 +41,7 @@ mod submissions;
 mod twin;
 mod watcher;
 
-pub use case::{CaseLibrary, CasesInTurns, Entrant, ReadyCase, Standing, StoppingQuery, TurnCase, changed_input};
+pub use case::{CaseLibrary, CasesInTurns, Entrant, ReadyCase, Standing, StoppingQuery, TurnCase};
 pub use error::MeasureError;
 pub use failure::CaseFailure;
 pub use idle_workers::{Another, IdleWorkers};

@@ -7,11 +7,6 @@ use gpubench_contract::{PartTimes, StepTimes};
 use gpubench_protocol::wire::DeviceWork;
 use gpubench_stats::{median, quantile};
 
-/// Returns the times of the calls of a graph, from windows that time them one by one.
-pub(super) fn single_calls(windows_ns: &[Vec<f64>]) -> Option<PartTimes> {
-    part_times(windows_ns.concat())
-}
-
 /// Returns the times of each step of a plan, from windows that time them one by one.
 pub(super) fn step_times(recording: &Recording, windows_ns: &[Vec<f64>]) -> Vec<StepTimes> {
     let steps = recording.plan.steps.iter().enumerate();
@@ -33,8 +28,8 @@ fn name(step: &Step) -> String {
     }
 }
 
-/// Returns `None` if there are no times, or one is not finite.
-fn part_times(mut times_ns: Vec<f64>) -> Option<PartTimes> {
+/// Sums up times in nanoseconds. Returns `None` if there are none, or one is not finite.
+pub(super) fn part_times(mut times_ns: Vec<f64>) -> Option<PartTimes> {
     if times_ns.iter().any(|ns| !ns.is_finite()) {
         return None;
     }
@@ -107,13 +102,13 @@ mod tests {
     }
 
     #[test]
-    fn single_calls_are_summed_up_over_all_windows() {
-        let times = single_calls(&[vec![4.0, 1.0], vec![2.0, 5.0, 3.0]]).unwrap();
+    fn times_are_summed_up_unless_one_is_not_finite() {
+        let times = part_times(vec![4.0, 1.0, 2.0, 5.0, 3.0]).unwrap();
         assert_eq!(
             (times.n, times.min_ns, times.median_ns, times.max_ns),
             (5, 1.0, 3.0, 5.0)
         );
-        assert_eq!(single_calls(&[vec![1.0, f64::NAN]]), None);
-        assert_eq!(single_calls(&[]), None);
+        assert_eq!(part_times(vec![1.0, f64::NAN]), None);
+        assert_eq!(part_times(Vec::new()), None);
     }
 }

@@ -280,7 +280,6 @@ impl<'a> WorkerPool<'a> {
             hosted: (self.case.recording.execution.is_hosted()).then_some(&hosted),
             device,
             calls: opened.calls,
-            flush_bytes: self.case.flush_bytes,
             reading: self.protocol.reading,
             hold: self.hold,
             layouts: &layouts,

@@ -1,6 +1,7 @@
 //! Writes the results of a measurement into the record of a case.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::num::NonZeroU32;
 use std::ops::Range;
 
 use gpubench::catalog::Recording;
@@ -8,16 +9,16 @@ use gpubench::catalog::Recording;
 use super::checks::{check_findings, checks};
 use super::inputs::unused_inputs;
 use super::measured::Measured;
-use super::parts::{device_work, single_calls, step_times};
+use super::parts::{device_work, part_times, step_times};
 use super::pass_criteria::{PassCriteria, apply_criteria};
 use super::twin::twin;
 use crate::verdict::{ControlWindows, Judgement, TimeUse, WindowEvidence, control_residuals, residual, sampled};
 use gpubench_contract::{
-    ArithmeticPeaks, BenchmarkComplete, Conservation, Counts, Execution, FunctionCount, HostTime, Method, Metric,
-    Peaks, Stop, Throughput, Verdict, WindowCounts, operand_type, split_by_worker,
+    ArithmeticPeaks, BenchmarkComplete, Conservation, Counts, Execution, FunctionCount, HostTime, Metric, Peaks, Stop,
+    Throughput, Verdict, WindowCounts, operand_type, split_by_worker,
 };
 use gpubench_device::Count;
-use gpubench_protocol::window::{Gate, WindowKind};
+use gpubench_protocol::window::{Gate, MadeCalls, WindowKind};
 use gpubench_protocol::wire::WindowEnd;
 use gpubench_stats::{TimingAudit, median, summary, worker_share};
 
@@ -38,7 +39,7 @@ pub struct Expectations {
 ///
 /// `recording` is that of one call.
 pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: Measured, expectations: Expectations) {
-    record.calls_per_sample = u64::from(measured.calls.get()) * u64::from(measured.repeats.get());
+    record.calls_per_sample = measured.calls.get().into();
     let calls = record.calls_per_sample as f64;
     record.verdict = measured.judgement.verdict;
     record.cause = measured.judgement.cause;
@@ -64,10 +65,9 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
     record.workers = by_worker.iter().map(|samples| worker_share(samples)).collect();
     record.stats = summary(&by_worker);
     record.host_ns = host_time(&measured.host_ns);
-    match record.mode {
-        Method::Graph => record.single_calls = single_calls(&measured.parts_ns),
-        Method::Cold | Method::Warm | Method::Hot => record.steps = step_times(recording, &measured.parts_ns),
-    }
+    record.steps = step_times(recording, &measured.parts_ns);
+    record.single_calls = part_times(measured.singles_ns);
+    record.sharing = measured.sharing;
     match Gate::of(recording.execution) {
         Gate::Stream => record.event_overhead_ns = measured.event_overhead_ns.filter(|_| record.metric.is_time()),
         Gate::Host => {
@@ -96,7 +96,7 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
         &measured.warm_ups,
         measured.control_windows.len() + measured.controls_alone.len(),
     );
-    record.distinct_inputs = distinct_inputs(recording, &measured.windows) * u64::from(measured.calls.get());
+    record.distinct_inputs = distinct_inputs(recording, measured.calls, &measured.windows);
     record.sanitizer = measured.sanitizer;
     record.notices = measured.notices;
     let limit = expectations.peak_arithmetic.limit(operand_type(&recording.tensors));
@@ -238,16 +238,19 @@ fn host_time(times_ns: &[f64]) -> Option<HostTime> {
     })
 }
 
-/// Counts the different inputs of the checked windows; 0 for a case without inputs.
-fn distinct_inputs(recording: &Recording, windows: &[WindowEvidence]) -> u64 {
+/// Counts the different inputs of the calls in checked windows, each of which has up to `calls`; 0
+/// for a case without inputs.
+fn distinct_inputs(recording: &Recording, calls: NonZeroU32, windows: &[WindowEvidence]) -> u64 {
     if !recording.tensors.iter().any(|tensor| tensor.role.is_input()) {
         return 0;
     }
     let checked = windows.iter().filter(|window| window.facts.end == WindowEnd::Checked);
-    checked
-        .map(|window| window.facts.input_digest)
-        .collect::<HashSet<_>>()
-        .len() as u64
+    let of_window = |window: &WindowEvidence| match window.facts.kind.made_calls() {
+        MadeCalls::All => u64::from(calls.get()),
+        MadeCalls::First => 1,
+    };
+    let by_digest = checked.map(|window| (window.facts.input_digest, of_window(window)));
+    by_digest.collect::<HashMap<_, _>>().into_values().sum()
 }
 
 /// Returns a notice if the declared operations exceed the device's peak for the type of the inputs.
@@ -266,19 +269,18 @@ fn doubtful_flops(throughput: &Throughput, limit: Option<f64>) -> Option<String>
 
 fn count(windows: &[WindowEvidence], warm_ups: &[Range<usize>], control: usize) -> WindowCounts {
     let sampled = sampled(windows, warm_ups);
-    let early = |window: &&&WindowEvidence| window.facts.kind == WindowKind::EarlyCheck;
-    let early_check = sampled.iter().filter(early).count() as u64;
-    let of_parts = |window: &&&WindowEvidence| window.facts.kind == WindowKind::Parts;
-    let parts = sampled.iter().filter(of_parts).count() as u64;
+    let of_kind = |kind| sampled.iter().filter(|window| window.facts.kind == kind).count() as u64;
+    let [early_check, parts, single] = [WindowKind::EarlyCheck, WindowKind::Parts, WindowKind::Single].map(of_kind);
     let used_for = |wanted| windows.iter().filter(|window| window.time_use == wanted).count() as u64;
     let (retaken, energy) = (used_for(TimeUse::ThrownAway), used_for(TimeUse::Energy));
     WindowCounts {
         warm_up: (windows.len() - sampled.len()) as u64 - retaken - energy,
-        timed: sampled.len() as u64 - early_check - parts,
+        timed: sampled.len() as u64 - early_check - parts - single,
         retaken,
         energy,
         early_check,
         parts,
+        single,
         control: control as u64,
     }
 }

@@ -181,6 +181,12 @@ impl<'a> Rounds<'a> {
                 for _ in 0..arm.windows_for_parts() {
                     arm.step(context, Part::Parts)?;
                 }
+                for _ in 0..arm.windows_for_singles(workers) {
+                    arm.step(context, Part::Single)?;
+                    if arm.has_control(context) {
+                        arm.step(context, Part::SingleControl)?;
+                    }
+                }
             }
             if round == 1 && self.energy == Energy::Measured {
                 for arm in self.arms.iter_mut().filter(|arm| arm.is_judged()) {
@@ -320,20 +326,20 @@ fn measure_energy(arm: &mut Arm<'_>, context: &mut Context<'_>, watcher: &mut dy
     // The counter is not to see the rest before the window.
     context.sequencer.rests.take(context.sequencer.protocol.interrupt);
     let prepared = arm
-        .energy_repetition()
-        .and_then(|repetition| Ok((repetition, watcher.energy().ok_or(NO_COUNTER)?)));
-    let (repetition, before) = match prepared {
+        .energy_repeats()
+        .and_then(|repeats| Ok((repeats, watcher.energy().ok_or(NO_COUNTER)?)));
+    let (repeats, before) = match prepared {
         Ok(prepared) => prepared,
         Err(notice) => {
             arm.notices.push(notice);
             return Ok(());
         }
     };
-    arm.step(context, Part::Energy(repetition))?;
+    arm.step(context, Part::Energy(repeats))?;
     if arm.is_active()
         && let Some(after) = watcher.energy()
     {
-        arm.note_energy([before, after], repetition);
+        arm.note_energy([before, after], repeats);
     }
     Ok(())
 }

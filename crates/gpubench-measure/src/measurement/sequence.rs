@@ -1,8 +1,8 @@
 //! The sequence of one window: the steps of each role, their order, and the waits.
 
+use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
-use super::batch::Repetition;
 use super::error::MeasureError;
 use super::protocol::Protocol;
 use super::rest::Rests;
@@ -57,7 +57,7 @@ pub(super) enum WindowOutcome {
 type ClaimResult = Result<Box<Claim>, Ending>;
 
 impl Sequencer<'_> {
-    /// Runs a window of the worker of `owner`.
+    /// Runs a window of the worker of `owner`, which repeats its work `repeats` times.
     ///
     /// # Errors
     /// If anything but the worker fails.
@@ -67,7 +67,7 @@ impl Sequencer<'_> {
         owner: WindowOwner,
         window: u32,
         kind: WindowKind,
-        repetition: Repetition,
+        repeats: NonZeroU32,
     ) -> Result<WindowOutcome, MeasureError> {
         self.rests.take(self.protocol.interrupt);
         if self.placement.referee_prepares_alone() {
@@ -76,7 +76,7 @@ impl Sequencer<'_> {
             self.prepare(window)?;
             self.compute_answers(window)?;
         }
-        self.release(worker, owner, window, kind, repetition)
+        self.release(worker, owner, window, kind, repeats)
     }
 
     /// Runs a control window, or an empty one, in the worker of `owner`. From the referee's restore
@@ -104,7 +104,7 @@ impl Sequencer<'_> {
             self.compute_answers(WindowKind::control_window(before))?;
         }
         let number = WindowKind::control_window(before);
-        self.release(worker, owner, number, kind, Repetition::ONE)
+        self.release(worker, owner, number, kind, NonZeroU32::MIN)
     }
 
     fn release(
@@ -113,15 +113,14 @@ impl Sequencer<'_> {
         owner: WindowOwner,
         window: u32,
         kind: WindowKind,
-        repetition: Repetition,
+        repeats: NonZeroU32,
     ) -> Result<WindowOutcome, MeasureError> {
         let patience = self.protocol.within.saturating_add(REFEREE_MARGIN);
         let patience_ns = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
         let order = WindowOrder {
             patience_ns,
             owner,
-            switch_after: repetition.switch_after,
-            repeats: repetition.repeats,
+            repeats,
             gate: self.gate,
             ..WindowOrder::about(window, kind)
         };

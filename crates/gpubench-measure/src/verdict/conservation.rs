@@ -34,8 +34,12 @@ pub fn control_residuals(windows: &[WindowEvidence]) -> Vec<f64> {
 
 /// How much longer a timed window is by the referee's clock than its claim, in nanoseconds.
 pub fn residual(window: &WindowEvidence) -> Option<f64> {
-    let observed = window.facts.s2_ns.saturating_sub(window.facts.s1_ns) as f64;
-    Some(observed - timed_claim(window)?)
+    Some(observed_ns(window) - timed_claim(window)?)
+}
+
+/// The time of a window by the referee's clock, in nanoseconds.
+pub(super) fn observed_ns(window: &WindowEvidence) -> f64 {
+    window.facts.s2_ns.saturating_sub(window.facts.s1_ns) as f64
 }
 
 /// Whether every output digest of a control window matches the referee's.

@@ -1,5 +1,6 @@
 //! The evidence for a verdict.
 
+use std::num::NonZeroU32;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -16,6 +17,8 @@ use gpubench_sandbox::Confinement;
 pub struct Evidence<'a> {
     /// The tensors of the case.
     pub tensors: &'a [Tensor],
+    /// Number of calls in a window, each with its own tensors.
+    pub calls: NonZeroU32,
     /// Sizes of the scratch allocations in bytes.
     pub scratch: &'a [u64],
     /// The windows of the case, in order.
@@ -84,6 +87,8 @@ pub struct ControlWindows<'a> {
     pub windows: &'a [WindowEvidence],
     /// Position of each worker's first window in `windows`.
     pub turns: &'a [usize],
+    /// Control windows with the twin of the first of several calls.
+    pub singles: &'a [WindowEvidence],
     /// Windows of the control worker after the worker under test has ended. Empty for cases that
     /// fail.
     pub alone: &'a [WindowEvidence],

@@ -2,7 +2,7 @@
 
 use gpubench::catalog::{Recording, Role, Tensor};
 
-use gpubench_contract::Method;
+use gpubench_contract::{CacheState, Method};
 use gpubench_device::Facts;
 
 /// Decoys are replaced after the flush, so these lines of an input are in the cache: one in
@@ -21,12 +21,7 @@ const FEWEST_DECOY_BYTES: u64 = 8 * 128;
 pub fn floor_ns(recording: &Recording, facts: &Facts, method: Method, flush_bytes: u64) -> Option<f64> {
     let cache = facts.device.l2_bytes;
     let (declared, peak) = (recording.work.bytes?, facts.peak_bandwidth?);
-    let is_cold = match method {
-        // Each call of a graph has its own tensors, and the flush before it leaves none in the
-        // cache.
-        Method::Cold | Method::Graph => flush_bytes >= cache,
-        Method::Warm | Method::Hot => false,
-    };
+    let is_cold = CacheState::of(method, flush_bytes, cache) == CacheState::Cold;
     if !is_cold || peak.is_nan() || peak <= 0.0 {
         return None;
     }

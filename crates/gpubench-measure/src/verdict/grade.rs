@@ -1,8 +1,12 @@
 //! The grade of a case, and the reason for it.
 
+use std::num::NonZeroU32;
+
 use super::conservation::residual;
 use super::disturbance::disturbed;
+use super::sharing::sharing;
 use super::{ControlWindows, Evidence, Execution, Grade, WindowEvidence};
+use gpubench_contract::units::time;
 use gpubench_device::ClockBound;
 use gpubench_protocol::wire::{Measurand, WindowEnd, WindowFacts};
 use gpubench_sandbox::Confinement;
@@ -58,6 +62,25 @@ fn doubt(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> Option<Strin
     .or_else(|| match balance {
         None => Some(too_few(evidence)),
         Some(balance) => too_vague(balance),
+    })
+    .or_else(|| may_share_work(evidence, balance))
+}
+
+/// Reports calls of a sample that take much less time together than alone, or that cannot be
+/// compared.
+fn may_share_work(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> Option<String> {
+    if evidence.calls == NonZeroU32::MIN {
+        return None;
+    }
+    let Some(sharing) = sharing(evidence, balance) else {
+        return Some("too few windows show how long one of its calls takes alone".to_owned());
+    };
+    let [alone, together, launch] = [sharing.alone_ns, sharing.together_ns, sharing.launch_ns].map(time);
+    sharing.is_likely().then(|| {
+        format!(
+            "its calls may share work: a call takes {alone} alone and {together} among {}, and the launch explains {launch} of the difference (hint: calls cannot share work in `--mode cold`)",
+            evidence.calls
+        )
     })
 }
 

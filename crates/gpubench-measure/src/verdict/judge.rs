@@ -10,7 +10,7 @@ use super::{Cause, Ending, Evidence, Execution, Grade, Verdict, WindowEvidence, 
 use crate::clients::End;
 use gpubench_device::FaultCode;
 use gpubench_diagnostic::quoted;
-use gpubench_protocol::window::{Gate, WindowKind};
+use gpubench_protocol::window::{Gate, MadeCalls, WindowKind};
 use gpubench_protocol::wire::{Claim, Measurand, NOWHERE, OutputFacts, Replay, WindowEnd};
 use gpubench_stats::TimingAudit;
 
@@ -155,12 +155,12 @@ fn inspect_fault(window: &WindowEvidence) -> Option<Finding> {
 /// Facts that do not match the case must never pass.
 fn inspect_facts(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> {
     let is_output = |tensor: &&Tensor| tensor.role.is_output();
-    let expected: Vec<u64> = evidence
-        .tensors
-        .iter()
-        .filter(is_output)
-        .map(Tensor::elements)
-        .collect();
+    let made = match window.facts.kind.made_calls() {
+        MadeCalls::All => evidence.tensors.len(),
+        MadeCalls::First => evidence.tensors.len() / evidence.calls.get() as usize,
+    };
+    let tensors = evidence.tensors.iter().take(made);
+    let expected: Vec<u64> = tensors.filter(is_output).map(Tensor::elements).collect();
     let outputs = window.facts.outputs();
     let fits = |(output, elements): (&OutputFacts, &u64)| {
         let tensor = evidence.tensors.get(output.tensor as usize);
@@ -238,7 +238,7 @@ fn inspect_digests(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<F
         if output.digest_claimed != output.digest_expected {
             let digest = match window.facts.kind {
                 WindowKind::EarlyCheck => "the output digest of an early check",
-                WindowKind::Timed | WindowKind::Control | WindowKind::Parts | WindowKind::Empty => "the output digest",
+                _ => "the output digest",
             };
             let message = format!(
                 "`{name}` was not complete at the end of call {call}: {digest} does not match the checked output"
@@ -254,7 +254,7 @@ fn inspect_claim(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Fin
     if evidence.measurand != Measurand::Time {
         return inspect_count(claim);
     }
-    let timed = window.facts.kind == WindowKind::Timed;
+    let timed = matches!(window.facts.kind, WindowKind::Timed | WindowKind::Single);
     if window.facts.gate == Gate::Host {
         return inspect_return(window).filter(|_| timed);
     }

@@ -11,6 +11,7 @@ mod floor;
 mod grade;
 mod judge;
 mod observed;
+mod sharing;
 mod words;
 
 pub use conservation::{balance, control_residuals, residual};
@@ -21,3 +22,4 @@ pub use floor::floor_ns;
 pub use gpubench_contract::{Cause, Grade, Verdict};
 pub(crate) use grade::open_sandbox;
 pub use judge::{Judgement, judge};
+pub use sharing::sharing;

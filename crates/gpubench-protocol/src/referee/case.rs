@@ -10,7 +10,7 @@ use super::buffers::{self, Buffer};
 use super::own_kernels::OwnKernels;
 use super::page::WorkerPage;
 use crate::replay::FlushBuffer;
-use crate::window::{CodePlacement, Seeds, WindowCalls, WindowId, WindowOwner};
+use crate::window::{CodePlacement, MadeCalls, Seeds, WindowCalls, WindowId, WindowOwner};
 use crate::wire::{BufferLayout, CaseWorkers, SourceModule};
 use gpubench_device::harness::Harness;
 use gpubench_device::{CopyIdentity, Driver, FrozenFile, KernelHost, Module, Stream};
@@ -88,6 +88,14 @@ impl OpenCase {
     /// Returns the number of tensors of one call.
     pub(super) fn tensors_of_call(&self) -> usize {
         self.recording.tensors.len() / self.calls.count.get() as usize
+    }
+
+    /// Returns the number of tensors of the calls that a window makes. They come before all others.
+    pub(super) fn tensors_of(&self, made: MadeCalls) -> usize {
+        match made {
+            MadeCalls::All => self.recording.tensors.len(),
+            MadeCalls::First => self.tensors_of_call(),
+        }
     }
 
     /// Returns which process runs the case's own code.

@@ -10,7 +10,7 @@ use super::buffers::{Answers, Buffer, PristineBuffers};
 use super::case::{OpenCase, Referee};
 use super::other_answers::asked;
 use super::wrong_output::EarlierAnswers;
-use crate::window::{KeyPurpose, Seeds, WindowId, WindowKind};
+use crate::window::{KeyPurpose, Seeds, WindowContent, WindowId, WindowKind};
 use crate::wire::{NOWHERE, OutputFacts, WindowFacts};
 use gpubench_device::DevicePtr;
 use gpubench_device::harness::{Batch, Comparison, Coverage, DigestSlot, DigestSum, Findings, Ticket};
@@ -115,7 +115,9 @@ impl Referee {
     ) -> Result<(), RefereeError> {
         facts.redzone_buffer = NOWHERE;
         let QueuedChecks { digests, call } = checks;
-        for (count, ((index, ..), digest)) in outputs(case).zip(digests).enumerate() {
+        let made = case.tensors_of(facts.kind.made_calls());
+        let digests = outputs(case).zip(digests).take_while(|((index, ..), _)| *index < made);
+        for (count, ((index, ..), digest)) in digests.enumerate() {
             let DigestSum(digest_expected) = found.of(digest)?;
             facts.outputs[count] = OutputFacts {
                 tensor: index as u64,
@@ -125,11 +127,9 @@ impl Referee {
             };
             facts.output_count = count as u32 + 1;
         }
-        match facts.kind {
-            WindowKind::Control | WindowKind::Empty => Ok(()),
-            WindowKind::Timed | WindowKind::EarlyCheck | WindowKind::Parts => {
-                self.report_call(case, place, call, found, facts)
-            }
+        match facts.kind.content() {
+            WindowContent::Twin | WindowContent::Nothing => Ok(()),
+            WindowContent::Call => self.report_call(case, place, call, found, facts),
         }
     }
 
@@ -147,7 +147,8 @@ impl Referee {
         }
         let call = case.position(place.window);
         let is_asked = asked(case.sides()).contains(&call);
-        for ((count, (index, buffer, answers)), check) in outputs(case).enumerate().zip(checks.outputs) {
+        let made = facts.output_count as usize;
+        for ((count, (index, buffer, answers)), check) in outputs(case).enumerate().zip(checks.outputs).take(made) {
             let output = &mut facts.outputs[count];
             fill_in(output, &found.of(check)?);
             let comparison = self.comparison(&case.recording.tensors[index], buffer, answers, place);

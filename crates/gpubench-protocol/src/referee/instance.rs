@@ -5,7 +5,7 @@ use gpubench::catalog::Role;
 use super::RefereeError;
 use super::buffers::Answers;
 use super::case::{OpenCase, Referee};
-use crate::window::{KeyPurpose, Maker, WindowId, WindowKind};
+use crate::window::{KeyPurpose, Maker, WindowContent, WindowId, WindowKind};
 use gpubench_device::{DevicePtr, KernelHost};
 
 impl Referee {
@@ -70,9 +70,9 @@ impl Referee {
 
     /// Copies the author's inputs and answers of a window.
     pub(super) fn take_instance(&mut self, case: &OpenCase, kind: WindowKind, window: u32) -> Result<(), RefereeError> {
-        match kind {
-            WindowKind::Control | WindowKind::Empty => self.repeat_copies(case),
-            WindowKind::Timed | WindowKind::EarlyCheck | WindowKind::Parts => self.take_from_author(case, window),
+        match kind.content() {
+            WindowContent::Twin | WindowContent::Nothing => self.repeat_copies(case),
+            WindowContent::Call => self.take_from_author(case, window),
         }
     }
 

@@ -1,20 +1,12 @@
 //! The preparation of a call.
 
-use gpubench::catalog::Role;
-use gpubench_contract::Method;
+use gpubench_contract::CacheTreatment;
 
 use super::RefereeError;
-use super::buffers::{Buffer, PristineBuffers};
 use super::case::{OpenCase, Referee};
 use super::stamps::Preparation;
-use crate::window::{KeyPurpose, Maker, WindowId};
+use crate::window::{KeyPurpose, WindowId};
 use gpubench_device::harness::{Batch, Nanoseconds, Revealed, Ticket};
-
-/// Returns the inputs with their roles.
-fn restored_inputs(case: &OpenCase) -> impl Iterator<Item = (Role, &Buffer, &PristineBuffers)> {
-    let tensors = case.recording.tensors.iter().zip(&case.buffers);
-    tensors.filter_map(|(tensor, buffer)| Some((tensor.role, buffer, buffer.pristine.as_ref()?)))
-}
 
 impl Referee {
     /// Queues the preparation of buffers and caches for a call of the case's method. No step waits
@@ -28,9 +20,9 @@ impl Referee {
         let s0 = self.stamp(batch)?;
         self.restore(case, place)?;
         let flush_begins = self.stamp(batch)?;
-        match case.calls.method {
-            Method::Cold | Method::Graph => self.flush()?,
-            Method::Warm | Method::Hot => {}
+        match case.calls.method.cache() {
+            CacheTreatment::Flushed => self.flush()?,
+            CacheTreatment::Left | CacheTreatment::Touched => {}
         }
         let flush_ends = self.stamp(batch)?;
         Ok(Preparation {
@@ -83,44 +75,6 @@ impl Referee {
         });
         let inputs: Vec<Revealed> = inputs.collect();
         Ok(self.harness.reveal(&mut *self.driver, batch, &inputs, decoys)?)
-    }
-
-    /// Shows the worker other inputs than the true ones, after the preparation has put decoys into
-    /// them. Where the tool makes the inputs, only the decoy lines differ, so that a kernel must
-    /// read them all to notice. The crate's own inputs are replaced as a whole, because a mixture
-    /// of two may be invalid. Constants never change.
-    pub(super) fn show_other_inputs(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
-        for (role, buffer, pristine) in restored_inputs(case) {
-            let source = match (role, pristine.maker) {
-                (Role::Constant, _) => pristine.current,
-                (_, Maker::Harness) => continue,
-                (_, Maker::RefereeKernel | Maker::AuthorKernel | Maker::AuthorFunction) => pristine.decoy,
-            };
-            let (target, bytes) = (buffer.address(), buffer.layout.len);
-            self.driver.copy(self.stream, target, source, bytes)?;
-        }
-        Ok(())
-    }
-
-    /// Replaces the inputs that [`show_other_inputs`](Referee::show_other_inputs) has replaced as a
-    /// whole. Poisons the outputs and scratch again if the key says so.
-    pub(super) fn show_true_inputs(&mut self, case: &OpenCase, place: WindowId) -> Result<(), RefereeError> {
-        let poison = self.seeds.key(KeyPurpose::Poison, place);
-        let (driver, stream) = (&mut *self.driver, self.stream);
-        for (role, buffer, pristine) in restored_inputs(case) {
-            if role != Role::Constant && pristine.maker != Maker::Harness {
-                driver.copy(stream, buffer.address(), pristine.current, buffer.layout.len)?;
-            }
-        }
-        if !self.seeds.outputs_change_too(place) {
-            return Ok(());
-        }
-        for buffer in case.buffers.iter().filter(|buffer| buffer.pristine.is_none()) {
-            let (start, bytes) = (buffer.layout.offset, buffer.layout.len);
-            self.harness
-                .noise(driver, stream, buffer.address(), bytes, poison, start)?;
-        }
-        Ok(())
     }
 
     /// Flushes the cache.

@@ -22,7 +22,7 @@ pub(super) struct Preparation {
 pub(super) struct Stamps {
     /// Those before *go*.
     pub(super) preparation: Preparation,
-    /// Before *go*, or before *resumed* if calls with other inputs come first.
+    /// Before *go*.
     pub(super) s1: Ticket<Nanoseconds>,
     /// After *done*.
     pub(super) s2: Ticket<Nanoseconds>,

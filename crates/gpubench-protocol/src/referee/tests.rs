@@ -270,7 +270,7 @@ fn order(window: u32) -> WindowOrder {
         patience_ns: 20_000_000_000,
         owner: WindowOwner::default(),
         repeats: NonZeroU32::MIN,
-        switch_after: 0,
+        reserved: 0,
         gate: Gate::Stream,
     }
 }
@@ -653,7 +653,6 @@ fn end_at_once(referee: &mut Referee, case: &OpenCase, order: &WindowOrder) -> R
             while page.go.load(Ordering::Acquire) == 0 && !over.load(Ordering::Relaxed) {
                 std::thread::sleep(Duration::from_micros(100));
             }
-            page.halted.store(order.window, Ordering::Release);
             page.done.store(order.window, Ordering::Release);
         });
         let facts = referee.release(case, order, &ours);

@@ -35,10 +35,10 @@ const OTHER_REPORTS: usize = 9;
 /// an output check and a late-write check.
 const REPORTS_OF_A_BUFFER: usize = 6;
 
-/// Most launches that are queued while the stream waits for *halted* or *done*: for each output a
-/// copy, a digest, a check and a late-write check; for each buffer a restore, an input digest and
-/// two redzone checks; two timestamps, *resumed*, the keys, the true lines and the page.
-const MOST_QUEUED: usize = 4 * MAX_OUTPUTS + (1 + 1 + 2) * MAX_BUFFERS + 6;
+/// Most launches that are queued while the stream waits for *done*: for each output a copy, a
+/// digest, a check and a late-write check; for each buffer an input digest and two redzone checks;
+/// two timestamps and the page.
+const MOST_QUEUED: usize = 4 * MAX_OUTPUTS + (1 + 2) * MAX_BUFFERS + 3;
 
 // A GPU's driver blocks the host after about 1 000 queued launches. Then the host could not abort a
 // window.
@@ -131,19 +131,7 @@ impl Referee {
         let opening = self
             .harness
             .hand_in(&mut *self.driver, batch, bytemuck::cast_slice(&opening))?;
-        let mut preparation = self.prepare(case, place, batch)?;
-        let (go, resumed) = (DevicePtr(on_device.go()), DevicePtr(on_device.resumed()));
-        let begin = if order.switch_after > 0 {
-            self.show_other_inputs(case)?;
-            self.driver.write_value(stream, go, order.window)?;
-            self.driver
-                .wait_value(stream, DevicePtr(on_device.halted()), order.window)?;
-            preparation.s0 = self.stamp(batch)?;
-            self.show_true_inputs(case, place)?;
-            resumed
-        } else {
-            go
-        };
+        let preparation = self.prepare(case, place, batch)?;
         let digest_keys = DevicePtr(on_device.keys());
         self.harness.hand_out(&mut *self.driver, batch, opening, digest_keys)?;
         let s1 = self.reveal(case, place, batch)?;
@@ -151,7 +139,8 @@ impl Referee {
             let start = DevicePtr(case.start.on_device.go());
             self.driver.write_value(stream, start, order.window)?;
         }
-        self.driver.write_value(stream, begin, order.window)?;
+        self.driver
+            .write_value(stream, DevicePtr(on_device.go()), order.window)?;
 
         self.driver
             .wait_value(stream, DevicePtr(on_device.done()), order.window)?;
@@ -217,11 +206,8 @@ impl Referee {
     }
 
     fn write_done(&mut self, page: &WorkerPage, order: &WindowOrder) {
-        let on_host = page.words.on_host().in_window(order.window);
-        // The stream may still wait for the calls with other inputs.
-        for word in [on_host.halted(), on_host.done()] {
-            self.driver.store_value(word, order.window);
-        }
+        let done = page.words.on_host().in_window(order.window).done();
+        self.driver.store_value(done, order.window);
     }
 }
 

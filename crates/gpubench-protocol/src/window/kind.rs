@@ -19,11 +19,15 @@ pub enum WindowKind {
     /// tool's own part of a window. It runs in the worker under test, or in the control worker if
     /// that worker has the user's host code.
     Control,
-    /// As [`WindowKind::Timed`], but with an event before and after each part of the call: each
-    /// step of a plan, or each call of a graph. The events keep parts from overlapping, and the
-    /// caches are flushed before each call of a graph. If the call is timed from outside, the
-    /// device's operations are recorded instead.
+    /// As [`WindowKind::Timed`], but with an event before and after each step of the call's plan,
+    /// which keep steps from overlapping. If the call is timed from outside, the device's operations
+    /// are recorded instead.
     Parts,
+    /// As [`WindowKind::Timed`], but only the first of the window's calls is made. Its output must
+    /// be complete without the others, so its time shows how much work the others share with it.
+    Single,
+    /// As [`WindowKind::Single`], but with the twin of the first call.
+    SingleControl,
     /// As [`WindowKind::Control`], but with no call at all. In the control worker, it measures what
     /// a window without a stream's gate adds to the time of its call. In an audited worker, it
     /// measures what any window adds to the submissions of its call.
@@ -33,20 +37,70 @@ pub enum WindowKind {
 /// Control windows have their own numbers, so that the numbers of calls have no gaps.
 const FIRST_CONTROL: u32 = 1 << 30;
 
+/// Which calls of a window are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MadeCalls {
+    /// All of them.
+    All,
+    /// The first.
+    First,
+}
+
+/// What runs in a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowContent {
+    /// The call under test.
+    Call,
+    /// The twin of the call.
+    Twin,
+    /// Nothing.
+    Nothing,
+}
+
 impl WindowKind {
-    /// Whether the time between the worker's two events is evidence.
+    /// Whether the time between the worker's two events is compared with the referee's clock.
     pub fn is_timed(self) -> bool {
         match self {
             WindowKind::Timed | WindowKind::Control => true,
-            WindowKind::EarlyCheck | WindowKind::Parts | WindowKind::Empty => false,
+            WindowKind::EarlyCheck
+            | WindowKind::Parts
+            | WindowKind::Single
+            | WindowKind::SingleControl
+            | WindowKind::Empty => false,
+        }
+    }
+
+    /// Returns what runs in the window.
+    pub fn content(self) -> WindowContent {
+        match self {
+            WindowKind::Timed | WindowKind::EarlyCheck | WindowKind::Parts | WindowKind::Single => WindowContent::Call,
+            WindowKind::Control | WindowKind::SingleControl => WindowContent::Twin,
+            WindowKind::Empty => WindowContent::Nothing,
+        }
+    }
+
+    /// Returns which calls of the window are made.
+    pub fn made_calls(self) -> MadeCalls {
+        match self {
+            WindowKind::Single | WindowKind::SingleControl => MadeCalls::First,
+            WindowKind::Timed
+            | WindowKind::EarlyCheck
+            | WindowKind::Control
+            | WindowKind::Parts
+            | WindowKind::Empty => MadeCalls::All,
         }
     }
 
     /// Returns how much of each output the output digest covers.
     pub fn coverage(self) -> Coverage {
         match self {
-            WindowKind::Timed | WindowKind::Control | WindowKind::Parts | WindowKind::Empty => Coverage::Sample,
             WindowKind::EarlyCheck => Coverage::Whole,
+            WindowKind::Timed
+            | WindowKind::Control
+            | WindowKind::Parts
+            | WindowKind::Single
+            | WindowKind::SingleControl
+            | WindowKind::Empty => Coverage::Sample,
         }
     }
 

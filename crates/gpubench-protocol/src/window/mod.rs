@@ -18,7 +18,7 @@ mod unrolled;
 pub use bundle::{GRAPHS, MOST_LAUNCHES, calls_of_graphs, repeats_in_graphs};
 pub use calls::WindowCalls;
 pub use gate::Gate;
-pub use kind::WindowKind;
+pub use kind::{MadeCalls, WindowContent, WindowKind};
 pub use numbering::Numbering;
 pub use owner::WindowOwner;
 pub use placement::{CodePlacement, Maker};

@@ -1,7 +1,5 @@
 //! Keys and seeds of a run, all derived from one master seed.
 
-use std::num::NonZeroU32;
-
 use sha2::{Digest, Sha256};
 
 use super::WindowKind;
@@ -76,8 +74,6 @@ pub enum KeyPurpose {
     DecoyContents,
     /// The order in which cases that are measured alternately have their windows.
     LapOrder,
-    /// After how many calls of a window its inputs change.
-    Switch,
 }
 
 /// A window of a case.
@@ -168,19 +164,6 @@ impl Seeds {
         order
     }
 
-    /// Returns after how many of `calls` calls the inputs of a window change: at least one, and
-    /// fewer than `calls` if there are several.
-    pub fn switch_after(&self, place: WindowId, calls: NonZeroU32) -> u32 {
-        let choices = u64::from(calls.get() - 1).max(1);
-        1 + (self.key(KeyPurpose::Switch, place) % choices) as u32
-    }
-
-    /// Whether the outputs of a window become noise again when its inputs change. A kernel that
-    /// skips its work cannot know which it is: its output is either noise or an old answer.
-    pub fn outputs_change_too(&self, place: WindowId) -> bool {
-        self.key(KeyPurpose::Switch, place) >> 63 == 0
-    }
-
     /// Whether a control window comes before the window at `place`, `since_control` windows after
     /// the last one. The key draws it, so the worker under test cannot predict it. Control windows
     /// are never further apart than twice the average.
@@ -244,18 +227,6 @@ mod tests {
             .chain(controls)
             .chain(next)
             .collect()
-    }
-
-    #[test]
-    fn inputs_change_between_two_of_several_calls() {
-        let seeds = Seeds::new([3; 32]);
-        let after = |window, calls| {
-            let calls = NonZeroU32::new(calls).unwrap();
-            seeds.switch_after(WindowId { case: 7, window }, calls)
-        };
-        let drawn: std::collections::BTreeSet<u32> = (0..200).map(|window| after(window, 4)).collect();
-        assert_eq!(drawn.into_iter().collect::<Vec<_>>(), [1, 2, 3]);
-        assert_eq!([1, 2].map(|calls| after(1, calls)), [1, 1]);
     }
 
     #[test]

@@ -32,19 +32,13 @@ pub struct PageLayout {
     /// Number of the window that may start.
     pub go: AtomicU32,
     pad1: [AtomicU32; 15],
-    /// Number of the window whose calls with other inputs have ended.
-    pub halted: AtomicU32,
-    pad3: [AtomicU32; 15],
-    /// Number of the window whose true inputs have replaced the others.
-    pub resumed: AtomicU32,
-    pad4: [AtomicU32; 15],
     /// Number of the window whose call has returned, with all its work. Only for calls that a host
     /// holds back.
     pub returned: AtomicU32,
-    pad5: [AtomicU32; 15],
+    pad2: [AtomicU32; 15],
     /// Number of the window that has ended.
     pub done: AtomicU32,
-    pad2: [AtomicU32; 15],
+    pad3: [AtomicU32; 15],
     /// Digest key and order key of the window's output digests. They arrive with *go*.
     pub keys: [AtomicU64; 2],
     /// The output digest of every output. The worker's device adds its parts.
@@ -169,16 +163,6 @@ impl PageAddresses {
     /// Returns the address of *go*.
     pub fn go(self) -> u64 {
         self.base + offset_of!(PageLayout, go) as u64
-    }
-
-    /// Returns the address of *halted*.
-    pub fn halted(self) -> u64 {
-        self.base + offset_of!(PageLayout, halted) as u64
-    }
-
-    /// Returns the address of *resumed*.
-    pub fn resumed(self) -> u64 {
-        self.base + offset_of!(PageLayout, resumed) as u64
     }
 
     /// Returns the address of *returned*.

@@ -3,26 +3,28 @@
 use std::num::NonZeroU32;
 
 use gpubench::catalog::Recording;
-use gpubench_contract::Method;
+use gpubench_contract::Launching;
 
 use super::WorkerError;
 use super::buffers::{Buffers, NamedBuffer};
+use super::graphs::{CallGraphs, capture};
 use super::hosted::Hosted;
 use super::parts::Parts;
-use crate::replay::{AddressSpace, FlushBuffer, ReadyPlan};
-use crate::window::{WindowCalls, WindowKind, calls_of_graphs};
+use crate::replay::{AddressSpace, ReadyPlan};
+use crate::window::{MadeCalls, WindowCalls, WindowKind, calls_of_graphs};
 use crate::wire::{Claim, Measurand};
-use gpubench_device::harness::Harness;
 use gpubench_device::{Count, Counter, DeviceError, DevicePtr, Driver, Fault, Graph, Module, Stream};
 
 /// The range of a call that is counted as a whole.
 const WHOLE_CALL: &str = "(the call)";
 
-/// The call of a window.
+/// The calls of a window.
 pub(super) struct Call {
     work: Work,
-    /// The same work in a graph, for a method that times one.
-    graph: Option<Graph>,
+    /// How many there are, each with its own tensors.
+    count: NonZeroU32,
+    /// The same work in graphs, for a method that times one.
+    graphs: Option<CallGraphs>,
     parts: Parts,
 }
 
@@ -35,34 +37,37 @@ pub(super) enum Work {
 }
 
 impl Call {
-    /// Returns the call of a method. Captures its work if the method times a graph. `flush` is for
-    /// calls of a graph that are timed one by one.
+    /// Returns the calls of a method. Captures their work if the method times a graph.
     ///
     /// # Errors
     /// If the work cannot be in a graph.
     pub(super) fn new(
         driver: &mut dyn Driver,
-        harness: &Harness,
         stream: Stream,
         work: Work,
         calls: WindowCalls,
-        flush: Option<FlushBuffer>,
     ) -> Result<Call, WorkerError> {
-        let graph = match calls.method {
-            Method::Graph => Some(capture(driver, stream, |driver| work.queue(driver, stream))?),
-            Method::Cold | Method::Warm | Method::Hot => None,
+        let queue = |driver: &mut dyn Driver, made| work.queue_calls(made, calls.count, driver, stream);
+        let graphs = match calls.method.launching() {
+            Launching::InGraph if work.steps() > 0 => Some(CallGraphs::capture(driver, stream, queue)?),
+            Launching::InGraph | Launching::Alone | Launching::BackToBack => None,
         };
-        let parts = Parts::new(driver, harness, stream, &work, calls, flush)?;
-        Ok(Call { work, graph, parts })
+        let parts = Parts::new(driver, &work, calls)?;
+        Ok(Call {
+            work,
+            count: calls.count,
+            graphs,
+            parts,
+        })
     }
 
-    /// Queues the call. In an early check it is never a graph, because the check kernel could not
-    /// start before the graph has ended.
+    /// Queues the calls that a window makes. In an early check they are never in a graph, because
+    /// the check kernel could not start before the graph has ended.
     pub(super) fn queue(&self, kind: WindowKind, driver: &mut dyn Driver, stream: Stream) -> Result<(), DeviceError> {
-        match (kind, self.graph) {
-            (WindowKind::Timed, Some(graph)) => driver.launch_graph(stream, graph),
+        match (kind, &self.graphs) {
             (WindowKind::Parts, _) => self.parts.queue(driver, stream, &self.work),
-            _ => self.work.queue(driver, stream),
+            (WindowKind::Timed | WindowKind::Single, Some(graphs)) => graphs.queue(kind.made_calls(), driver, stream),
+            _ => self.work.queue_calls(kind.made_calls(), self.count, driver, stream),
         }
     }
 
@@ -94,7 +99,7 @@ impl Call {
     ) -> Result<Claim, DeviceError> {
         match kind {
             WindowKind::Parts => self.parts.read(driver, claim),
-            WindowKind::Timed | WindowKind::EarlyCheck | WindowKind::Control | WindowKind::Empty => Ok(claim),
+            _ => Ok(claim),
         }
     }
 
@@ -130,12 +135,11 @@ impl Call {
         }
     }
 
-    /// Frees the graph.
+    /// Frees the graphs.
     pub(super) fn release(self, driver: &mut dyn Driver) {
-        if let Some(graph) = self.graph {
-            driver.release_graph(graph);
+        if let Some(graphs) = self.graphs {
+            graphs.release(driver);
         }
-        self.parts.release(driver);
     }
 }
 
@@ -177,6 +181,20 @@ impl Work {
         }
     }
 
+    /// Queues all of `count` calls, or the first.
+    fn queue_calls(
+        &self,
+        made: MadeCalls,
+        count: NonZeroU32,
+        driver: &mut dyn Driver,
+        stream: Stream,
+    ) -> Result<(), DeviceError> {
+        match made {
+            MadeCalls::All => self.queue(driver, stream),
+            MadeCalls::First => self.queue_part(0, count.get() as usize, driver, stream),
+        }
+    }
+
     /// Returns the number of steps that can be queued one by one.
     pub(super) fn steps(&self) -> usize {
         match self {
@@ -198,21 +216,5 @@ impl Work {
             Work::Sealed(plan) => plan.queue_step(step, driver, stream),
             Work::Hosted(hosted) => hosted.queue_call(step, driver, stream),
         })
-    }
-}
-
-/// Captures what `queue` puts on a stream in a graph. Always ends the capture, so that the stream
-/// can be used again.
-pub(super) fn capture(
-    driver: &mut dyn Driver,
-    stream: Stream,
-    queue: impl FnOnce(&mut dyn Driver) -> Result<(), DeviceError>,
-) -> Result<Graph, WorkerError> {
-    driver.begin_capture(stream).map_err(WorkerError::Capture)?;
-    let queued = queue(driver);
-    let captured = driver.end_capture(stream);
-    match queued {
-        Ok(()) => captured.map_err(WorkerError::Capture),
-        Err(error) => Err(WorkerError::Capture(error)),
     }
 }

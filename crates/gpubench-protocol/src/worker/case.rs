@@ -3,7 +3,6 @@
 use std::os::fd::{AsFd, OwnedFd};
 
 use gpubench::catalog::{Recording, Role};
-use gpubench_contract::Flush;
 use rustix::process::Pid;
 
 use super::WorkerError;
@@ -15,9 +14,8 @@ use super::hosted::Hosted;
 use super::setup::Setup;
 use super::stopwatch::Stopwatch;
 use super::tracing::Tracing;
-use super::twin::Twin;
-use crate::replay::FlushBuffer;
-use crate::window::WindowKind;
+use super::twin::{Twin, Warming};
+use crate::window::{WindowContent, WindowKind};
 use crate::wire::{
     BufferLayout, Channel, Frame, Measurand, Observer, PageAddresses, SandboxReport, SharedPage, WindowOrder,
     from_worker, module_descriptors,
@@ -60,6 +58,8 @@ pub(super) struct Assignment {
     copies: Option<Copies>,
     pub(super) observer: Observer,
     pub(super) call: Call,
+    /// What brings the tensors to the caches before the calls.
+    warming: Warming,
     /// The twin for control windows. A worker with the user's host code has none, because that code
     /// could manipulate it.
     twin: Option<Twin>,
@@ -162,7 +162,18 @@ impl Assignment {
                 (Some(copies), own)
             }
         };
-        let twin = setup.hosted.is_none().then(|| Twin::of(&buffers, setup.launches));
+        let harness = &device.harness;
+        let twin = match setup.hosted {
+            Some(_) => None,
+            None => Some(Twin::of(
+                driver,
+                harness,
+                stream,
+                &buffers,
+                setup.calls,
+                setup.launches,
+            )?),
+        };
         let work = match setup.hosted {
             Some(order) => {
                 let tensors = setup.recording.tensors.len();
@@ -177,17 +188,14 @@ impl Assignment {
             }
             None => Work::sealed(driver, &setup.recording, &buffers, &modules)?,
         };
-        let flush = match setup.flush_bytes {
-            0 => None,
-            bytes => Some(FlushBuffer::new(driver, &device.harness, stream, bytes, Flush::Read)?),
-        };
-        let call = Call::new(driver, &device.harness, stream, work, setup.calls, flush)?;
+        let call = Call::new(driver, stream, work, setup.calls)?;
         Ok(Assignment {
             measurand: setup.measurand,
             on_device: page.mapped_at(on_device.0),
             page,
             memories,
             annotation: setup.annotation.map(Annotation::begin).transpose()?,
+            warming: Warming::of(setup.calls.method, &buffers),
             buffers,
             outputs,
             copies,
@@ -205,17 +213,25 @@ impl Assignment {
         harness: &Harness,
         stream: Stream,
     ) -> Result<(), DeviceError> {
-        match (kind, &self.twin) {
-            (WindowKind::Control, Some(twin)) => twin.queue(driver, harness, stream),
-            // On the thread of a call, so that it takes as long to get there.
-            (WindowKind::Empty, _) => driver.host_call(stream, Box::new(|| Ok(()))),
-            (WindowKind::Control, None) => Err(DeviceError::Unsupported(
+        match (kind.content(), &self.twin) {
+            (WindowContent::Call, _) => self.queue_call(kind, driver, stream),
+            (WindowContent::Twin, Some(twin)) => twin.queue(kind.made_calls(), driver, harness, stream),
+            (WindowContent::Twin, None) => Err(DeviceError::Unsupported(
                 "run control windows in a worker with host code".to_owned(),
             )),
-            (WindowKind::Timed | WindowKind::EarlyCheck | WindowKind::Parts, _) => {
-                self.queue_call(kind, driver, stream)
-            }
+            // On the thread of a call, so that it takes as long to get there.
+            (WindowContent::Nothing, _) => driver.host_call(stream, Box::new(|| Ok(()))),
         }
+    }
+
+    /// Queues what comes after *go* and before the calls of a window.
+    pub(super) fn prepare(
+        &self,
+        driver: &mut dyn Driver,
+        harness: &Harness,
+        stream: Stream,
+    ) -> Result<(), DeviceError> {
+        self.warming.queue(driver, harness, stream)
     }
 
     /// Queues the call itself. A profiler sees nothing else, and a sanitizer's call works on the
@@ -269,6 +285,9 @@ impl Assignment {
 
     fn hand_back(self, driver: &mut dyn Driver) {
         self.call.release(driver);
+        if let Some(twin) = self.twin {
+            twin.release(driver);
+        }
         self.memories.into_iter().for_each(|memory| driver.release(memory));
         driver.unregister(self.page.on_host().base());
     }

@@ -14,6 +14,7 @@ mod call;
 mod case;
 mod copies;
 mod counted;
+mod graphs;
 mod hosted;
 mod parts;
 mod process;

@@ -4,7 +4,6 @@ use std::num::NonZeroU32;
 
 use gpubench::catalog::{Execution, Recording};
 use gpubench::codec;
-use gpubench_contract::Method;
 
 use super::WorkerError;
 use super::hosted::HostedOrder;
@@ -21,8 +20,6 @@ use gpubench_sandbox::ConfinedRole;
 pub(super) struct Setup {
     pub(super) device: DeviceOrder,
     pub(super) calls: WindowCalls,
-    /// Bytes that a flush between the calls of a graph accesses; 0 for other methods.
-    pub(super) flush_bytes: u64,
     pub(super) measurand: Measurand,
     /// How long to keep the counters of a GPU.
     pub(super) hold: CounterHold,
@@ -53,7 +50,6 @@ impl Setup {
             to_worker::SETUP_NULL => {
                 setup.recording.plan.steps.clear();
                 setup.recording.plan.constants.clear();
-                setup.calls = WindowCalls::one(Method::Cold);
                 setup.recording.execution = Execution::Sealed;
                 setup.hosted = None;
                 setup.measurand = Measurand::Time;
@@ -75,7 +71,6 @@ impl Setup {
         Some(Setup {
             device: head.device,
             calls: head.calls,
-            flush_bytes: head.flush_bytes,
             measurand: head.measurand,
             hold: head.hold,
             metrics: metrics.lines().map(str::to_owned).collect(),

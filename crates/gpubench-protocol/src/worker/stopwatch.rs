@@ -33,7 +33,11 @@ impl Stopwatch {
         match kind {
             WindowKind::EarlyCheck | WindowKind::Parts => Stopwatch::Absent,
             // An empty window submits what a timed one does besides its call.
-            WindowKind::Timed | WindowKind::Control | WindowKind::Empty => self,
+            WindowKind::Timed
+            | WindowKind::Control
+            | WindowKind::Single
+            | WindowKind::SingleControl
+            | WindowKind::Empty => self,
         }
     }
 

@@ -1,47 +1,136 @@
 //! The twin of a call: one plain kernel of the tool that reads the call's inputs and writes its
 //! outputs. A control window runs it instead of the call, so that the referee's clock sees the same
-//! time beyond the claim.
+//! time beyond the claim. The same kernel brings tensors to the caches.
 
 use std::num::NonZeroU32;
 
 use gpubench::catalog::{Recording, Role};
 use gpubench::plan::Step;
+use gpubench_contract::{CacheTreatment, Launching, Method};
 
-use super::buffers::Buffers;
+use super::WorkerError;
+use super::buffers::{Buffers, NamedBuffer};
+use super::graphs::CallGraphs;
+use crate::window::{MadeCalls, WindowCalls};
 use gpubench_device::harness::{Harness, Touch, Touched};
 use gpubench_device::{DeviceError, Driver, Stream};
 
-/// The twin that a control window runs instead of the call.
+/// The twins that a control window runs instead of the calls.
 pub(super) struct Twin {
+    calls: Vec<TwinOfCall>,
+    /// The same in graphs, for a method that times one.
+    graphs: Option<CallGraphs>,
+}
+
+struct TwinOfCall {
     buffers: Vec<Touched>,
     launches: NonZeroU32,
 }
 
 impl Twin {
-    /// Returns the twin of a call with `launches` launches on the case's buffers, without scratch.
-    pub(super) fn of(buffers: &Buffers, launches: NonZeroU32) -> Twin {
-        let touched = buffers.0.iter().filter_map(|buffer| {
-            let access = match buffer.role {
-                Role::Input | Role::Constant => Touch::Reads,
-                Role::Output => Touch::Writes,
-                Role::InOut => Touch::Both,
-                Role::Scratch => return None,
-            };
-            Some(Touched {
-                address: buffer.address(),
-                bytes: buffer.layout.len,
-                access,
-            })
-        });
-        Twin {
-            buffers: touched.collect(),
+    /// Returns the twins of calls with `launches` launches together. They touch the case's tensors,
+    /// but not its scratch.
+    ///
+    /// # Errors
+    /// If a graph cannot be made.
+    pub(super) fn of(
+        driver: &mut dyn Driver,
+        harness: &Harness,
+        stream: Stream,
+        buffers: &Buffers,
+        calls: WindowCalls,
+        launches: NonZeroU32,
+    ) -> Result<Twin, WorkerError> {
+        let touched: Vec<Touched> = buffers.0.iter().filter_map(as_the_call).collect();
+        let of_call = touched.len().div_ceil(calls.count.get() as usize).max(1);
+        let launches = NonZeroU32::new(launches.get() / calls.count).unwrap_or(NonZeroU32::MIN);
+        let of_calls = touched.chunks(of_call).map(|buffers| TwinOfCall {
+            buffers: buffers.to_vec(),
             launches,
+        });
+        let mut twin = Twin {
+            calls: of_calls.collect(),
+            graphs: None,
+        };
+        if calls.method.launching() == Launching::InGraph {
+            let queue = |driver: &mut dyn Driver, made| twin.queue_one_by_one(made, driver, harness, stream);
+            twin.graphs = Some(CallGraphs::capture(driver, stream, queue)?);
+        }
+        Ok(twin)
+    }
+
+    /// Queues the twins of the calls that a window makes.
+    pub(super) fn queue(
+        &self,
+        made: MadeCalls,
+        driver: &mut dyn Driver,
+        harness: &Harness,
+        stream: Stream,
+    ) -> Result<(), DeviceError> {
+        match &self.graphs {
+            Some(graphs) => graphs.queue(made, driver, stream),
+            None => self.queue_one_by_one(made, driver, harness, stream),
         }
     }
 
-    /// Queues the twin.
+    fn queue_one_by_one(
+        &self,
+        made: MadeCalls,
+        driver: &mut dyn Driver,
+        harness: &Harness,
+        stream: Stream,
+    ) -> Result<(), DeviceError> {
+        let made = match made {
+            MadeCalls::All => &self.calls[..],
+            MadeCalls::First => self.calls.get(..1).unwrap_or_default(),
+        };
+        let mut calls = made.iter();
+        calls.try_for_each(|call| harness.twin(driver, stream, &call.buffers, call.launches))
+    }
+
+    /// Frees the graphs.
+    pub(super) fn release(self, driver: &mut dyn Driver) {
+        if let Some(graphs) = self.graphs {
+            graphs.release(driver);
+        }
+    }
+}
+
+/// Returns a tensor with the access that a call must have to it. `None` for scratch.
+fn as_the_call(buffer: &NamedBuffer) -> Option<Touched> {
+    let access = match buffer.role {
+        Role::Input | Role::Constant => Touch::Reads,
+        Role::Output => Touch::Writes,
+        Role::InOut => Touch::Both,
+        Role::Scratch => return None,
+    };
+    Some(Touched {
+        address: buffer.address(),
+        bytes: buffer.layout.len,
+        access,
+    })
+}
+
+/// Reads every buffer of the calls, so that the caches hold them, or do nothing.
+pub(super) struct Warming(Vec<Touched>);
+
+impl Warming {
+    /// Returns the reads that a method wants before the calls of a window.
+    pub(super) fn of(method: Method, buffers: &Buffers) -> Warming {
+        let all = buffers.0.iter().map(|buffer| Touched {
+            address: buffer.address(),
+            bytes: buffer.layout.len,
+            access: Touch::Reads,
+        });
+        Warming(match method.cache() {
+            CacheTreatment::Touched => all.collect(),
+            CacheTreatment::Flushed | CacheTreatment::Left => Vec::new(),
+        })
+    }
+
+    /// Queues the reads.
     pub(super) fn queue(&self, driver: &mut dyn Driver, harness: &Harness, stream: Stream) -> Result<(), DeviceError> {
-        harness.twin(driver, stream, &self.buffers, self.launches)
+        harness.twin(driver, stream, &self.0, NonZeroU32::MIN)
     }
 }
 

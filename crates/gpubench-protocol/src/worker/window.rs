@@ -9,7 +9,7 @@ use crate::window::{GRAPHS, Gate, WindowKind};
 use crate::wire::{
     Channel, ChannelError, Claim, DeviceWork, FaultPlace, FixedText, Observer, UNKNOWN_STEP, WindowOrder,
 };
-use gpubench_device::{DeviceError, DevicePtr, Driver, Fault, FaultCode, Graph, HostFailure};
+use gpubench_device::{DeviceError, DevicePtr, Fault, FaultCode, Graph, HostFailure};
 
 /// How long the host waits for *go* between two looks at the connection.
 const LOOK: Duration = Duration::from_millis(2);
@@ -64,18 +64,11 @@ impl Worker {
         // Making a graph could wait for the stream, so the stream must not wait for *go* yet.
         let bundle = case.call.bundle(order.repeats, driver, stream)?;
         driver.wait_value(stream, DevicePtr(on_device.go()), order.window)?;
-        let queue = |driver: &mut dyn Driver, calls: u32| {
-            (0..calls).try_for_each(|_| case.queue(order.kind, driver, harness, stream))
-        };
-        let queued = queue(driver, order.switch_after).and_then(|()| {
-            if order.switch_after > 0 {
-                driver.write_value(stream, DevicePtr(on_device.halted()), order.window)?;
-                driver.wait_value(stream, DevicePtr(on_device.resumed()), order.window)?;
-            }
+        let queued = case.prepare(driver, harness, stream).and_then(|()| {
             stopwatch.arm(driver, stream)?;
             let queued_from = Instant::now();
             match bundle {
-                None => queue(driver, order.repeats.get())?,
+                None => (0..order.repeats.get()).try_for_each(|_| case.queue(order.kind, driver, harness, stream))?,
                 Some(graph) => (0..GRAPHS).try_for_each(|_| driver.launch_graph(stream, graph))?,
             }
             let host_ns = queued_from.elapsed().as_nanos() as f64;
@@ -127,10 +120,8 @@ impl Worker {
     /// Releases the queued work of a window. Otherwise it would wait for *go* forever, and the
     /// device could not be closed.
     pub(super) fn release(&mut self, order: &WindowOrder) {
-        let on_host = self.assignment.page.on_host().in_window(order.window);
-        for word in [on_host.go(), on_host.resumed()] {
-            self.device.driver.store_value(word, order.window);
-        }
+        let go = self.assignment.page.on_host().in_window(order.window).go();
+        self.device.driver.store_value(go, order.window);
     }
 
     /// Waits on the host until the referee has written *go*.

@@ -9,7 +9,6 @@ use gpubench::plan::Plan;
 
 use super::*;
 use crate::clients::{Child, End, Interrupt, Output, WorkerReading};
-use crate::measurement::batch::Repetition;
 use crate::measurement::run_mode::RunMode;
 use gpubench_device::{ClockBound, DeviceOrder};
 use gpubench_protocol::window::Seeds;
@@ -155,7 +154,7 @@ fn interruptible(
         WindowOwner::default(),
         WINDOW,
         WindowKind::Timed,
-        Repetition::ONE,
+        std::num::NonZeroU32::MIN,
     );
     let _worker_end = worker.join().unwrap();
     let (sent_to_referee, _referee_end) = referee.join().unwrap();

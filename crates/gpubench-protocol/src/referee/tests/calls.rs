@@ -2,8 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
+use gpubench_contract::CacheTreatment;
+
 use super::*;
-use crate::window::KeyPurpose;
+use crate::window::{KeyPurpose, WindowContent};
 use gpubench_device::faulty::Call;
 
 /// An input, an in-out tensor, two outputs, a scratch tensor and scratch of the plan.
@@ -69,17 +71,12 @@ impl Watched {
 
     /// Returns the driver calls of a window's release, before and after *go*.
     fn release(&mut self, window: u32, kind: WindowKind) -> [Vec<Call>; 2] {
-        self.release_after(window, kind, 0)
-    }
-
-    /// Same as [`release`](Watched::release), with calls on other inputs first.
-    fn release_after(&mut self, window: u32, kind: WindowKind, switch_after: u32) -> [Vec<Call>; 2] {
         if kind != WindowKind::Control {
             self.referee.generate(&self.case, window).unwrap();
         }
-        let owner = match kind {
-            WindowKind::Timed | WindowKind::EarlyCheck | WindowKind::Parts => WindowOwner::default(),
-            WindowKind::Control | WindowKind::Empty => WindowOwner::CONTROL,
+        let owner = match kind.content() {
+            WindowContent::Call => WindowOwner::default(),
+            WindowContent::Twin | WindowContent::Nothing => WindowOwner::CONTROL,
         };
         let page = self.case.page_of(owner).unwrap();
         page.words.in_window(window).go.store(0, Ordering::Release);
@@ -87,7 +84,6 @@ impl Watched {
         let order = WindowOrder {
             kind,
             owner,
-            switch_after,
             ..order(window)
         };
         end_at_once(&mut self.referee, &self.case, &order).unwrap();
@@ -116,16 +112,16 @@ fn windows() -> Vec<(u32, WindowKind)> {
 fn preparation(method: Method, kind: WindowKind) -> Vec<&'static str> {
     // Copies of the author's answers: first those of the previous call are kept. In a control
     // window the copies have no effect.
-    let copies: &[&str] = match kind {
-        WindowKind::Control | WindowKind::Empty => &["copy"; 3],
+    let copies: &[&str] = match kind.content() {
+        WindowContent::Twin | WindowContent::Nothing => &["copy"; 3],
         // The harness makes `x`, `k` and `w`.
-        WindowKind::Timed | WindowKind::EarlyCheck | WindowKind::Parts => &["copy"; 6],
+        WindowContent::Call => &["copy"; 6],
     };
     let input = ["noise", "noise", "copy", "lines"];
     let restored = [&input[..], &input, &["noise"], &input, &["noise"; 3]].concat();
-    let flush: &[&str] = match method {
-        Method::Cold | Method::Graph => &["flush"],
-        Method::Warm | Method::Hot => &[],
+    let flush: &[&str] = match method.cache() {
+        CacheTreatment::Flushed => &["flush"],
+        CacheTreatment::Left | CacheTreatment::Touched => &[],
     };
     [
         copies,
@@ -141,7 +137,7 @@ fn preparation(method: Method, kind: WindowKind) -> Vec<&'static str> {
 
 #[test]
 fn every_window_restores_flushes_and_reveals_in_this_order() {
-    for method in [Method::Cold, Method::Warm, Method::Hot, Method::Graph] {
+    for method in Method::ALL.iter().copied() {
         let mut watched = Watched::open(method);
         for (window, kind) in windows() {
             let [before, _] = watched.release(window, kind);
@@ -158,32 +154,6 @@ fn every_window_restores_flushes_and_reveals_in_this_order() {
             assert_eq!(before, expected, "window {window} of kind {kind:?}, {method}");
         }
     }
-}
-
-#[test]
-fn calls_with_other_inputs_come_before_the_clock_is_read() {
-    let mut watched = Watched::open(Method::Hot);
-    let mut seen = std::collections::HashSet::new();
-    for window in 1..=8 {
-        let [_, after] = watched.release_after(window, WindowKind::Timed, 3);
-        let place = watched.case.place(window);
-        let changes = watched.referee.seeds.outputs_change_too(place);
-        seen.insert(changes);
-        // The harness makes all inputs, so only their decoy lines change. Two outputs, a scratch
-        // tensor and the plan's scratch can be poisoned again.
-        let poisoned: &[&str] = if changes { &["noise"; 4] } else { &[] };
-        let expected = [
-            &["wait_value", "stamp"][..],
-            poisoned,
-            &["copy", "reveal", "write_value"],
-        ]
-        .concat();
-        assert_eq!(named(&after)[..expected.len()], expected);
-        let page = watched.case.page_of(WindowOwner::arm(0)).unwrap().on_device;
-        let resumes = after.iter().find(|call| call.name == "write_value").unwrap();
-        assert_eq!(resumes.words, [page.in_window(window).resumed(), u64::from(window)]);
-    }
-    assert_eq!(seen.len(), 2, "both draws occur");
 }
 
 /// The calls after *go* and before the host waits.
@@ -319,9 +289,9 @@ fn every_check_has_the_keys_of_its_window() {
         let outputs: Vec<_> = case.buffers.iter().filter(|buffer| buffer.answers.is_some()).collect();
 
         // The sample of an output digest has 16 tiles; 0 means all.
-        let tiles = match kind {
-            WindowKind::EarlyCheck => 0,
-            WindowKind::Timed | WindowKind::Control | WindowKind::Parts | WindowKind::Empty => 16,
+        let tiles = match kind.coverage() {
+            Coverage::Whole => 0,
+            Coverage::Sample => 16,
         };
         let digests = launches(queued, "gb_digest");
         for (digest, output) in digests.iter().zip(&outputs) {

@@ -413,3 +413,34 @@ fn the_previous_call_of_a_graph_is_the_one_before_in_the_same_window() {
         );
     }
 }
+
+#[test]
+fn a_window_that_makes_the_first_call_alone_is_judged_by_its_outputs() {
+    let mut referee = referee(Box::new(cpu())).unwrap();
+    let calls = WindowCalls {
+        method: Method::Graph,
+        count: NonZeroU32::new(3).unwrap(),
+    };
+    let in_graph = crate::window::unrolled(&recording(), calls.count);
+    let case = OpenCase::open(&mut referee, BEGINNING, calls, ALONE, in_graph, &[]).unwrap();
+    let outputs = [WindowKind::Timed, WindowKind::Single].map(|kind| {
+        referee.generate(&case, 1).unwrap();
+        let order = WindowOrder { kind, ..order(1) };
+        let page = case.page_of(order.owner).unwrap();
+        page.words.in_window(1).go.store(0, Ordering::Release);
+        let facts = end_at_once(&mut referee, &case, &order).unwrap();
+        facts
+            .outputs()
+            .iter()
+            .map(|output| (output.tensor, output.unwritten))
+            .collect::<Vec<_>>()
+    });
+    let unwritten = ELEMENTS as u64;
+    assert_eq!(
+        outputs,
+        [
+            vec![(1, unwritten), (3, unwritten), (5, unwritten)],
+            vec![(1, unwritten)]
+        ]
+    );
+}

@@ -90,11 +90,10 @@ pub struct WindowOrder {
     pub patience_ns: u64,
     /// The owner of the page; for `RELEASE`.
     pub owner: WindowOwner,
-    /// How often the worker queues the call back to back; for `ARM`.
+    /// How often the worker queues its work back to back on the same tensors; for `ARM`.
     pub repeats: NonZeroU32,
-    /// Number of untimed calls with other inputs before the true ones replace them; 0 if all calls
-    /// have the true ones.
-    pub switch_after: u32,
+    /// Zero.
+    pub reserved: u32,
     /// What holds the call back until *go*.
     pub gate: Gate,
 }
@@ -108,7 +107,7 @@ impl WindowOrder {
             patience_ns: 0,
             owner: WindowOwner::default(),
             repeats: NonZeroU32::MIN,
-            switch_after: 0,
+            reserved: 0,
             gate: Gate::Stream,
         }
     }

@@ -29,8 +29,6 @@ pub struct WorkerSetup {
     pub guarded: [u32; 2],
     /// The calls of the windows.
     pub calls: WindowCalls,
-    /// Bytes that a flush between the calls of a graph accesses; 0 for other methods.
-    pub flush_bytes: u64,
     /// What is read in timed windows.
     pub measurand: Measurand,
     /// Bytes of the names of hardware metrics after the modules, each with a line feed.

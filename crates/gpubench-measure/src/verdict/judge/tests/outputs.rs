@@ -236,3 +236,27 @@ fn a_change_in_any_output_disturbs_a_control_window() {
         assert!(control_residuals(&[control]).is_empty(), "output {output}");
     }
 }
+
+#[test]
+fn a_window_that_makes_one_of_several_calls_has_its_outputs_only() {
+    let calls = std::num::NonZeroU32::new(2).unwrap();
+    let tensors = [tensors(), tensors()].concat();
+    let with_outputs = |kind, outputs: usize| {
+        let mut window = window(1, good_output());
+        window.facts.kind = kind;
+        window.facts.outputs[1] = OutputFacts {
+            tensor: 1,
+            ..good_output()
+        };
+        window.facts.output_count = outputs as u32;
+        let windows = [window];
+        let evidence = Evidence {
+            calls,
+            ..evidence(&tensors, &windows, Ending::Stopped)
+        };
+        judge(&evidence).verdict
+    };
+    let (whole, single) = (WindowKind::Timed, WindowKind::Single);
+    assert_eq!([with_outputs(whole, 2), with_outputs(single, 1)], [Verdict::Pass; 2]);
+    assert_eq!([with_outputs(whole, 1), with_outputs(single, 2)], [Verdict::Error; 2]);
+}

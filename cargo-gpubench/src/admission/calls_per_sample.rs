@@ -1,0 +1,247 @@
+//! The number of calls in a sample.
+
+use std::num::NonZeroU32;
+
+use gpubench::catalog::{Recording, Tensor};
+use gpubench_contract::units::size;
+use gpubench_contract::{CacheTreatment, Launching, Method};
+use gpubench_device::Facts;
+use gpubench_protocol::window::CodePlacement;
+use gpubench_protocol::wire::{MAX_BUFFERS, MAX_OUTPUTS};
+
+use super::memory_needed;
+
+/// The number of cold calls in a graph unless the user sets it, as in FlashInfer's benchmark.
+const COLD_CALLS: u32 = 10;
+
+/// Most bytes of the tensors of all calls, unless the user sets the number of calls. Making and
+/// checking the inputs and outputs of a window takes longer with every call, and a call that moves
+/// so much is long enough that a launch costs next to nothing.
+const MOST_BYTES: u64 = 1 << 28;
+
+/// Nanoseconds that the calls of a graph fill: further calls are left out, unless the user sets
+/// their number. A launch is less than 0.2 % of that.
+const COLD_NS: f64 = 1e6;
+
+/// Least number of hot calls. Fewer would spread the first launch, which nothing hides, over too
+/// few calls.
+const FEWEST_HOT_CALLS: u32 = 8;
+
+/// Nanoseconds that hot calls fill, unless the user sets their number. The first launch takes about
+/// 2 µs, or 2.5 % of that.
+const HOT_NS: f64 = 80e3;
+
+/// Least time of a call, in nanoseconds, and most of its bytes and operations in a nanosecond: to
+/// guess how long a call takes that no earlier mode has timed. A guess that is too short costs
+/// time, since more calls are made and checked than needed.
+const GUESSED_NS: f64 = 1_000.0;
+const GUESSED_BYTES_PER_NS: f64 = 2_000.0;
+const GUESSED_OPERATIONS_PER_NS: f64 = 1_000.0;
+
+/// Returns how many calls of `recording` a sample of `method` has: `wanted`, or a default that
+/// depends on the size of its tensors and on `call_ns`, the time of a call in an earlier mode, but
+/// at most as many as their buffers, the cache and the device's free memory allow. Each call has
+/// its own tensors and scratch. `more_scratch` is the number of scratch allocations of others that
+/// alternate with the case.
+pub fn calls_per_sample(
+    method: Method,
+    recording: &Recording,
+    more_scratch: usize,
+    facts: &Facts,
+    wanted: Option<NonZeroU32>,
+    call_ns: Option<f64>,
+) -> NonZeroU32 {
+    let wished = match (method.launching(), method.cache()) {
+        (Launching::Alone, _) => return NonZeroU32::MIN,
+        (_, CacheTreatment::Touched) => wished_hot(recording, wanted, call_ns),
+        (_, CacheTreatment::Flushed | CacheTreatment::Left) => wished_cold(recording, wanted, call_ns),
+    };
+    let calls = wished.min(possible(method, recording, more_scratch, facts));
+    u32::try_from(calls)
+        .ok()
+        .and_then(NonZeroU32::new)
+        .unwrap_or(NonZeroU32::MIN)
+}
+
+/// Returns why the hot calls of a case cannot have tensors of their own, if they cannot.
+pub(super) fn too_large_for_hot_calls(method: Method, recording: &Recording, facts: &Facts) -> Option<String> {
+    let is_hot = method.cache() == CacheTreatment::Touched;
+    if !is_hot || possible(method, recording, 0, facts) >= FEWEST_HOT_CALLS.into() {
+        return None;
+    }
+    let of_call = size(bytes_of_call(recording));
+    let cache = size(facts.device.l2_bytes);
+    let buffers = recording.tensors.len() + recording.plan.scratch.len();
+    Some(format!(
+        "hot calls each have tensors of their own, at least {FEWEST_HOT_CALLS} sets in half of the L2 cache ({cache}): \
+         a set of this case has {buffers} buffers with {of_call} (hint: measure it with `--mode graph`)"
+    ))
+}
+
+/// Cold calls: at least two by default, so that there is something to amortise.
+fn wished_cold(recording: &Recording, wanted: Option<NonZeroU32>, call_ns: Option<f64>) -> u64 {
+    if let Some(wanted) = wanted {
+        return wanted.get().into();
+    }
+    let of_call = recording.tensors.iter().map(Tensor::bytes).fold(0, u64::saturating_add);
+    u64::from(COLD_CALLS)
+        .min(MOST_BYTES / of_call.max(1))
+        .min(call_ns.map_or(u64::MAX, |call_ns| (COLD_NS / call_ns).ceil() as u64))
+        .max(2)
+}
+
+fn wished_hot(recording: &Recording, wanted: Option<NonZeroU32>, call_ns: Option<f64>) -> u64 {
+    let guessed_ns = || {
+        let moved = recording.work.bytes.unwrap_or_else(|| bytes_of_call(recording));
+        let computed = recording.work.flops.unwrap_or_default();
+        let of_memory = moved as f64 / GUESSED_BYTES_PER_NS;
+        GUESSED_NS
+            .max(of_memory)
+            .max(computed as f64 / GUESSED_OPERATIONS_PER_NS)
+    };
+    let filling = || (HOT_NS / call_ns.unwrap_or_else(guessed_ns)).ceil() as u64;
+    wanted
+        .map_or_else(filling, |wanted| wanted.get().into())
+        .max(FEWEST_HOT_CALLS.into())
+}
+
+/// Returns the largest possible number of calls.
+fn possible(method: Method, recording: &Recording, more_scratch: usize, facts: &Facts) -> u64 {
+    let placement = CodePlacement::new(recording, facts.kernels_run_in);
+    let outputs = recording.tensors.iter().filter(|tensor| tensor.role.is_output());
+    let buffers = recording.tensors.len() + recording.plan.scratch.len() + more_scratch;
+    let in_cache = match method.cache() {
+        CacheTreatment::Touched => facts.device.l2_bytes / 2 / bytes_of_call(recording).max(1),
+        CacheTreatment::Flushed | CacheTreatment::Left => u64::MAX,
+    };
+    [
+        (MAX_BUFFERS / buffers.max(1)) as u64,
+        (MAX_OUTPUTS / outputs.count().max(1)) as u64,
+        facts.free_memory.unwrap_or(u64::MAX) / memory_needed(&placement).max(1),
+        in_cache,
+    ]
+    .into_iter()
+    .fold(u64::MAX, u64::min)
+}
+
+/// Returns the bytes of the tensors and the scratch of a call.
+fn bytes_of_call(recording: &Recording) -> u64 {
+    let tensors = recording.tensors.iter().map(Tensor::bytes);
+    tensors
+        .chain(recording.plan.scratch.iter().copied())
+        .fold(0, u64::saturating_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use gpubench::catalog::{DType, Fill, Reference, Role, Tolerance, Work};
+    use gpubench::plan::Plan;
+
+    use super::*;
+
+    const KIB: u64 = 1 << 10;
+    const MIB: u64 = 1 << 20;
+
+    /// A case with `inputs` inputs and one output, each of `bytes` bytes.
+    fn recording(inputs: usize, bytes: u64) -> Recording {
+        let tensor = |role| Tensor {
+            name: "x".to_owned(),
+            dtype: DType::U8,
+            shape: vec![bytes],
+            role,
+            fill: Fill::Bits,
+            tolerance: Tolerance::Exact,
+        };
+        let inputs = (0..inputs).map(|_| tensor(Role::Input));
+        Recording {
+            tensors: inputs.chain([tensor(Role::Output)]).collect(),
+            work: Work::default(),
+            plan: Plan::default(),
+            reference: Reference::Author,
+            execution: Default::default(),
+        }
+    }
+
+    fn facts(free_mib: u64) -> Facts {
+        let mut facts = gpubench_device::cpu::facts(std::num::NonZeroUsize::MIN);
+        facts.free_memory = Some(free_mib * MIB);
+        facts.device.l2_bytes = 48 * MIB;
+        facts
+    }
+
+    fn cold(recording: &Recording, free_mib: u64, wanted: Option<u32>) -> u32 {
+        let wanted = wanted.and_then(NonZeroU32::new);
+        calls_per_sample(Method::Graph, recording, 0, &facts(free_mib), wanted, None).get()
+    }
+
+    fn hot(recording: &Recording, call_ns: Option<f64>) -> u32 {
+        let calls = [Method::Hot, Method::HotGraph]
+            .map(|method| calls_per_sample(method, recording, 0, &facts(100 << 10), None, call_ns).get());
+        assert_eq!(calls[0], calls[1]);
+        calls[0]
+    }
+
+    #[test]
+    fn a_graph_has_ten_calls_or_fewer_if_they_are_large() {
+        let plenty = 100 << 10;
+        assert_eq!(cold(&recording(1, MIB), plenty, None), 10);
+        assert_eq!(cold(&recording(1, 25 * MIB), plenty, None), 5);
+        assert_eq!(cold(&recording(1, 5_000 * MIB), plenty, None), 2);
+        assert_eq!(cold(&recording(1, 100 * MIB), plenty, Some(20)), 20);
+    }
+
+    #[test]
+    fn a_graph_has_fewer_calls_if_they_are_known_to_be_slow() {
+        let calls = |wanted, call_ns| {
+            let recording = recording(1, MIB);
+            calls_per_sample(Method::Graph, &recording, 0, &facts(100 << 10), wanted, Some(call_ns)).get()
+        };
+        assert_eq!(
+            [99e3, 101e3, 300e3, 999e3, 8e6].map(|call_ns| calls(None, call_ns)),
+            [10, 10, 4, 2, 2]
+        );
+        assert_eq!(calls(NonZeroU32::new(10), 8e6), 10);
+    }
+
+    #[test]
+    fn a_sample_has_no_more_calls_than_buffers_outputs_and_memory_allow() {
+        let plenty = 100 << 10;
+        assert_eq!(cold(&recording(8, MIB), plenty, Some(60)), (MAX_BUFFERS / 9) as u32);
+        assert_eq!(cold(&recording(0, MIB), plenty, Some(1_000)), MAX_OUTPUTS as u32);
+        // Three copies of the input and one for the author, five of the output and one for the
+        // author.
+        assert_eq!(cold(&recording(1, MIB), 35, None), 3);
+        assert_eq!(cold(&recording(1, MIB), 1, None), 1);
+    }
+
+    #[test]
+    fn modes_without_several_calls_make_one() {
+        for method in [Method::Cold, Method::Warm] {
+            let wanted = NonZeroU32::new(20);
+            let calls = calls_per_sample(method, &recording(1, 1), 0, &facts(1 << 10), wanted, None);
+            assert_eq!(calls, NonZeroU32::MIN);
+        }
+    }
+
+    #[test]
+    fn hot_calls_fill_the_same_time_with_at_least_eight() {
+        let small = recording(1, KIB);
+        assert_eq!([2e3, 5e3, 1e6].map(|call_ns| hot(&small, Some(call_ns))), [40, 16, 8]);
+        assert_eq!(hot(&small, None), (MAX_BUFFERS / 2) as u32);
+        // 2 MiB take at least 1 µs to move.
+        assert_eq!(hot(&recording(1, MIB), None), 12, "half of the cache holds so many");
+    }
+
+    #[test]
+    fn hot_calls_that_do_not_fit_into_half_of_the_cache_are_refused() {
+        let refused = |method, bytes| too_large_for_hot_calls(method, &recording(1, bytes), &facts(1 << 10));
+        for method in [Method::Hot, Method::HotGraph] {
+            assert_eq!(refused(method, 3 * MIB / 2), None);
+            let reason = refused(method, 3 * MIB / 2 + 1).expect("it is refused");
+            assert!(reason.contains("`--mode graph`"), "{reason}");
+        }
+        for method in [Method::Cold, Method::Warm, Method::Graph] {
+            assert_eq!(refused(method, 100 * MIB), None);
+        }
+    }
+}

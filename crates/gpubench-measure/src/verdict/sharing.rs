@@ -1,0 +1,171 @@
+//! Whether the calls of a sample share work: a call among others, compared with a call alone.
+
+use super::conservation::observed_ns;
+use super::{Evidence, WindowEvidence};
+use gpubench_contract::Sharing;
+use gpubench_protocol::window::WindowKind;
+use gpubench_protocol::wire::WindowEnd;
+use gpubench_stats::{TimingAudit, median};
+
+/// Least number of windows that make one call alone, and of their control windows.
+const FEWEST: usize = 4;
+
+/// What calls that share nothing can save by being together, beyond the launch of the tool's own
+/// kernel: this, in nanoseconds, ...
+const TOLERANCE_NS: f64 = 300.0;
+
+/// ... and this share of a call.
+const TOLERANCE: f64 = 0.03;
+
+/// Returns what the calls of a sample save by being together. `None` if a window has one call, if
+/// the referee's clock does not check the claims, or if there are too few windows.
+pub fn sharing(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> Option<Sharing> {
+    let calls = f64::from(evidence.calls.get());
+    let bound_ns = balance?.bound_ns;
+    let of_kind = |windows: &[&WindowEvidence], kind, value: fn(&WindowEvidence) -> Option<f64>, least: usize| {
+        let checked = windows.iter().filter(|window| window.facts.end == WindowEnd::Checked);
+        let values: Vec<f64> = checked
+            .filter(|window| window.facts.kind == kind)
+            .filter_map(|window| value(window))
+            .collect();
+        median(&values).filter(|_| values.len() >= least)
+    };
+    let sampled = evidence.sampled();
+    let [control, control_single] =
+        [evidence.control.windows, evidence.control.singles].map(|windows| windows.iter().collect::<Vec<_>>());
+    let alone = |windows, kind| {
+        let claimed_ns = of_kind(windows, kind, WindowEvidence::elapsed_ns, FEWEST)?;
+        let unclaimed_ns = of_kind(windows, kind, unclaimed_ns, FEWEST)?;
+        Some((claimed_ns, unclaimed_ns))
+    };
+    let (alone_ns, unclaimed_alone_ns) = alone(&sampled, WindowKind::Single)?;
+    let (twin_alone_ns, usual_ns) = alone(&control_single, WindowKind::SingleControl)?;
+    let together_ns = of_kind(&sampled, WindowKind::Timed, WindowEvidence::elapsed_ns, 1)? / calls;
+    let twin_together_ns = of_kind(&control, WindowKind::Control, WindowEvidence::elapsed_ns, 1)? / calls;
+    // A claim that is too short for the referee's clock does not count.
+    let hidden_ns = Some(unclaimed_alone_ns - usual_ns).filter(|hidden_ns| *hidden_ns > bound_ns);
+    let alone_ns = alone_ns + hidden_ns.unwrap_or_default();
+    let launch_ns = (twin_alone_ns - twin_together_ns).max(0.0);
+    Some(Sharing {
+        alone_ns,
+        together_ns,
+        launch_ns,
+        shared_ns: alone_ns - together_ns - launch_ns,
+        tolerance_ns: TOLERANCE_NS + TOLERANCE * together_ns,
+    })
+}
+
+fn unclaimed_ns(window: &WindowEvidence) -> Option<f64> {
+    Some(observed_ns(window) - window.elapsed_ns()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+    use std::ops::Range;
+
+    use bytemuck::Zeroable;
+    use gpubench_device::ClockBound;
+    use gpubench_protocol::window::Gate;
+    use gpubench_protocol::wire::{Claim, Measurand, WindowFacts};
+    use gpubench_stats::{Clocked, ClockedTurn};
+
+    use super::*;
+    use crate::verdict::{ControlWindows, Ending, Execution};
+
+    /// What a window takes by the referee's clock beyond the calls.
+    const USUAL_NS: f64 = 293_000.0;
+
+    fn window(kind: WindowKind, claimed_ns: f64, hidden_ns: f64) -> WindowEvidence {
+        let facts = WindowFacts {
+            kind,
+            s2_ns: (USUAL_NS + claimed_ns + hidden_ns) as u64,
+            ..WindowFacts::zeroed()
+        };
+        let claim = Claim {
+            elapsed_ns: claimed_ns,
+            ..Claim::empty(1)
+        };
+        WindowEvidence::new(Box::new(facts), Some(Box::new(claim)))
+    }
+
+    fn balance() -> TimingAudit {
+        let turn = ClockedTurn {
+            windows: vec![
+                Clocked {
+                    claim_ns: 10_000.0,
+                    residual_ns: USUAL_NS
+                };
+                8
+            ],
+            control_ns: vec![USUAL_NS; 8],
+        };
+        TimingAudit::of(&[turn], &[]).expect("there are enough windows")
+    }
+
+    /// Ten calls that take `together_ns` each, and one that takes `alone_ns`. The launch of the
+    /// tool's own kernel takes 2 µs more alone than among ten.
+    fn shared(together_ns: f64, alone_ns: f64, hidden_ns: f64, singles: usize) -> Option<Sharing> {
+        let sampled = vec![window(WindowKind::Timed, 10.0 * together_ns, 0.0); 5];
+        let single = vec![window(WindowKind::Single, alone_ns, hidden_ns); singles];
+        let windows = [sampled, single].concat();
+        let control = vec![window(WindowKind::Control, 20_000.0, 0.0); 5];
+        let control_singles = vec![window(WindowKind::SingleControl, 4_000.0, 0.0); 5];
+        let warm_ups: [Range<usize>; 0] = [];
+        let evidence = Evidence {
+            measurand: Measurand::Time,
+            tensors: &[],
+            calls: NonZeroU32::new(10).unwrap(),
+            scratch: &[],
+            windows: &windows,
+            ending: Ending::Stopped,
+            last_call: 1,
+            execution: &Execution::Sealed,
+            gate: Gate::Stream,
+            clock_bound: &ClockBound::Exclusive,
+            floor_ns: None,
+            worker: 1,
+            warm_ups: &warm_ups,
+            control: ControlWindows {
+                windows: &control,
+                singles: &control_singles,
+                ..ControlWindows::default()
+            },
+            other_clients: None,
+            open_sandboxes: &[],
+        };
+        sharing(&evidence, Some(&balance()))
+    }
+
+    #[test]
+    fn calls_that_are_hidden_behind_each_other_as_the_twins_are_share_nothing() {
+        let honest = shared(1_500.0, 3_600.0, 0.0, 5).expect("there are enough windows");
+        assert_eq!((honest.launch_ns, honest.shared_ns.round()), (2_000.0, 100.0));
+        assert!(!honest.is_likely());
+        let long = shared(71_700.0, 74_100.0, 0.0, 5).expect("there are enough windows");
+        assert!(!long.is_likely(), "{long:?}");
+        let slower_together = shared(29_000.0, 27_700.0, 0.0, 5).expect("there are enough windows");
+        assert!(!slower_together.is_likely());
+    }
+
+    #[test]
+    fn a_call_that_takes_longer_alone_than_the_launch_explains_shares_work() {
+        // A chain of dependent operations, of which the first call makes those of all ten.
+        let cheating = shared(2_100.0, 11_900.0, 0.0, 5).expect("there are enough windows");
+        assert!(cheating.is_likely(), "{cheating:?}");
+        let in_pairs = shared(5_600.0, 10_000.0, 0.0, 5).expect("there are enough windows");
+        assert!(in_pairs.is_likely(), "{in_pairs:?}");
+    }
+
+    #[test]
+    fn a_call_alone_cannot_hide_its_time_from_the_referee() {
+        let lying = shared(2_100.0, 4_000.0, 8_000.0, 5).expect("there are enough windows");
+        assert_eq!(lying.alone_ns, 12_000.0);
+        assert!(lying.is_likely());
+    }
+
+    #[test]
+    fn few_windows_say_nothing() {
+        assert_eq!(shared(2_000.0, 4_000.0, 0.0, FEWEST - 1), None);
+    }
+}
