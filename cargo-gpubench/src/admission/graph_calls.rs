@@ -4,10 +4,10 @@ use std::num::NonZeroU32;
 
 use gpubench::catalog::{Recording, Tensor};
 use gpubench_device::Facts;
-use gpubench_protocol::window::CodePlacement;
-use gpubench_protocol::wire::{MAX_BUFFERS, MAX_OUTPUTS};
+use gpubench_protocol::window::{Allocations, CodePlacement};
+use gpubench_protocol::wire::{MAX_ALLOCATIONS, MAX_BUFFERS, MAX_OUTPUTS};
 
-use super::memory_needed;
+use super::memory_needed_in_turns;
 
 /// The number of calls in a graph unless the user sets it, as in FlashInfer's benchmark.
 const DEFAULT_CALLS: u32 = 10;
@@ -24,10 +24,10 @@ const DEFAULT_NS: f64 = 1e6;
 /// Returns how many calls of `recording` a graph holds: `wanted`, or a default that depends on the
 /// size of its tensors and on `call_ns`, the time of a call in an earlier mode, but at most as many
 /// as their buffers and the device's free memory allow. Each call has its own tensors and scratch.
-/// `more_scratch` is the number of scratch allocations of a baseline that alternates with the case.
+/// `rivals` are measured alternately with the case, and their graphs have as many calls.
 pub fn calls_in_graph(
     recording: &Recording,
-    more_scratch: usize,
+    rivals: &[&Recording],
     facts: &Facts,
     wanted: Option<NonZeroU32>,
     call_ns: Option<f64>,
@@ -38,7 +38,10 @@ pub fn calls_in_graph(
         .iter()
         .filter(|tensor| tensor.role.is_output())
         .count();
-    let buffers = recording.tensors.len() + recording.plan.scratch.len() + more_scratch;
+    let sides = || std::iter::once(&recording).chain(rivals);
+    let scratch = || sides().map(|side| side.plan.scratch.len());
+    let of_side = recording.tensors.len() + scratch().max().unwrap_or(0);
+    let of_all = Allocations::of(&recording.tensors, scratch()).number();
     let bytes = recording.tensors.iter().map(Tensor::bytes).fold(0, u64::saturating_add);
     let wished = match wanted {
         Some(wanted) => wanted.get().into(),
@@ -49,9 +52,10 @@ pub fn calls_in_graph(
             .max(2),
     };
     let possible = [
-        (MAX_BUFFERS / buffers.max(1)) as u64,
+        (MAX_BUFFERS / of_side.max(1)) as u64,
+        (MAX_ALLOCATIONS / of_all.max(1)) as u64,
         (MAX_OUTPUTS / outputs.max(1)) as u64,
-        facts.free_memory.unwrap_or(u64::MAX) / memory_needed(&placement).max(1),
+        facts.free_memory.unwrap_or(u64::MAX) / memory_needed_in_turns(&placement, rivals.iter().copied()).max(1),
     ];
     let calls = possible.into_iter().fold(wished, u64::min);
     u32::try_from(calls)
@@ -92,7 +96,7 @@ mod tests {
     fn calls(recording: &Recording, free_mib: u64, wanted: Option<u32>) -> u32 {
         let mut facts = gpubench_device::cpu::facts(std::num::NonZeroUsize::MIN);
         facts.free_memory = Some(free_mib * MIB);
-        calls_in_graph(recording, 0, &facts, wanted.and_then(NonZeroU32::new), None).get()
+        calls_in_graph(recording, &[], &facts, wanted.and_then(NonZeroU32::new), None).get()
     }
 
     #[test]
@@ -107,7 +111,7 @@ mod tests {
     #[test]
     fn a_graph_has_fewer_calls_if_they_are_known_to_be_slow() {
         let facts = gpubench_device::cpu::facts(std::num::NonZeroUsize::MIN);
-        let calls = |wanted, call_ns| calls_in_graph(&recording(1, 1), 0, &facts, wanted, Some(call_ns)).get();
+        let calls = |wanted, call_ns| calls_in_graph(&recording(1, 1), &[], &facts, wanted, Some(call_ns)).get();
         assert_eq!(
             [99e3, 101e3, 300e3, 999e3, 8e6].map(|call_ns| calls(None, call_ns)),
             [10, 10, 4, 2, 2]
@@ -124,5 +128,22 @@ mod tests {
         // author.
         assert_eq!(calls(&recording(1, 1), 35, None), 3);
         assert_eq!(calls(&recording(1, 1), 1, None), 1);
+    }
+
+    #[test]
+    fn a_rival_has_outputs_and_scratch_of_its_own_in_the_graph() {
+        let mut facts = gpubench_device::cpu::facts(std::num::NonZeroUsize::MIN);
+        let mut calls = |rivals: &[&Recording], free_mib| {
+            facts.free_memory = Some(free_mib * MIB);
+            calls_in_graph(&recording(1, 1), rivals, &facts, NonZeroU32::new(100), None).get()
+        };
+        let mut rival = recording(1, 1);
+        assert_eq!(calls(&[], 100 << 10), 32);
+        assert_eq!(calls(&[&rival], 100 << 10), 32);
+        assert_eq!(calls(&[&rival; 6], 100 << 10), 192 / 8);
+        assert_eq!([calls(&[], 100), calls(&[&rival], 100)], [10, 9]);
+        rival.plan.scratch = vec![MIB; 6];
+        assert_eq!(calls(&[&rival], 100 << 10), 64 / 8);
+        assert_eq!(calls(&[&rival], 34), 2);
     }
 }

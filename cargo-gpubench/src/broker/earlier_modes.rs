@@ -39,7 +39,7 @@ pub(super) fn another(
     facts: &Facts,
     graph_calls: Option<NonZeroU32>,
 ) -> Another {
-    let calls = calls_in_graph(recording, 0, facts, graph_calls, None);
+    let calls = calls_in_graph(recording, &[], facts, graph_calls, None);
     let of_one = memory_needed(&CodePlacement::new(recording, facts.kernels_run_in));
     let needed = of_one.saturating_mul(calls.get().into());
     let has_room = needed <= facts.free_memory.unwrap_or(u64::MAX) / MOST;

@@ -10,6 +10,7 @@ use super::lane_context::LaneContext;
 use super::recording::preparation::{CaseInputs, PreparedCase};
 use super::settings::Company;
 use crate::admission::calls_in_graph;
+use gpubench::catalog::Recording;
 use gpubench_contract::Method;
 use gpubench_measure::clients::WorkerReading;
 use gpubench_measure::measurement::{
@@ -70,6 +71,7 @@ impl Lane<'_, '_> {
             .map(|(job, _)| job.announced.reading().label(&job.case.full_name()));
         let labels: Vec<String> = labels.collect();
         let rivals = entrants[1..].iter().map(|(_, prepared)| *prepared).chain(baseline);
+        let rivals: Vec<&Recording> = rivals.map(|rival| &rival.recorded.recording).collect();
         let recording = &prepared.recorded.recording;
         let inputs = CaseInputs {
             annotation: None,
@@ -80,13 +82,7 @@ impl Lane<'_, '_> {
                 Purpose::Counts(_) | Purpose::Audit(_) => one_by_one(first.announced.mode),
             },
             flush_bytes: settings.flush_bytes,
-            graph_calls: calls_in_graph(
-                recording,
-                rivals.map(|rival| rival.recorded.recording.plan.scratch.len()).sum(),
-                selected.facts,
-                options.graph_calls,
-                earlier.call_ns,
-            ),
+            graph_calls: calls_in_graph(recording, &rivals, selected.facts, options.graph_calls, earlier.call_ns),
         };
         earlier.idle_workers.before(another(
             first.timed_left,

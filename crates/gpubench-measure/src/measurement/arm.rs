@@ -17,7 +17,7 @@ use super::protocol::Protocol;
 use super::rest::Rests;
 use super::run_mode::RunMode;
 use super::samples::Samples;
-use super::sequence::{Sequencer, WindowOutcome};
+use super::sequence::{Sequencer, WindowOutcome, WindowUser};
 use super::stopping::Stopping;
 use crate::clients::{Observation, ObserverProgram, ObserverTask, RoleFailure, WorkerClient};
 use crate::verdict::{Ending, Evidence, WindowEvidence, balance, judge};
@@ -95,14 +95,18 @@ impl Context<'_> {
         }
     }
 
-    /// Runs a window of the control worker, if there is one.
+    /// Runs a window of the control worker, if there is one, on the tensors of `side`.
     ///
     /// # Errors
     /// If anything but the control worker fails.
-    pub(super) fn run_in_control_worker(&mut self, kind: WindowKind) -> Result<Option<WindowEvidence>, MeasureError> {
+    pub(super) fn run_in_control_worker(
+        &mut self,
+        kind: WindowKind,
+        side: WindowOwner,
+    ) -> Result<Option<WindowEvidence>, MeasureError> {
         let before = self.controls;
         self.controls += 1;
-        self.control.run_window(&mut self.sequencer, kind, before)
+        self.control.run_window(&mut self.sequencer, kind, side, before)
     }
 }
 
@@ -136,10 +140,9 @@ impl<'a> Arm<'a> {
     pub(super) fn new(
         TurnCase { case, entrant }: TurnCase<'a>,
         protocol: &'a Protocol<'a>,
-        scratch: &'a [u64],
         pool: WorkerPool<'a>,
     ) -> Arm<'a> {
-        let evidence = EvidenceBuilder::new(case, protocol, scratch);
+        let evidence = EvidenceBuilder::new(case, protocol);
         Arm {
             owner: pool.owner(),
             standing: entrant.standing,
@@ -487,7 +490,7 @@ impl<'a> Arm<'a> {
 
     fn control_window(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, MeasureError> {
         if self.controls.runner == Runner::ControlWorker {
-            let window = context.run_in_control_worker(WindowKind::Control)?;
+            let window = context.run_in_control_worker(WindowKind::Control, self.owner)?;
             self.controls.windows.extend(window);
             return Ok(Step::Done);
         }
@@ -503,7 +506,10 @@ impl<'a> Arm<'a> {
     ) -> Result<Step, MeasureError> {
         let before = context.controls;
         context.controls += 1;
-        match context.sequencer.run_control_window(worker, self.owner, kind, before)? {
+        match context
+            .sequencer
+            .run_control_window(worker, WindowUser::of_side(self.owner), kind, before)?
+        {
             WindowOutcome::Ended(evidence) => match fault_of(&evidence) {
                 None => {
                     self.controls.windows.push(evidence);
@@ -528,7 +534,7 @@ impl<'a> Arm<'a> {
         for _ in 0..ALONE {
             self.controls
                 .alone
-                .extend(context.run_in_control_worker(WindowKind::Control)?);
+                .extend(context.run_in_control_worker(WindowKind::Control, self.owner)?);
         }
         Ok(())
     }
@@ -592,7 +598,7 @@ impl<'a> Arm<'a> {
         self.evidence.last_call = context.begun;
         match context
             .sequencer
-            .run_window(worker, self.owner, context.begun, kind, repetition)?
+            .run_window(worker, WindowUser::of_side(self.owner), context.begun, kind, repetition)?
         {
             WindowOutcome::Ended(evidence) => self.evidence.windows.push(evidence),
             WindowOutcome::Lost(evidence, ending) => {

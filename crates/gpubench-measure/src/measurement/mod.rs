@@ -7,7 +7,6 @@
 mod arm;
 mod batch;
 mod budget;
-mod buffers;
 mod case;
 mod checks;
 mod confirmation;

@@ -11,22 +11,26 @@ use crate::window::{KeyPurpose, Maker, WindowId};
 use gpubench_device::harness::{Batch, Nanoseconds, Revealed, Ticket};
 
 /// Returns the inputs with their roles.
-fn restored_inputs(case: &OpenCase) -> impl Iterator<Item = (Role, &Buffer, &PristineBuffers)> {
-    let tensors = case.recording.tensors.iter().zip(&case.buffers);
+fn restored_inputs<'c>(
+    case: &'c OpenCase,
+    side: &'c [Buffer],
+) -> impl Iterator<Item = (Role, &'c Buffer, &'c PristineBuffers)> {
+    let tensors = case.recording.tensors.iter().zip(side);
     tensors.filter_map(|(tensor, buffer)| Some((tensor.role, buffer, buffer.pristine.as_ref()?)))
 }
 
 impl Referee {
-    /// Queues the preparation of buffers and caches for a call of the case's method. No step waits
-    /// for the host, so a gap between two timestamps is the device's.
+    /// Queues the preparation of a side's buffers, and of the caches for a call of the case's
+    /// method. No step waits for the host, so a gap between two timestamps is the device's.
     pub(super) fn prepare(
         &mut self,
         case: &OpenCase,
+        side: &[Buffer],
         place: WindowId,
         batch: &mut Batch,
     ) -> Result<Preparation, RefereeError> {
         let s0 = self.stamp(batch)?;
-        self.restore(case, place)?;
+        self.restore(side, place)?;
         let flush_begins = self.stamp(batch)?;
         match case.calls.method {
             Method::Cold | Method::Graph => self.flush()?,
@@ -42,11 +46,11 @@ impl Referee {
 
     /// Poisons outputs and scratch with their redzones, and copies the inputs to the worker with
     /// decoy lines in them.
-    pub(super) fn restore(&mut self, case: &OpenCase, place: WindowId) -> Result<(), RefereeError> {
+    pub(super) fn restore(&mut self, side: &[Buffer], place: WindowId) -> Result<(), RefereeError> {
         let poison = self.seeds.key(KeyPurpose::Poison, place);
         let decoys = self.seeds.key(KeyPurpose::Decoys, place);
         let (driver, stream) = (&mut *self.driver, self.stream);
-        for buffer in &case.buffers {
+        for buffer in side {
             let layout = buffer.layout;
             let start = buffer.shared.address;
             let Some(pristine) = &buffer.pristine else {
@@ -69,12 +73,12 @@ impl Referee {
     /// Takes the time and replaces the decoys with the true lines. The timed calls follow at once.
     pub(super) fn reveal(
         &mut self,
-        case: &OpenCase,
+        side: &[Buffer],
         place: WindowId,
         batch: &mut Batch,
     ) -> Result<Ticket<Nanoseconds>, RefereeError> {
         let decoys = self.seeds.key(KeyPurpose::Decoys, place);
-        let inputs = case.buffers.iter().filter_map(|buffer| {
+        let inputs = side.iter().filter_map(|buffer| {
             Some(Revealed {
                 target: buffer.address(),
                 source: buffer.pristine.as_ref()?.current,
@@ -89,8 +93,8 @@ impl Referee {
     /// them. Where the tool makes the inputs, only the decoy lines differ, so that a kernel must
     /// read them all to notice. The crate's own inputs are replaced as a whole, because a mixture
     /// of two may be invalid. Constants never change.
-    pub(super) fn show_other_inputs(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
-        for (role, buffer, pristine) in restored_inputs(case) {
+    pub(super) fn show_other_inputs(&mut self, case: &OpenCase, side: &[Buffer]) -> Result<(), RefereeError> {
+        for (role, buffer, pristine) in restored_inputs(case, side) {
             let source = match (role, pristine.maker) {
                 (Role::Constant, _) => pristine.current,
                 (_, Maker::Harness) => continue,
@@ -104,10 +108,15 @@ impl Referee {
 
     /// Replaces the inputs that [`show_other_inputs`](Referee::show_other_inputs) has replaced as a
     /// whole. Poisons the outputs and scratch again if the key says so.
-    pub(super) fn show_true_inputs(&mut self, case: &OpenCase, place: WindowId) -> Result<(), RefereeError> {
+    pub(super) fn show_true_inputs(
+        &mut self,
+        case: &OpenCase,
+        side: &[Buffer],
+        place: WindowId,
+    ) -> Result<(), RefereeError> {
         let poison = self.seeds.key(KeyPurpose::Poison, place);
         let (driver, stream) = (&mut *self.driver, self.stream);
-        for (role, buffer, pristine) in restored_inputs(case) {
+        for (role, buffer, pristine) in restored_inputs(case, side) {
             if role != Role::Constant && pristine.maker != Maker::Harness {
                 driver.copy(stream, buffer.address(), pristine.current, buffer.layout.len)?;
             }
@@ -115,7 +124,7 @@ impl Referee {
         if !self.seeds.outputs_change_too(place) {
             return Ok(());
         }
-        for buffer in case.buffers.iter().filter(|buffer| buffer.pristine.is_none()) {
+        for buffer in side.iter().filter(|buffer| buffer.pristine.is_none()) {
             let (start, bytes) = (buffer.layout.offset, buffer.layout.len);
             self.harness
                 .noise(driver, stream, buffer.address(), bytes, poison, start)?;

@@ -17,7 +17,7 @@ use super::stopwatch::Stopwatch;
 use super::tracing::Tracing;
 use super::twin::Twin;
 use crate::replay::FlushBuffer;
-use crate::window::WindowKind;
+use crate::window::{Allocations, WindowKind};
 use crate::wire::{
     BufferLayout, Channel, Frame, Measurand, Observer, PageAddresses, SandboxReport, SharedPage, WindowOrder,
     from_worker, module_descriptors,
@@ -54,16 +54,22 @@ pub(super) struct Assignment {
     memories: Vec<Memory>,
     /// The buffers that the call uses.
     pub(super) buffers: Buffers,
-    /// The addresses and bytes of the outputs that are checked, in tensor order.
-    pub(super) outputs: Vec<(DevicePtr, u64)>,
+    /// The sides whose outputs it has: its own, or all of them in the control worker.
+    sides: Vec<Side>,
     /// What a sanitizer's worker has between the shared buffers and `buffers`.
     copies: Option<Copies>,
     pub(super) observer: Observer,
     pub(super) call: Call,
+    pub(super) annotation: Option<Annotation>,
+}
+
+/// What the tool's own work in a window uses of a side.
+struct Side {
+    /// The addresses and bytes of the outputs that are checked, in tensor order.
+    outputs: Vec<(DevicePtr, u64)>,
     /// The twin for control windows. A worker with the user's host code has none, because that code
     /// could manipulate it.
     twin: Option<Twin>,
-    pub(super) annotation: Option<Annotation>,
 }
 
 impl Worker {
@@ -145,7 +151,10 @@ impl Assignment {
         let page = descriptors.next().ok_or(WorkerError::Order("the page is missing"))?;
         let page = SharedPage::open(page).map_err(WorkerError::Page)?;
         let on_device = driver.register(page.on_host().base(), page.bytes())?;
-        let (buffers, memories) = map_buffers(driver, setup.layouts, descriptors, &setup.recording)?;
+        let allocations = setup.allocations();
+        let (mapped, memories) = map_buffers(driver, &allocations, setup.layouts, descriptors, &setup.recording)?;
+        let sides = allocations.of_sides().iter().map(|positions| mapped.at(positions));
+        let sides: Vec<Buffers> = sides.collect();
         let confinement = sandbox.map_or(Confinement::Closed, |sandbox| sandbox.close(guarded(setup.guarded)));
         channel.send_record(from_worker::SANDBOX, &SandboxReport::from(&confinement))?;
         let modules = setup
@@ -154,7 +163,13 @@ impl Assignment {
             .map(|(source, file)| Ok((*source, driver.load(ModuleImage::File(file))?)))
             .collect::<Result<Vec<(u32, Module)>, DeviceError>>()
             .map_err(WorkerError::Plan)?;
-        let outputs = buffers.outputs();
+        let twin = |buffers| setup.hosted.is_none().then(|| Twin::of(buffers, setup.launches));
+        let touched = sides.iter().map(|buffers| Side {
+            outputs: buffers.outputs(),
+            twin: twin(buffers),
+        });
+        let touched = touched.collect();
+        let buffers = sides.into_iter().next().ok_or(WorkerError::Order("it has no side"))?;
         let (copies, buffers) = match setup.observer {
             Observer::None | Observer::Profiler => (None, buffers),
             Observer::Sanitizer => {
@@ -162,7 +177,6 @@ impl Assignment {
                 (Some(copies), own)
             }
         };
-        let twin = setup.hosted.is_none().then(|| Twin::of(&buffers, setup.launches));
         let work = match setup.hosted {
             Some(order) => {
                 let tensors = setup.recording.tensors.len();
@@ -189,23 +203,32 @@ impl Assignment {
             memories,
             annotation: setup.annotation.map(Annotation::begin).transpose()?,
             buffers,
-            outputs,
+            sides: touched,
             copies,
             observer: setup.observer,
             call,
-            twin,
         })
+    }
+
+    /// Returns the side of a window. A worker under test has only its own.
+    fn side(&self, order: &WindowOrder) -> Result<&Side, DeviceError> {
+        let side = match &self.sides[..] {
+            [own] => Some(own),
+            all => all.get(order.side.position()),
+        };
+        side.ok_or_else(|| DeviceError::Unsupported("run a window of a side that it does not have".to_owned()))
     }
 
     /// Queues the call of a window, or its twin. A profiler sees only the call.
     pub(super) fn queue(
         &self,
-        kind: WindowKind,
+        order: &WindowOrder,
         driver: &mut dyn Driver,
         harness: &Harness,
         stream: Stream,
     ) -> Result<(), DeviceError> {
-        match (kind, &self.twin) {
+        let kind = order.kind;
+        match (kind, &self.side(order)?.twin) {
             (WindowKind::Control, Some(twin)) => twin.queue(driver, harness, stream),
             // On the thread of a call, so that it takes as long to get there.
             (WindowKind::Empty, _) => driver.host_call(stream, Box::new(|| Ok(()))),
@@ -260,7 +283,7 @@ impl Assignment {
     ) -> Result<(), DeviceError> {
         let on_device = self.on_device.in_window(order.window);
         let keys = on_device.keys();
-        for (output, (address, bytes)) in self.outputs.iter().copied().enumerate() {
+        for (output, (address, bytes)) in self.side(order)?.outputs.iter().copied().enumerate() {
             let digest = on_device.digest(output);
             harness.digest(driver, stream, address, bytes, keys, order.kind.coverage(), digest)?;
         }
@@ -302,20 +325,25 @@ fn begin_sandbox(setup: &Setup, frame: &Frame, channel: &Channel) -> Option<Sand
     Some(Sandbox::begin(role, &kept, private.as_deref()))
 }
 
-/// Maps the buffers. Returns them with their allocations.
+/// Maps the buffers. Returns them with their allocations, in the order of `allocations`.
 fn map_buffers(
     driver: &mut dyn Driver,
+    allocations: &Allocations,
     layouts: Vec<BufferLayout>,
     mut descriptors: impl Iterator<Item = OwnedFd>,
     recording: &Recording,
 ) -> Result<(Buffers, Vec<Memory>), WorkerError> {
     let mut memories = Vec::with_capacity(layouts.len());
     let mut buffers = Vec::with_capacity(layouts.len());
-    for (position, layout) in layouts.into_iter().enumerate() {
+    let uses = allocations.first_uses();
+    if uses.len() != layouts.len() {
+        return Err(WorkerError::Order("it has other buffers than its recording"));
+    }
+    for ((_, index), layout) in uses.into_iter().zip(layouts) {
         let descriptor = descriptors.next().ok_or(WorkerError::Order("a buffer is missing"))?;
         let memory = driver.import(descriptor, layout.allocation)?;
         memories.push(memory);
-        let (name, role) = describe_buffer(recording, position);
+        let (name, role) = describe_buffer(recording, index);
         let access = if matches!(role, Role::Input | Role::Constant) {
             Access::Read
         } else {

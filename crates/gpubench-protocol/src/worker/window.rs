@@ -65,7 +65,7 @@ impl Worker {
         let bundle = case.call.bundle(order.repeats, driver, stream)?;
         driver.wait_value(stream, DevicePtr(on_device.go()), order.window)?;
         let queue = |driver: &mut dyn Driver, calls: u32| {
-            (0..calls).try_for_each(|_| case.queue(order.kind, driver, harness, stream))
+            (0..calls).try_for_each(|_| case.queue(order, driver, harness, stream))
         };
         let queued = queue(driver, order.switch_after).and_then(|()| {
             if order.switch_after > 0 {
@@ -102,7 +102,7 @@ impl Worker {
         let (case, device) = (&self.assignment, &mut self.device);
         let (driver, harness, stream) = (&mut *device.driver, &device.harness, device.stream);
         let called_at = Instant::now();
-        let called = (0..order.repeats.get()).try_for_each(|_| case.queue(order.kind, driver, harness, stream));
+        let called = (0..order.repeats.get()).try_for_each(|_| case.queue(order, driver, harness, stream));
         let host_ns = called_at.elapsed().as_nanos() as f64;
         match called.and_then(|()| driver.synchronize_all()) {
             Ok(()) => {}

@@ -152,7 +152,7 @@ fn interruptible(
     });
     let outcome = sequencer.release(
         &mut worker_client,
-        WindowOwner::default(),
+        WindowUser::of_side(WindowOwner::default()),
         WINDOW,
         WindowKind::Timed,
         Repetition::ONE,
