@@ -145,7 +145,6 @@ fn main() -> Result<(), Box<dyn Error>> {
                     search: &[],
                 },
                 calls: WindowCalls::one(Method::Cold),
-                flush_bytes: 0,
                 floor_ns: None,
                 own_modules: &[],
                 annotation: None,

@@ -6,10 +6,10 @@ use gpubench::catalog::{Recording, Tensor};
 use gpubench_contract::units::size;
 use gpubench_contract::{CacheTreatment, Launching, Method};
 use gpubench_device::Facts;
-use gpubench_protocol::window::CodePlacement;
-use gpubench_protocol::wire::{MAX_BUFFERS, MAX_OUTPUTS};
+use gpubench_protocol::window::{Allocations, CodePlacement};
+use gpubench_protocol::wire::{MAX_ALLOCATIONS, MAX_BUFFERS, MAX_OUTPUTS};
 
-use super::memory_needed;
+use super::memory_needed_in_turns;
 
 /// The number of cold calls in a graph unless the user sets it, as in FlashInfer's benchmark.
 const COLD_CALLS: u32 = 10;
@@ -41,12 +41,12 @@ const GUESSED_OPERATIONS_PER_NS: f64 = 1_000.0;
 /// Returns how many calls of `recording` a sample of `method` has: `wanted`, or a default that
 /// depends on the size of its tensors and on `call_ns`, the time of a call in an earlier mode, but
 /// at most as many as their buffers, the cache and the device's free memory allow. Each call has
-/// its own tensors and scratch. `more_scratch` is the number of scratch allocations of others that
-/// alternate with the case.
+/// its own tensors and scratch. `rivals` are measured alternately with the case, and their samples
+/// have as many calls.
 pub fn calls_per_sample(
     method: Method,
     recording: &Recording,
-    more_scratch: usize,
+    rivals: &[&Recording],
     facts: &Facts,
     wanted: Option<NonZeroU32>,
     call_ns: Option<f64>,
@@ -56,7 +56,7 @@ pub fn calls_per_sample(
         (_, CacheTreatment::Touched) => wished_hot(recording, wanted, call_ns),
         (_, CacheTreatment::Flushed | CacheTreatment::Left) => wished_cold(recording, wanted, call_ns),
     };
-    let calls = wished.min(possible(method, recording, more_scratch, facts));
+    let calls = wished.min(possible(method, recording, rivals, facts));
     u32::try_from(calls)
         .ok()
         .and_then(NonZeroU32::new)
@@ -66,7 +66,7 @@ pub fn calls_per_sample(
 /// Returns why the hot calls of a case cannot have tensors of their own, if they cannot.
 pub(super) fn too_large_for_hot_calls(method: Method, recording: &Recording, facts: &Facts) -> Option<String> {
     let is_hot = method.cache() == CacheTreatment::Touched;
-    if !is_hot || possible(method, recording, 0, facts) >= FEWEST_HOT_CALLS.into() {
+    if !is_hot || possible(method, recording, &[], facts) >= FEWEST_HOT_CALLS.into() {
         return None;
     }
     let of_call = size(bytes_of_call(recording));
@@ -106,18 +106,22 @@ fn wished_hot(recording: &Recording, wanted: Option<NonZeroU32>, call_ns: Option
 }
 
 /// Returns the largest possible number of calls.
-fn possible(method: Method, recording: &Recording, more_scratch: usize, facts: &Facts) -> u64 {
+fn possible(method: Method, recording: &Recording, rivals: &[&Recording], facts: &Facts) -> u64 {
     let placement = CodePlacement::new(recording, facts.kernels_run_in);
     let outputs = recording.tensors.iter().filter(|tensor| tensor.role.is_output());
-    let buffers = recording.tensors.len() + recording.plan.scratch.len() + more_scratch;
+    let sides = || std::iter::once(&recording).chain(rivals);
+    let scratch = || sides().map(|side| side.plan.scratch.len());
+    let of_side = recording.tensors.len() + scratch().max().unwrap_or(0);
+    let of_all = Allocations::of(&recording.tensors, scratch()).number();
     let in_cache = match method.cache() {
         CacheTreatment::Touched => facts.device.l2_bytes / 2 / bytes_of_call(recording).max(1),
         CacheTreatment::Flushed | CacheTreatment::Left => u64::MAX,
     };
     [
-        (MAX_BUFFERS / buffers.max(1)) as u64,
+        (MAX_BUFFERS / of_side.max(1)) as u64,
+        (MAX_ALLOCATIONS / of_all.max(1)) as u64,
         (MAX_OUTPUTS / outputs.count().max(1)) as u64,
-        facts.free_memory.unwrap_or(u64::MAX) / memory_needed(&placement).max(1),
+        facts.free_memory.unwrap_or(u64::MAX) / memory_needed_in_turns(&placement, rivals.iter().copied()).max(1),
         in_cache,
     ]
     .into_iter()
@@ -171,12 +175,12 @@ mod tests {
 
     fn cold(recording: &Recording, free_mib: u64, wanted: Option<u32>) -> u32 {
         let wanted = wanted.and_then(NonZeroU32::new);
-        calls_per_sample(Method::Graph, recording, 0, &facts(free_mib), wanted, None).get()
+        calls_per_sample(Method::Graph, recording, &[], &facts(free_mib), wanted, None).get()
     }
 
     fn hot(recording: &Recording, call_ns: Option<f64>) -> u32 {
         let calls = [Method::Hot, Method::HotGraph]
-            .map(|method| calls_per_sample(method, recording, 0, &facts(100 << 10), None, call_ns).get());
+            .map(|method| calls_per_sample(method, recording, &[], &facts(100 << 10), None, call_ns).get());
         assert_eq!(calls[0], calls[1]);
         calls[0]
     }
@@ -194,7 +198,7 @@ mod tests {
     fn a_graph_has_fewer_calls_if_they_are_known_to_be_slow() {
         let calls = |wanted, call_ns| {
             let recording = recording(1, MIB);
-            calls_per_sample(Method::Graph, &recording, 0, &facts(100 << 10), wanted, Some(call_ns)).get()
+            calls_per_sample(Method::Graph, &recording, &[], &facts(100 << 10), wanted, Some(call_ns)).get()
         };
         assert_eq!(
             [99e3, 101e3, 300e3, 999e3, 8e6].map(|call_ns| calls(None, call_ns)),
@@ -215,10 +219,26 @@ mod tests {
     }
 
     #[test]
+    fn a_rival_has_outputs_and_scratch_of_its_own() {
+        let calls = |rivals: &[&Recording], free_mib| {
+            let wanted = NonZeroU32::new(100);
+            calls_per_sample(Method::Graph, &recording(1, MIB), rivals, &facts(free_mib), wanted, None).get()
+        };
+        let mut rival = recording(1, MIB);
+        assert_eq!(calls(&[], 100 << 10), 32);
+        assert_eq!(calls(&[&rival], 100 << 10), 32);
+        assert_eq!(calls(&[&rival; 6], 100 << 10), 192 / 8);
+        assert_eq!([calls(&[], 100), calls(&[&rival], 100)], [10, 9]);
+        rival.plan.scratch = vec![MIB; 6];
+        assert_eq!(calls(&[&rival], 100 << 10), 64 / 8);
+        assert_eq!(calls(&[&rival], 34), 2);
+    }
+
+    #[test]
     fn modes_without_several_calls_make_one() {
         for method in [Method::Cold, Method::Warm] {
             let wanted = NonZeroU32::new(20);
-            let calls = calls_per_sample(method, &recording(1, 1), 0, &facts(1 << 10), wanted, None);
+            let calls = calls_per_sample(method, &recording(1, 1), &[], &facts(1 << 10), wanted, None);
             assert_eq!(calls, NonZeroU32::MIN);
         }
     }

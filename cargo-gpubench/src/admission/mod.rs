@@ -12,4 +12,4 @@ mod validate;
 
 pub use calls_per_sample::calls_per_sample;
 pub use repetition::unusable;
-pub use validate::{Invalid, memory_needed, validate};
+pub use validate::{Invalid, memory_needed, memory_needed_in_turns, validate};

@@ -64,6 +64,16 @@ pub fn memory_needed(placement: &CodePlacement<'_>) -> u64 {
     tensors.chain(scratch(recording)).fold(0, u64::saturating_add)
 }
 
+/// Returns the bytes that alternating cases need: those of the first, and for each of the `others`
+/// outputs and scratch of its own.
+pub fn memory_needed_in_turns<'r>(first: &CodePlacement<'_>, others: impl IntoIterator<Item = &'r Recording>) -> u64 {
+    let others = others.into_iter().flat_map(|other| {
+        let outputs = other.tensors.iter().filter(|tensor| tensor.role.is_output());
+        outputs.map(Tensor::bytes).chain(other.plan.scratch.iter().copied())
+    });
+    others.fold(memory_needed(first), u64::saturating_add)
+}
+
 /// Returns the bytes of every scratch allocation, including the reference's.
 fn scratch(recording: &Recording) -> impl Iterator<Item = u64> {
     plans(recording).flat_map(|plan| plan.scratch.iter().copied())

@@ -35,7 +35,7 @@ impl EarlierModes {
 /// `wanted` is the number of calls in a sample that the user wants.
 pub(super) fn another(timed_left: usize, recording: &Recording, facts: &Facts, wanted: Option<NonZeroU32>) -> Another {
     let most = Method::ALL.iter();
-    let most = most.map(|method| calls_per_sample(*method, recording, 0, facts, wanted, None));
+    let most = most.map(|method| calls_per_sample(*method, recording, &[], facts, wanted, None));
     let calls = most.max().unwrap_or(NonZeroU32::MIN);
     let of_one = memory_needed(&CodePlacement::new(recording, facts.kernels_run_in));
     let needed = of_one.saturating_mul(calls.get().into());

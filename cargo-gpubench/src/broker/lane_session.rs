@@ -10,6 +10,7 @@ use super::lane_context::LaneContext;
 use super::recording::preparation::{CaseInputs, PreparedCase};
 use super::settings::Company;
 use crate::admission::calls_per_sample;
+use gpubench::catalog::Recording;
 use gpubench_contract::{Launching, Method};
 use gpubench_measure::clients::WorkerReading;
 use gpubench_measure::measurement::{
@@ -70,6 +71,7 @@ impl Lane<'_, '_> {
             .map(|(job, _)| job.announced.reading().label(&job.case.full_name()));
         let labels: Vec<String> = labels.collect();
         let rivals = entrants[1..].iter().map(|(_, prepared)| *prepared).chain(baseline);
+        let rivals: Vec<&Recording> = rivals.map(|rival| &rival.recorded.recording).collect();
         let recording = &prepared.recorded.recording;
         let method = match purpose {
             Purpose::Times => first.announced.mode,
@@ -83,7 +85,7 @@ impl Lane<'_, '_> {
             calls: calls_per_sample(
                 method,
                 recording,
-                rivals.map(|rival| rival.recorded.recording.plan.scratch.len()).sum(),
+                &rivals,
                 selected.facts,
                 options.calls_per_sample,
                 earlier.call_ns,

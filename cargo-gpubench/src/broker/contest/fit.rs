@@ -1,7 +1,7 @@
 //! Whether all contestants fit on the device at once.
 
 use super::grouping::warn_of_other_settings;
-use crate::admission::memory_needed;
+use crate::admission::memory_needed_in_turns;
 use crate::broker::job::Job;
 use crate::broker::lane::Entry;
 use crate::broker::recording::preparation::PreparedCase;
@@ -10,8 +10,8 @@ use gpubench_contract::units::size;
 use gpubench_contract::{Cause, ContestShare};
 use gpubench_device::Facts;
 use gpubench_measure::measurement::CaseFailure;
-use gpubench_protocol::window::CodePlacement;
-use gpubench_protocol::wire::{MAX_ARMS, MAX_BUFFERS};
+use gpubench_protocol::window::{Allocations, CodePlacement};
+use gpubench_protocol::wire::{MAX_ALLOCATIONS, MAX_ARMS};
 
 /// What the user can do about too many contestants.
 const HINT: &str = "(hint: select fewer of them with a filter, or leave out `--contest`)";
@@ -63,26 +63,26 @@ fn exclude_misfits(entries: &mut Vec<Entry<'_, '_>>, facts: &Facts) {
     warn_of_other_settings(&jobs);
 }
 
-/// Returns why cases cannot be measured alternately, if they cannot. They share the tensors of the
-/// first, and each has scratch of its own.
+/// Returns why cases cannot be measured alternately, if they cannot. They share the inputs of the
+/// first, and each has outputs and scratch of its own.
 fn misfit(contestants: &[&PreparedCase], facts: &Facts) -> Option<CaseFailure> {
     let number = contestants.len();
     if number > MAX_ARMS {
         let message = format!("a contest has at most {MAX_ARMS} contestants, and this one has {number} {HINT}");
         return Some(CaseFailure::error(Cause::PlanInvalid, message));
     }
-    let (first, others) = contestants.split_first()?;
-    let recording = &first.recorded.recording;
-    let further = || others.iter().flat_map(|other| &other.recorded.recording.plan.scratch);
-    let buffers = recording.tensors.len() + recording.plan.scratch.len() + further().count();
-    if buffers > MAX_BUFFERS {
+    let recording = &contestants.first()?.recorded.recording;
+    let recordings = || contestants.iter().map(|contestant| &contestant.recorded.recording);
+    let scratch = recordings().map(|recording| recording.plan.scratch.len());
+    let buffers = Allocations::of(&recording.tensors, scratch).number();
+    if buffers > MAX_ALLOCATIONS {
         let message = format!(
-            "the {number} contestants have {buffers} tensors and scratch allocations together, and {MAX_BUFFERS} are possible {HINT}"
+            "the {number} contestants have {buffers} tensors and scratch allocations together, and {MAX_ALLOCATIONS} are possible {HINT}"
         );
         return Some(CaseFailure::error(Cause::PlanInvalid, message));
     }
-    let of_first = memory_needed(&CodePlacement::new(recording, facts.kernels_run_in));
-    let needed = further().fold(of_first, |sum, bytes| sum.saturating_add(*bytes));
+    let placement = CodePlacement::new(recording, facts.kernels_run_in);
+    let needed = memory_needed_in_turns(&placement, recordings().skip(1));
     let free = facts.free_memory.unwrap_or(u64::MAX);
     (needed > free).then(|| {
         let message = format!(

@@ -1,7 +1,7 @@
 //! The broker's handle of the control worker. It runs only the tool's own code, for all cases of a
 //! run.
 
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use super::{Interrupt, OpenedCase, Output, RoleFailure, WorkerClient, WorkerLaunch, WorkerReading};
@@ -22,19 +22,21 @@ impl ControlWorker {
         ControlWorker { device, process: None }
     }
 
-    /// Sends the buffers and the page of a case. [`ControlWorker::ready`] waits for the set-up.
+    /// Sends the tensors of all sides and the page of a case. [`ControlWorker::ready`] waits for
+    /// the set-up.
     ///
     /// # Errors
     /// If the process cannot be started or has ended.
     pub fn set_up(&mut self, opened: &OpenedCase, page: BorrowedFd<'_>, recording: &[u8]) -> Result<(), RoleFailure> {
-        let buffers: Vec<_> = opened.buffers.iter().map(AsFd::as_fd).collect();
+        let (layouts, buffers) = opened.at(&opened.allocations.tensors());
         let launch = WorkerLaunch {
             observed_by: None,
             device: self.device,
             calls: opened.calls,
             reading: WorkerReading::default(),
             hold: CounterHold::default(),
-            layouts: &opened.layouts,
+            layouts: &layouts,
+            sides: opened.workers(),
             modules: &[],
             annotation: None,
             recording,

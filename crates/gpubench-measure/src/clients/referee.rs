@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use super::{Child, Interrupt, Output, RoleEnvironment, RoleFailure, RoleName};
 use gpubench_device::{Absence, DeviceOrder, Facts, FrozenFile, LaunchConfig, Resources};
-use gpubench_protocol::window::{CodePlacement, WindowCalls, WindowKind, WindowOwner};
+use gpubench_protocol::window::{Allocations, CodePlacement, WindowCalls, WindowKind, WindowOwner};
 use gpubench_protocol::wire::{
-    AbsentDevice, Begin, BufferLayout, CaseWorkers, Generate, KernelNeeds, LaunchShape, OpenCase, SourceModule,
-    WindowFacts, WindowOrder, encode_modules, from_referee, module_descriptors, to_referee,
+    AbsentDevice, Begin, BufferLayout, CaseWorkers, Generate, KernelNeeds, LaunchShape, OpenCase, SideScratch,
+    SourceModule, WindowFacts, WindowOrder, encode_modules, from_referee, module_descriptors, to_referee,
 };
 
 /// Time limit for the referee's own work, which runs only the tool's code and kernels.
@@ -32,8 +32,10 @@ pub struct CaseOrder<'a> {
     pub calls: WindowCalls,
     /// The workers of the case.
     pub workers_of_case: CaseWorkers,
-    /// The recording, and the processes that run its code.
+    /// The recording of the first side, and the processes that run its code.
     pub placement: CodePlacement<'a>,
+    /// The sizes of the scratch allocations of each side, in bytes.
+    pub scratch: &'a [&'a [u64]],
     /// The encoded recording.
     pub encoded: &'a [u8],
     /// Compiled kernels for the referee to run, by position of their source.
@@ -45,12 +47,14 @@ pub struct CaseOrder<'a> {
 pub struct OpenedCase {
     /// The calls of its windows.
     pub calls: WindowCalls,
-    /// The layout of every tensor and scratch allocation.
+    /// What the workers map.
+    pub allocations: Allocations,
+    /// The layout of each allocation.
     pub layouts: Vec<BufferLayout>,
+    /// The allocations' descriptors.
+    pub buffers: Vec<OwnedFd>,
     /// The pages shared with the workers.
     pub pages: Vec<(WindowOwner, OwnedFd)>,
-    /// All buffers, for the workers.
-    pub buffers: Vec<OwnedFd>,
     /// Buffers for inputs and answers, for the author.
     pub author_descriptors: Vec<OwnedFd>,
 }
@@ -58,8 +62,15 @@ pub struct OpenedCase {
 impl OpenedCase {
     /// Returns the number of workers under test that live at the same time.
     pub fn workers(&self) -> usize {
-        let owners = self.pages.iter().map(|(owner, _)| *owner);
-        owners.filter(|owner| *owner != WindowOwner::CONTROL).count()
+        self.allocations.of_sides().len()
+    }
+
+    /// Returns the layouts and descriptors of the allocations at some positions.
+    pub fn at(&self, positions: &[usize]) -> (Vec<BufferLayout>, Vec<BorrowedFd<'_>>) {
+        let positions = positions.iter();
+        positions
+            .map(|position| (self.layouts[*position], self.buffers[*position].as_fd()))
+            .unzip()
     }
 
     /// Returns the page shared with a worker, if the case has one.
@@ -129,34 +140,43 @@ impl RefereeClient {
     pub fn open_case(&mut self, order: &CaseOrder<'_>, interrupt: &Interrupt) -> Result<OpenedCase, RoleFailure> {
         let recording = order.placement.recording;
         let modules = encode_modules(order.modules);
+        let scratch = SideScratch::of_sides(order.scratch.iter().copied());
         let head = OpenCase {
             case: order.case,
             module_bytes: modules.len() as u32,
             workers_of_case: order.workers_of_case,
             opening: order.opening,
             calls: order.calls,
-            reserved: 0,
+            scratch: scratch.len() as u32,
         };
-        let parts = [bytemuck::bytes_of(&head), &modules, order.encoded];
+        let scratch = bytemuck::cast_slice(&scratch);
+        let parts = [bytemuck::bytes_of(&head), scratch, &modules, order.encoded];
         let descriptors: Vec<_> = module_descriptors(order.modules).collect();
         self.child.send(to_referee::OPEN_CASE, &parts, &descriptors)?;
-        let frame = self.child.expect(from_referee::CASE_OPENED, OWN_WORK, interrupt)?;
-        let pages = order.workers_of_case.owners().count();
-        let mut descriptors = frame.descriptors;
-        let buffers = recording.tensors.len() + recording.plan.scratch.len();
-        let layouts: Vec<BufferLayout> = bytemuck::allocation::pod_collect_to_vec(&frame.payload);
-        let expected = pages + buffers + order.placement.author_allocations();
-        if layouts.len() != buffers || descriptors.len() != expected {
+        let mut pages = self
+            .child
+            .expect(from_referee::CASE_OPENED, OWN_WORK, interrupt)?
+            .descriptors;
+        let mapped = self.child.expect(from_referee::ALLOCATIONS, OWN_WORK, interrupt)?;
+        let owners = order.workers_of_case.owners().count();
+        let allocations = Allocations::of(&recording.tensors, order.scratch.iter().map(|scratch| scratch.len()));
+        let (layouts, buffers): (Vec<BufferLayout>, _) = (
+            bytemuck::allocation::pod_collect_to_vec(&mapped.payload),
+            mapped.descriptors,
+        );
+        let are_expected = pages.len() == owners + order.placement.author_allocations()
+            && [layouts.len(), buffers.len()] == [allocations.number(); 2];
+        if !are_expected {
             let text = "it opened the case with unexpected buffers".to_owned();
             return Err(RoleFailure::protocol(RoleName::Referee, text));
         }
-        let author_descriptors = descriptors.split_off(pages + buffers);
-        let buffers = descriptors.split_off(pages);
+        let author_descriptors = pages.split_off(owners);
         Ok(OpenedCase {
             calls: order.calls,
+            allocations,
             layouts,
-            pages: order.workers_of_case.owners().zip(descriptors).collect(),
             buffers,
+            pages: order.workers_of_case.owners().zip(pages).collect(),
             author_descriptors,
         })
     }

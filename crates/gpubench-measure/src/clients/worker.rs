@@ -59,6 +59,8 @@ pub struct WorkerLaunch<'a> {
     pub hosted: Option<&'a HostedLaunch<'a>>,
     /// The page shared with the referee.
     pub page: BorrowedFd<'a>,
+    /// Number of sides whose outputs are among the buffers.
+    pub sides: usize,
     /// All buffers.
     pub buffers: &'a [BorrowedFd<'a>],
 }
@@ -219,6 +221,8 @@ impl WorkerClient {
                 .as_ref()
                 .map_or(Observer::None, |by| by.program.observer()),
             hold: launch.hold,
+            sides: launch.sides as u32,
+            reserved: 0,
             device: launch.device,
         };
         let parts = [

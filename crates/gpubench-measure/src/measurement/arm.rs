@@ -16,7 +16,7 @@ use super::protocol::Protocol;
 use super::rest::Rests;
 use super::run_mode::RunMode;
 use super::samples::Samples;
-use super::sequence::{Sequencer, WindowOutcome};
+use super::sequence::{Sequencer, WindowOutcome, WindowUser};
 use super::stopping::Stopping;
 use crate::clients::{Observation, ObserverProgram, ObserverTask, RoleFailure, WorkerClient};
 use crate::verdict::{Ending, Evidence, WindowEvidence, balance, judge, sharing};
@@ -95,14 +95,18 @@ impl Context<'_> {
         }
     }
 
-    /// Runs a window of the control worker, if there is one.
+    /// Runs a window of the control worker, if there is one, on the tensors of `side`.
     ///
     /// # Errors
     /// If anything but the control worker fails.
-    pub(super) fn run_in_control_worker(&mut self, kind: WindowKind) -> Result<Option<WindowEvidence>, MeasureError> {
+    pub(super) fn run_in_control_worker(
+        &mut self,
+        kind: WindowKind,
+        side: WindowOwner,
+    ) -> Result<Option<WindowEvidence>, MeasureError> {
         let before = self.controls;
         self.controls += 1;
-        self.control.run_window(&mut self.sequencer, kind, before)
+        self.control.run_window(&mut self.sequencer, kind, side, before)
     }
 }
 
@@ -140,10 +144,9 @@ impl<'a> Arm<'a> {
     pub(super) fn new(
         TurnCase { case, entrant }: TurnCase<'a>,
         protocol: &'a Protocol<'a>,
-        scratch: &'a [u64],
         pool: WorkerPool<'a>,
     ) -> Arm<'a> {
-        let evidence = EvidenceBuilder::new(case, protocol, scratch);
+        let evidence = EvidenceBuilder::new(case, protocol);
         Arm {
             owner: pool.owner(),
             standing: entrant.standing,
@@ -522,7 +525,7 @@ impl<'a> Arm<'a> {
         kind: WindowKind,
     ) -> Result<Step, MeasureError> {
         if self.controls.runner == Runner::ControlWorker {
-            let window = context.run_in_control_worker(kind)?;
+            let window = context.run_in_control_worker(kind, self.owner)?;
             window.into_iter().for_each(|window| self.controls.add(window));
             return Ok(Step::Done);
         }
@@ -538,7 +541,10 @@ impl<'a> Arm<'a> {
     ) -> Result<Step, MeasureError> {
         let before = context.controls;
         context.controls += 1;
-        match context.sequencer.run_control_window(worker, self.owner, kind, before)? {
+        match context
+            .sequencer
+            .run_control_window(worker, WindowUser::of_side(self.owner), kind, before)?
+        {
             WindowOutcome::Ended(evidence) => match fault_of(&evidence) {
                 None => {
                     self.controls.add(evidence);
@@ -563,7 +569,7 @@ impl<'a> Arm<'a> {
         for _ in 0..ALONE {
             self.controls
                 .alone
-                .extend(context.run_in_control_worker(WindowKind::Control)?);
+                .extend(context.run_in_control_worker(WindowKind::Control, self.owner)?);
         }
         Ok(())
     }
@@ -619,7 +625,7 @@ impl<'a> Arm<'a> {
         self.evidence.last_call = context.begun;
         match context
             .sequencer
-            .run_window(worker, self.owner, context.begun, kind, repeats)?
+            .run_window(worker, WindowUser::of_side(self.owner), context.begun, kind, repeats)?
         {
             WindowOutcome::Ended(evidence) => self.evidence.windows.push(evidence),
             WindowOutcome::Lost(evidence, ending) => {

@@ -59,7 +59,8 @@ pub struct CaseLibrary<'a> {
 }
 
 /// Cases that are measured alternately, window by window. A case alone is a list of one. All have
-/// the same tensors, and the inputs and the reference of the first.
+/// the same tensors, and the inputs and the reference of the first. Each writes outputs and scratch
+/// of its own.
 #[derive(Clone, Copy, Debug)]
 pub struct CasesInTurns<'a> {
     /// The cases, at most [`MAX_ARMS`](gpubench_protocol::wire::MAX_ARMS).
@@ -100,6 +101,11 @@ impl<'a> CasesInTurns<'a> {
     /// Returns the case whose inputs and reference are used.
     pub(super) fn first(&self) -> &'a ReadyCase<'a> {
         self.arms.first().expect("at least one case is measured").case
+    }
+
+    /// Returns the sizes of the scratch allocations of each case, in bytes.
+    pub(super) fn scratch(&self) -> impl Iterator<Item = &'a [u64]> {
+        self.arms.iter().map(|arm| &arm.case.recording.plan.scratch[..])
     }
 
     /// Returns the name of a judged case with host code that lives together with the judged case at

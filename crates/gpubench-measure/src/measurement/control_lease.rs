@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 
 use super::error::MeasureError;
 use super::protocol::Protocol;
-use super::sequence::{Sequencer, WindowOutcome};
+use super::sequence::{Sequencer, WindowOutcome, WindowUser};
 use crate::clients::{ControlWorker, OpenedCase, RoleFailure};
 use crate::verdict::{Ending, WindowEvidence};
 use gpubench_device::FaultCode;
@@ -63,8 +63,8 @@ impl<'a> ControlLease<'a> {
         self.worker.is_some()
     }
 
-    /// Runs a control window or an empty one; `before` is the number of earlier ones. Returns
-    /// `None` if there is no control worker any more.
+    /// Runs a control window or an empty one on the tensors of `side`; `before` is the number of
+    /// earlier ones. Returns `None` if there is no control worker any more.
     ///
     /// # Errors
     /// If anything but the control worker fails.
@@ -72,12 +72,14 @@ impl<'a> ControlLease<'a> {
         &mut self,
         sequencer: &mut Sequencer<'_>,
         kind: WindowKind,
+        side: WindowOwner,
         before: usize,
     ) -> Result<Option<WindowEvidence>, MeasureError> {
         let Some(process) = self.worker.as_mut().and_then(|worker| worker.process()) else {
             return Ok(None);
         };
-        match sequencer.run_control_window(process, WindowOwner::CONTROL, kind, before)? {
+        let user = WindowUser::control_worker_for(side);
+        match sequencer.run_control_window(process, user, kind, before)? {
             WindowOutcome::Ended(evidence) => match fault_of(&evidence) {
                 None => return Ok(Some(evidence)),
                 Some(fault) => self.give_up(format!("the control worker's device reported a fault: {fault}")),

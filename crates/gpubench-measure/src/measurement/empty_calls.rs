@@ -6,7 +6,7 @@ use super::case::CasesInTurns;
 use super::error::MeasureError;
 use super::protocol::Protocol;
 use crate::verdict::WindowEvidence;
-use gpubench_protocol::window::{Gate, WindowKind};
+use gpubench_protocol::window::{Gate, WindowKind, WindowOwner};
 use gpubench_stats::median;
 
 /// Number of windows with an empty call.
@@ -27,7 +27,7 @@ pub(super) fn are_timed(turns: &CasesInTurns<'_>, protocol: &Protocol<'_>) -> bo
 pub(super) fn median_ns(context: &mut Context<'_>) -> Result<Option<f64>, MeasureError> {
     let mut times_ns = Vec::with_capacity(EMPTY_CALLS);
     for _ in 0..EMPTY_CALLS {
-        let window = context.run_in_control_worker(WindowKind::Empty)?;
+        let window = context.run_in_control_worker(WindowKind::Empty, WindowOwner::default())?;
         times_ns.extend(window.as_ref().and_then(WindowEvidence::elapsed_ns));
     }
     Ok(median(&times_ns).filter(|_| times_ns.len() == EMPTY_CALLS))

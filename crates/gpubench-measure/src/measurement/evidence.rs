@@ -18,8 +18,6 @@ use gpubench_sandbox::Confinement;
 pub(super) struct EvidenceBuilder<'a> {
     case: &'a ReadyCase<'a>,
     protocol: &'a Protocol<'a>,
-    /// Sizes of all scratch allocations of the case in bytes.
-    scratch: &'a [u64],
     pub(super) windows: Vec<WindowEvidence>,
     /// The warm-up windows of each worker.
     pub(super) warm_ups: Vec<Range<usize>>,
@@ -33,11 +31,10 @@ pub(super) struct EvidenceBuilder<'a> {
 }
 
 impl<'a> EvidenceBuilder<'a> {
-    pub(super) fn new(case: &'a ReadyCase<'a>, protocol: &'a Protocol<'a>, scratch: &'a [u64]) -> Self {
+    pub(super) fn new(case: &'a ReadyCase<'a>, protocol: &'a Protocol<'a>) -> Self {
         EvidenceBuilder {
             case,
             protocol,
-            scratch,
             windows: Vec::new(),
             warm_ups: Vec::new(),
             overheads_ns: Vec::new(),
@@ -168,7 +165,7 @@ impl<'a> EvidenceBuilder<'a> {
         Evidence {
             tensors: &self.case.recording.tensors,
             calls: self.case.calls.count,
-            scratch: self.scratch,
+            scratch: &self.case.recording.plan.scratch,
             windows,
             ending,
             worker: self.warm_ups.len(),

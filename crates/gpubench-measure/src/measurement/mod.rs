@@ -6,7 +6,6 @@
 
 mod arm;
 mod budget;
-mod buffers;
 mod case;
 mod checks;
 mod confirmation;

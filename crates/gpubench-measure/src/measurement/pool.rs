@@ -1,7 +1,6 @@
 //! The worker pool of an arm.
 
 use std::collections::VecDeque;
-use std::os::fd::AsFd;
 use std::rc::Rc;
 
 use gpubench::catalog::Execution;
@@ -71,8 +70,6 @@ pub(super) struct WorkerPool<'a> {
 /// The workers that a pool starts.
 pub(super) struct PoolOrder {
     pub(super) owner: WindowOwner,
-    /// Positions of their buffers in the case.
-    pub(super) buffers: Vec<usize>,
     pub(super) workers: usize,
     /// How many more workers may be added.
     pub(super) reserve: usize,
@@ -273,9 +270,7 @@ impl<'a> WorkerPool<'a> {
             guarded: self.guarded,
         };
         let page = opened.page_of(self.order.owner);
-        let positions = || self.order.buffers.iter().copied();
-        let layouts: Vec<_> = positions().map(|buffer| opened.layouts[buffer]).collect();
-        let buffers: Vec<_> = positions().map(|buffer| opened.buffers[buffer].as_fd()).collect();
+        let (layouts, buffers) = opened.at(&opened.allocations.of_sides()[self.order.owner.position()]);
         let launch = WorkerLaunch {
             hosted: (self.case.recording.execution.is_hosted()).then_some(&hosted),
             device,
@@ -283,6 +278,7 @@ impl<'a> WorkerPool<'a> {
             reading: self.protocol.reading,
             hold: self.hold,
             layouts: &layouts,
+            sides: 1,
             modules: self.case.modules,
             annotation: self.case.annotation,
             observed_by: self.observed_by(),

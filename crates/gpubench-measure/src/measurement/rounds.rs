@@ -5,7 +5,6 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::arm::{Arm, Context, Part};
-use super::buffers::Buffers;
 use super::case::{CasesInTurns, StoppingQuery};
 use super::energy::NO_COUNTER;
 use super::error::MeasureError;
@@ -43,7 +42,6 @@ impl<'a> Rounds<'a> {
     pub(super) fn start(
         turns: &'a CasesInTurns<'a>,
         protocol: &'a Protocol<'a>,
-        buffers: &'a Buffers<'a>,
         guarded: [u32; 2],
         opened: &OpenedCase,
         idle: &mut IdleWorkers,
@@ -61,17 +59,16 @@ impl<'a> Rounds<'a> {
         let most = question
             .map_or(shares.most(), |question| question.most(first))
             .max(first);
-        let arms = turns.arms.iter().zip(&buffers.of_arms).enumerate();
-        let arms = arms.map(|(position, (arm, buffers_of_arm))| {
+        let arms = turns.arms.iter().enumerate();
+        let arms = arms.map(|(position, arm)| {
             let order = PoolOrder {
                 owner: WindowOwner::arm(position),
-                buffers: buffers_of_arm.clone(),
                 workers: first,
                 reserve: most - first,
                 pools: turns.arms.len(),
             };
             let pool = WorkerPool::start(arm.case, protocol, order, guarded, opened, idle);
-            let mut measured = Arm::new(*arm, protocol, &buffers.recording.plan.scratch, pool);
+            let mut measured = Arm::new(*arm, protocol, pool);
             if let Some(rival) = turns.hosted_rival_of(position) {
                 measured.note_hosted_rival(rival);
             }

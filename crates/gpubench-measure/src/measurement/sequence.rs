@@ -44,6 +44,29 @@ pub(super) struct Sequencer<'a> {
     pub(super) rests: Rests,
 }
 
+/// The worker of a window, and the side whose outputs it writes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WindowUser {
+    owner: WindowOwner,
+    side: WindowOwner,
+}
+
+impl WindowUser {
+    /// Returns a worker of a side.
+    pub(super) fn of_side(side: WindowOwner) -> WindowUser {
+        WindowUser { owner: side, side }
+    }
+
+    /// Returns the control worker in a window that belongs to a side. The time that such a window
+    /// adds depends on the memory that it touches, so it touches that of the side.
+    pub(super) fn control_worker_for(side: WindowOwner) -> WindowUser {
+        WindowUser {
+            owner: WindowOwner::CONTROL,
+            side,
+        }
+    }
+}
+
 /// How a window ended.
 #[derive(Debug)]
 pub(super) enum WindowOutcome {
@@ -57,14 +80,14 @@ pub(super) enum WindowOutcome {
 type ClaimResult = Result<Box<Claim>, Ending>;
 
 impl Sequencer<'_> {
-    /// Runs a window of the worker of `owner`, which repeats its work `repeats` times.
+    /// Runs a window of a side's worker, which repeats its work `repeats` times.
     ///
     /// # Errors
     /// If anything but the worker fails.
     pub(super) fn run_window(
         &mut self,
         worker: &mut WorkerClient,
-        owner: WindowOwner,
+        user: WindowUser,
         window: u32,
         kind: WindowKind,
         repeats: NonZeroU32,
@@ -76,10 +99,10 @@ impl Sequencer<'_> {
             self.prepare(window)?;
             self.compute_answers(window)?;
         }
-        self.release(worker, owner, window, kind, repeats)
+        self.release(worker, user, window, kind, repeats)
     }
 
-    /// Runs a control window, or an empty one, in the worker of `owner`. From the referee's restore
+    /// Runs a control window, or an empty one, in the worker of `user`. From the referee's restore
     /// on, it is like any other window. Inputs are not made for it, and no other worker is armed:
     /// its waiting stream could run at the wrong time.
     ///
@@ -92,7 +115,7 @@ impl Sequencer<'_> {
     pub(super) fn run_control_window(
         &mut self,
         worker: &mut WorkerClient,
-        owner: WindowOwner,
+        user: WindowUser,
         kind: WindowKind,
         before: usize,
     ) -> Result<WindowOutcome, MeasureError> {
@@ -104,13 +127,13 @@ impl Sequencer<'_> {
             self.compute_answers(WindowKind::control_window(before))?;
         }
         let number = WindowKind::control_window(before);
-        self.release(worker, owner, number, kind, NonZeroU32::MIN)
+        self.release(worker, user, number, kind, NonZeroU32::MIN)
     }
 
     fn release(
         &mut self,
         worker: &mut WorkerClient,
-        owner: WindowOwner,
+        user: WindowUser,
         window: u32,
         kind: WindowKind,
         repeats: NonZeroU32,
@@ -119,7 +142,8 @@ impl Sequencer<'_> {
         let patience_ns = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
         let order = WindowOrder {
             patience_ns,
-            owner,
+            owner: user.owner,
+            side: user.side,
             repeats,
             gate: self.gate,
             ..WindowOrder::about(window, kind)

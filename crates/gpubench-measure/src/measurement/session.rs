@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use super::arm::Context;
-use super::buffers::Buffers;
 use super::case::{CasesInTurns, Entrant, ReadyCase, Standing, TurnCase};
 use super::control_lease::ControlLease;
 use super::empty_calls;
@@ -76,8 +75,9 @@ impl Session<'_> {
             idle_workers,
             watcher,
         } = self;
-        let buffers = Buffers::of(turns);
         let case = turns.first();
+        let placement = CodePlacement::new(case.recording, protocol.kernels_run_in);
+        let scratch: Vec<&[u64]> = turns.scratch().collect();
         let order = CaseOrder {
             case: case.number,
             opening: numbering.opening,
@@ -88,16 +88,16 @@ impl Session<'_> {
                     || empty_calls::are_timed(turns, protocol),
                 reserved: 0,
             },
-            placement: CodePlacement::new(&buffers.recording, protocol.kernels_run_in),
-            encoded: &buffers.encoded,
+            placement,
+            scratch: &scratch,
+            encoded: case.encoded,
             modules: case.own_modules,
         };
         let opened = referee.open_case(&order, protocol.interrupt);
         let opened = Rc::new(opened.map_err(MeasureError::Open)?);
         let guarded = [referee.child().id(), author.child().id()];
-        let mut rounds = Rounds::start(turns, protocol, &buffers, guarded, &opened, idle_workers);
-        let control = ControlLease::set_up(control_worker, &opened, &buffers.encoded);
-        let placement = CodePlacement::new(case.recording, protocol.kernels_run_in);
+        let mut rounds = Rounds::start(turns, protocol, guarded, &opened, idle_workers);
+        let control = ControlLease::set_up(control_worker, &opened, case.encoded);
         if placement.needs_author() {
             let attached = author.attach(&grant(case, &opened, &placement), protocol.interrupt);
             attached.map_err(MeasureError::Attach)?;

@@ -1,4 +1,4 @@
-//! The allocations of a tensor or of scratch.
+//! The allocations of tensors and of scratch.
 
 use gpubench::catalog::{Recording, Role, Tensor};
 
@@ -7,10 +7,11 @@ use crate::window::{CodePlacement, Maker};
 use crate::wire::BufferLayout;
 use gpubench_device::{Access, DeviceError, DevicePtr, Driver, Facts, Freeze, Memory};
 
-/// The worker's allocation of a tensor or of scratch, and the referee's own copies.
-#[derive(Debug)]
+/// A side's allocation of a tensor or of scratch, and the referee's own copies, which are those of
+/// all sides.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Buffer {
-    /// The allocation shared with the worker, with its mapping here.
+    /// The allocation shared with the side's worker, with its mapping here.
     pub(super) shared: Mapped,
     /// The position of the buffer in it.
     pub(super) layout: BufferLayout,
@@ -28,7 +29,7 @@ pub(super) struct Mapped {
 }
 
 /// Pristine contents of an input.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct PristineBuffers {
     /// The maker of the contents.
     pub(super) maker: Maker,
@@ -42,7 +43,7 @@ pub(super) struct PristineBuffers {
 }
 
 /// Expected and observed contents of an output.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Answers {
     /// The author's answer, if the author runs the reference.
     pub(super) author: Option<Mapped>,
@@ -95,15 +96,25 @@ impl Buffer {
         })
     }
 
-    /// Makes an allocation of the plan's scratch.
-    pub(super) fn for_scratch(driver: &mut dyn Driver, len: u64) -> Result<Buffer, RefereeError> {
+    /// Makes an allocation of a plan's scratch.
+    fn for_scratch(driver: &mut dyn Driver, len: u64) -> Result<Buffer, RefereeError> {
         let layout = layout(driver.facts(), len).ok_or(RefereeError::Order("a scratch allocation is too long"))?;
-        let memory = driver.create(layout.allocation)?;
         Ok(Buffer {
-            shared: share(driver, memory, Freeze::Size)?,
+            shared: share_writable(driver, layout)?,
             layout,
             pristine: None,
             answers: None,
+        })
+    }
+
+    /// Returns the same tensor for a further side: an output has memory of its own.
+    fn for_further_side(self, driver: &mut dyn Driver) -> Result<Buffer, RefereeError> {
+        Ok(match self.answers {
+            Some(_) => Buffer {
+                shared: share_writable(driver, self.layout)?,
+                ..self
+            },
+            None => self,
         })
     }
 
@@ -112,9 +123,8 @@ impl Buffer {
         self.shared.address.offset(self.layout.offset)
     }
 
-    /// Frees all allocations.
-    pub(super) fn release(self, driver: &mut dyn Driver) {
-        driver.release(self.shared.memory);
+    /// Frees the referee's own copies.
+    pub(super) fn release_copies(self, driver: &mut dyn Driver) {
         if let Some(pristine) = self.pristine {
             pristine.author.iter().for_each(|author| driver.release(author.memory));
             driver.free(pristine.decoy);
@@ -132,6 +142,11 @@ impl Buffer {
 fn share_host(driver: &mut dyn Driver, layout: BufferLayout, freeze: Freeze) -> Result<Mapped, DeviceError> {
     let memory = driver.create_host(layout.allocation)?;
     share(driver, memory, freeze)
+}
+
+fn share_writable(driver: &mut dyn Driver, layout: BufferLayout) -> Result<Mapped, DeviceError> {
+    let memory = driver.create(layout.allocation)?;
+    share(driver, memory, Freeze::Size)
 }
 
 fn share(driver: &mut dyn Driver, memory: Memory, freeze: Freeze) -> Result<Mapped, DeviceError> {
@@ -182,18 +197,31 @@ fn answers(
     })
 }
 
-/// Makes all buffers of a recording: its tensors, then the plan's scratch.
-pub(super) fn for_recording(
+/// Makes the buffers of each side of a case: its tensors, then its scratch, of which `scratch` has
+/// the sizes. All sides have the same inputs and the same copies of the referee.
+pub(super) fn for_sides(
     driver: &mut dyn Driver,
     recording: &Recording,
     placement: &CodePlacement<'_>,
-) -> Result<Vec<Buffer>, RefereeError> {
-    let mut buffers = Vec::with_capacity(recording.tensors.len() + recording.plan.scratch.len());
+    scratch: &[Vec<u64>],
+) -> Result<Vec<Vec<Buffer>>, RefereeError> {
+    let mut tensors = Vec::with_capacity(recording.tensors.len());
     for tensor in &recording.tensors {
-        buffers.push(Buffer::for_tensor(driver, tensor, placement)?);
+        tensors.push(Buffer::for_tensor(driver, tensor, placement)?);
     }
-    for bytes in &recording.plan.scratch {
-        buffers.push(Buffer::for_scratch(driver, *bytes)?);
+    let mut sides: Vec<Vec<Buffer>> = Vec::with_capacity(scratch.len());
+    for sizes in scratch {
+        let mut side = Vec::with_capacity(tensors.len() + sizes.len());
+        for tensor in &tensors {
+            side.push(match sides.len() {
+                0 => *tensor,
+                _ => tensor.for_further_side(driver)?,
+            });
+        }
+        for bytes in sizes {
+            side.push(Buffer::for_scratch(driver, *bytes)?);
+        }
+        sides.push(side);
     }
-    Ok(buffers)
+    Ok(sides)
 }

@@ -10,7 +10,7 @@ use super::buffers::{self, Buffer};
 use super::own_kernels::OwnKernels;
 use super::page::WorkerPage;
 use crate::replay::FlushBuffer;
-use crate::window::{CodePlacement, MadeCalls, Seeds, WindowCalls, WindowId, WindowOwner};
+use crate::window::{Allocations, CodePlacement, MadeCalls, Seeds, WindowCalls, WindowId, WindowOwner};
 use crate::wire::{BufferLayout, CaseWorkers, SourceModule};
 use gpubench_device::harness::Harness;
 use gpubench_device::{CopyIdentity, Driver, FrozenFile, KernelHost, Module, Stream};
@@ -36,7 +36,10 @@ pub(super) struct OpenCase {
     opening: WindowId,
     pub(super) calls: WindowCalls,
     pub(super) recording: Recording,
-    pub(super) buffers: Vec<Buffer>,
+    /// The buffers of each side.
+    sides: Vec<Vec<Buffer>>,
+    /// What the workers map.
+    allocations: Allocations,
     /// One page for each worker.
     pages: Vec<WorkerPage>,
     /// Its *go* has the number of a window right before the worker's *go* has. No worker can write
@@ -46,25 +49,29 @@ pub(super) struct OpenCase {
 }
 
 impl OpenCase {
-    /// Makes the buffers, and loads the kernels for the referee to run from `modules`.
+    /// Makes the buffers, and loads the kernels for the referee to run from `modules`. `scratch`
+    /// has the sizes of the scratch allocations of each side.
     pub(super) fn open(
         referee: &mut Referee,
         opening: WindowId,
         calls: WindowCalls,
         workers_of_case: CaseWorkers,
         recording: Recording,
+        scratch: &[Vec<u64>],
         modules: &[SourceModule],
     ) -> Result<OpenCase, RefereeError> {
         let placement = CodePlacement::new(&recording, referee.kernels_run_in);
-        let buffers = buffers::for_recording(&mut *referee.driver, &recording, &placement)?;
-        let own_kernels = OwnKernels::load(referee, &recording, &buffers, modules)?;
+        let sides = buffers::for_sides(&mut *referee.driver, &recording, &placement, scratch)?;
+        let first = sides.first().ok_or(RefereeError::Order("the case has no side"))?;
+        let own_kernels = OwnKernels::load(referee, &recording, first, modules)?;
         let pages = WorkerPage::for_workers(&mut *referee.driver, workers_of_case)?;
         let start = WorkerPage::private(&mut *referee.driver)?;
         Ok(OpenCase {
             opening,
             calls,
+            allocations: Allocations::of(&recording.tensors, scratch.iter().map(Vec::len)),
             recording,
-            buffers,
+            sides,
             pages,
             start,
             own_kernels,
@@ -103,15 +110,32 @@ impl OpenCase {
         CodePlacement::new(&self.recording, referee.kernels_run_in)
     }
 
-    /// Returns the layout of every buffer.
-    pub(super) fn layouts(&self) -> Vec<BufferLayout> {
-        self.buffers.iter().map(|buffer| buffer.layout).collect()
+    /// Returns the tensors as the first side has them. Those of all sides have the same copies of
+    /// the referee.
+    pub(super) fn tensors(&self) -> &[Buffer] {
+        &self.sides[0][..self.recording.tensors.len()]
+    }
+
+    /// Returns the buffers of a side: its tensors, then its scratch.
+    pub(super) fn buffers_of(&self, side: WindowOwner) -> Result<&[Buffer], RefereeError> {
+        let side = self.sides.get(side.position());
+        Ok(side.ok_or(RefereeError::Order("the case has no such side"))?)
     }
 
     /// Returns the number of cases that are measured alternately.
     pub(super) fn sides(&self) -> usize {
-        let owners = self.pages.iter().map(|page| page.owner);
-        owners.filter(|owner| *owner != WindowOwner::CONTROL).count()
+        self.sides.len()
+    }
+
+    /// Returns the buffers that workers map, each with the first side that has it.
+    fn shared(&self) -> impl Iterator<Item = &Buffer> {
+        let uses = self.allocations.first_uses().into_iter();
+        uses.map(|(side, index)| &self.sides[side][index])
+    }
+
+    /// Returns the layouts of what workers map.
+    pub(super) fn layouts(&self) -> Vec<BufferLayout> {
+        self.shared().map(|buffer| buffer.layout).collect()
     }
 
     /// Returns the page of a worker.
@@ -120,23 +144,26 @@ impl OpenCase {
         page.ok_or(RefereeError::Order("the case has no such worker"))
     }
 
-    /// Returns descriptors for the workers: their pages, then every buffer.
-    pub(super) fn worker_descriptors(&self, driver: &mut dyn Driver) -> Result<Vec<OwnedFd>, RefereeError> {
-        let mut descriptors = Vec::with_capacity(self.pages.len() + self.buffers.len());
-        for page in &self.pages {
-            descriptors.push(page.words.as_fd().try_clone_to_owned().map_err(RefereeError::Page)?);
-        }
-        for buffer in &self.buffers {
-            descriptors.push(driver.export(buffer.shared.memory)?);
-        }
-        Ok(descriptors)
+    /// Returns descriptors of the workers' pages.
+    pub(super) fn page_descriptors(&self) -> Result<Vec<OwnedFd>, RefereeError> {
+        let pages = self.pages.iter();
+        pages
+            .map(|page| page.words.as_fd().try_clone_to_owned().map_err(RefereeError::Page))
+            .collect()
+    }
+
+    /// Returns descriptors of what workers map.
+    pub(super) fn shared_descriptors(&self, driver: &mut dyn Driver) -> Result<Vec<OwnedFd>, RefereeError> {
+        self.shared()
+            .map(|buffer| Ok(driver.export(buffer.shared.memory)?))
+            .collect()
     }
 
     /// Returns descriptors for the author, by tensor: the contents of an input, the answer of an
     /// output, or both in this order. Tensors that the author does not need have none.
     pub(super) fn author_descriptors(&self, driver: &mut dyn Driver) -> Result<Vec<OwnedFd>, RefereeError> {
         let mut descriptors = Vec::new();
-        for buffer in &self.buffers[..self.recording.tensors.len()] {
+        for buffer in self.tensors() {
             let contents = buffer.pristine.as_ref().and_then(|pristine| pristine.author);
             let answer = buffer.answers.as_ref().and_then(|answers| answers.author);
             for shared in contents.into_iter().chain(answer) {
@@ -148,9 +175,10 @@ impl OpenCase {
 
     /// Frees all buffers.
     pub(super) fn close(self, driver: &mut dyn Driver) {
+        self.shared().for_each(|buffer| driver.release(buffer.shared.memory));
+        self.tensors().iter().for_each(|tensor| tensor.release_copies(driver));
+        self.own_kernels.release(driver);
         let pages = self.pages.into_iter().chain([self.start]);
         pages.for_each(|page| page.release(driver));
-        self.own_kernels.release(driver);
-        self.buffers.into_iter().for_each(|buffer| buffer.release(driver));
     }
 }

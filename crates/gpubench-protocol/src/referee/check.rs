@@ -47,13 +47,15 @@ struct RedzoneCheck {
     buffer: usize,
     /// Start of the redzone in the buffer's allocation.
     start: u64,
+    /// Start of the buffer in its allocation.
+    offset: u64,
     ticket: Ticket<NoiseSummary>,
 }
 
 impl Referee {
     /// Copies every output into private memory, where a worker cannot change it later.
-    pub(super) fn snapshot(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
-        for (_, buffer, answers) in outputs(case) {
+    pub(super) fn snapshot(&mut self, side: &[Buffer]) -> Result<(), RefereeError> {
+        for (_, buffer, answers) in outputs(side) {
             self.driver
                 .copy(self.stream, answers.snapshot, buffer.address(), buffer.layout.len)?;
         }
@@ -63,41 +65,42 @@ impl Referee {
     /// Writes the keys of the digests of a window.
     pub(super) fn hand_in_keys(
         &mut self,
-        case: &OpenCase,
+        side: &[Buffer],
         place: WindowId,
         batch: &mut Batch,
     ) -> Result<DigestKeys, RefereeError> {
-        let outputs = outputs(case).count();
+        let outputs = outputs(side).count();
         let mut keys = vec![digest_keys(&self.seeds, place); outputs];
         let place = WindowId { window: 0, ..place };
         let key = self.seeds.key(KeyPurpose::InputDigest, place);
-        keys.extend(inputs(case).map(|(index, ..)| [key.wrapping_add(index as u64), key]));
+        keys.extend(inputs(side).map(|(index, ..)| [key.wrapping_add(index as u64), key]));
         let mut digests = self.harness.hand_in_keys(&mut *self.driver, batch, &keys)?;
         let inputs = digests.split_off(outputs);
         Ok(DigestKeys { digests, inputs })
     }
 
-    /// Queues all checks of a window: first on the snapshots, last on the memory that the worker
-    /// can still write. A control window has the same checks, though only its output digests are
-    /// read, because work queued after *done* makes a window longer, by 1 µs on a GPU.
+    /// Queues all checks of a side's window: first on the snapshots, last on the memory that the
+    /// worker can still write. A control window has the same checks, though only its output digests
+    /// are read, because work queued after *done* makes a window longer, by 1 µs on a GPU.
     pub(super) fn queue_all_checks(
         &mut self,
         case: &OpenCase,
+        side: &[Buffer],
         place: WindowId,
         kind: WindowKind,
         keys: DigestKeys,
         batch: &mut Batch,
     ) -> Result<QueuedChecks, RefereeError> {
         // The digests that the worker's device should have written for the snapshots.
-        let snapshots = outputs(case).map(|(_, buffer, answers)| (buffer, answers.snapshot));
+        let snapshots = outputs(side).map(|(_, buffer, answers)| (buffer, answers.snapshot));
         let digests = self.queue_digests(snapshots, keys.digests, kind.coverage(), batch)?;
         // The sum of the input digests distinguishes the windows of a case.
-        let contents = inputs(case).map(|(_, buffer, pristine)| (buffer, pristine.current));
+        let contents = inputs(side).map(|(_, buffer, pristine)| (buffer, pristine.current));
         let call = CallChecks {
             inputs: self.queue_digests(contents, keys.inputs, Coverage::Whole, batch)?,
-            outputs: self.queue_checks(case, place, batch)?,
-            redzone: self.queue_redzone(case, place, batch)?,
-            late_writes: self.queue_late_write_checks(case, batch)?,
+            outputs: self.queue_checks(case, side, place, batch)?,
+            redzone: self.queue_redzone(side, place, batch)?,
+            late_writes: self.queue_late_write_checks(side, batch)?,
         };
         Ok(QueuedChecks { digests, call })
     }
@@ -116,7 +119,8 @@ impl Referee {
         facts.redzone_buffer = NOWHERE;
         let QueuedChecks { digests, call } = checks;
         let made = case.tensors_of(facts.kind.made_calls());
-        let digests = outputs(case).zip(digests).take_while(|((index, ..), _)| *index < made);
+        let digests = outputs(case.tensors()).zip(digests);
+        let digests = digests.take_while(|((index, ..), _)| *index < made);
         for (count, ((index, ..), digest)) in digests.enumerate() {
             let DigestSum(digest_expected) = found.of(digest)?;
             facts.outputs[count] = OutputFacts {
@@ -148,7 +152,8 @@ impl Referee {
         let call = case.position(place.window);
         let is_asked = asked(case.sides()).contains(&call);
         let made = facts.output_count as usize;
-        for ((count, (index, buffer, answers)), check) in outputs(case).enumerate().zip(checks.outputs).take(made) {
+        let checked = outputs(case.tensors()).enumerate().zip(checks.outputs).take(made);
+        for ((count, (index, buffer, answers)), check) in checked {
             let output = &mut facts.outputs[count];
             fill_in(output, &found.of(check)?);
             let comparison = self.comparison(&case.recording.tensors[index], buffer, answers, place);
@@ -170,9 +175,8 @@ impl Referee {
             let noise = found.of(check.ticket)?;
             let Some((first, _)) = noise.extent else { continue };
             if facts.redzone_buffer == NOWHERE {
-                let layout = case.buffers[check.buffer].layout;
                 facts.redzone_buffer = check.buffer as u64;
-                facts.redzone_offset = (check.start + first) as i64 - layout.offset as i64;
+                facts.redzone_offset = (check.start + first) as i64 - check.offset as i64;
                 facts.redzone_bytes = noise.different;
             }
         }
@@ -204,11 +208,12 @@ impl Referee {
     fn queue_checks(
         &mut self,
         case: &OpenCase,
+        side: &[Buffer],
         place: WindowId,
         batch: &mut Batch,
     ) -> Result<Vec<Ticket<CheckSummary>>, RefereeError> {
         let mut tickets = Vec::new();
-        for (index, buffer, answers) in outputs(case) {
+        for (index, buffer, answers) in outputs(side) {
             let comparison = self.comparison(&case.recording.tensors[index], buffer, answers, place);
             tickets.push(self.harness.check(&mut *self.driver, batch, &comparison)?);
         }
@@ -217,13 +222,13 @@ impl Referee {
 
     fn queue_redzone(
         &mut self,
-        case: &OpenCase,
+        side: &[Buffer],
         place: WindowId,
         batch: &mut Batch,
     ) -> Result<Vec<RedzoneCheck>, RefereeError> {
         let poison = self.seeds.key(KeyPurpose::Poison, place);
         let mut checks = Vec::new();
-        for (index, buffer) in case.buffers.iter().enumerate() {
+        for (index, buffer) in side.iter().enumerate() {
             let layout = buffer.layout;
             let back = layout.offset + layout.len;
             for (start, bytes) in [(back, layout.allocation - back), (0, layout.offset)] {
@@ -235,6 +240,7 @@ impl Referee {
                 checks.push(RedzoneCheck {
                     buffer: index,
                     start,
+                    offset: layout.offset,
                     ticket: harness.check_noise(driver, batch, address, bytes, poison, start)?,
                 });
             }
@@ -245,11 +251,11 @@ impl Referee {
     /// Queues a comparison of every output with its snapshot, to find late writes.
     pub(super) fn queue_late_write_checks(
         &mut self,
-        case: &OpenCase,
+        side: &[Buffer],
         batch: &mut Batch,
     ) -> Result<Vec<Ticket<CheckSummary>>, RefereeError> {
         let mut tickets = Vec::new();
-        for (_, buffer, answers) in outputs(case) {
+        for (_, buffer, answers) in outputs(side) {
             let same = Comparison {
                 got: buffer.address(),
                 expected: answers.snapshot,
@@ -279,15 +285,15 @@ impl Referee {
     }
 }
 
-/// Returns every output: the position of its tensor, its buffer and its answers.
-fn outputs(case: &OpenCase) -> impl Iterator<Item = (usize, &Buffer, &Answers)> {
-    let buffers = case.buffers.iter().enumerate();
+/// Returns every output of a side: the position of its tensor, its buffer and its answers.
+fn outputs(side: &[Buffer]) -> impl Iterator<Item = (usize, &Buffer, &Answers)> {
+    let buffers = side.iter().enumerate();
     buffers.filter_map(|(index, buffer)| Some((index, buffer, buffer.answers.as_ref()?)))
 }
 
-/// Returns every input: the position of its tensor, its buffer and its contents.
-fn inputs(case: &OpenCase) -> impl Iterator<Item = (usize, &Buffer, &PristineBuffers)> {
-    let buffers = case.buffers.iter().enumerate();
+/// Returns every input of a side: the position of its tensor, its buffer and its contents.
+fn inputs(side: &[Buffer]) -> impl Iterator<Item = (usize, &Buffer, &PristineBuffers)> {
+    let buffers = side.iter().enumerate();
     buffers.filter_map(|(index, buffer)| Some((index, buffer, buffer.pristine.as_ref()?)))
 }
 

@@ -18,7 +18,7 @@ impl Referee {
         let key = self.seeds.key(KeyPurpose::Inputs, place);
         let decoy_key = self.seeds.key(KeyPurpose::DecoyContents, place);
         let constant_key = self.seeds.key(KeyPurpose::Constants, WindowId { window: 0, ..place });
-        for (index, (tensor, buffer)) in case.recording.tensors.iter().zip(&case.buffers).enumerate() {
+        for (index, (tensor, buffer)) in case.recording.tensors.iter().zip(case.tensors()).enumerate() {
             let Some(pristine) = &buffer.pristine else { continue };
             let driver = &mut *self.driver;
             let bytes = buffer.layout.len;
@@ -51,7 +51,7 @@ impl Referee {
     /// an author it does not wait: later work in the stream follows the inputs anyway.
     fn copy_to_author(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
         let (driver, stream) = (&mut *self.driver, self.stream);
-        let shared = case.buffers.iter().filter_map(|buffer| {
+        let shared = case.tensors().iter().filter_map(|buffer| {
             let pristine = buffer.pristine.as_ref()?;
             let author = pristine.author?.address.offset(buffer.layout.offset);
             Some((pristine, author, buffer.layout.len))
@@ -98,7 +98,7 @@ impl Referee {
     /// Copies the author's inputs.
     pub(super) fn take_inputs(&mut self, case: &OpenCase) -> Result<(), RefereeError> {
         let (driver, stream) = (&mut *self.driver, self.stream);
-        for buffer in &case.buffers {
+        for buffer in case.tensors() {
             if let Some(pristine) = &buffer.pristine
                 && pristine.maker.is_author()
                 && let Some(author) = pristine.author
@@ -113,7 +113,7 @@ impl Referee {
     /// Copies the author's answers.
     fn take_answers(&mut self, case: &OpenCase, to: fn(&Answers) -> DevicePtr) -> Result<(), RefereeError> {
         let (driver, stream) = (&mut *self.driver, self.stream);
-        for buffer in &case.buffers {
+        for buffer in case.tensors() {
             if let Some(answers) = &buffer.answers
                 && let Some(author) = answers.author
             {
@@ -138,7 +138,7 @@ impl Referee {
     }
 
     fn keep_expected(&mut self, case: &OpenCase, to: fn(&Answers) -> DevicePtr) -> Result<(), RefereeError> {
-        for buffer in &case.buffers {
+        for buffer in case.tensors() {
             if let Some(answers) = &buffer.answers {
                 self.driver
                     .copy(self.stream, to(answers), answers.expected, buffer.layout.len)?;

@@ -3,22 +3,24 @@
 use gpubench_contract::CacheTreatment;
 
 use super::RefereeError;
+use super::buffers::Buffer;
 use super::case::{OpenCase, Referee};
 use super::stamps::Preparation;
 use crate::window::{KeyPurpose, WindowId};
 use gpubench_device::harness::{Batch, Nanoseconds, Revealed, Ticket};
 
 impl Referee {
-    /// Queues the preparation of buffers and caches for a call of the case's method. No step waits
-    /// for the host, so a gap between two timestamps is the device's.
+    /// Queues the preparation of a side's buffers, and of the caches for a call of the case's
+    /// method. No step waits for the host, so a gap between two timestamps is the device's.
     pub(super) fn prepare(
         &mut self,
         case: &OpenCase,
+        side: &[Buffer],
         place: WindowId,
         batch: &mut Batch,
     ) -> Result<Preparation, RefereeError> {
         let s0 = self.stamp(batch)?;
-        self.restore(case, place)?;
+        self.restore(side, place)?;
         let flush_begins = self.stamp(batch)?;
         match case.calls.method.cache() {
             CacheTreatment::Flushed => self.flush()?,
@@ -34,11 +36,11 @@ impl Referee {
 
     /// Poisons outputs and scratch with their redzones, and copies the inputs to the worker with
     /// decoy lines in them.
-    pub(super) fn restore(&mut self, case: &OpenCase, place: WindowId) -> Result<(), RefereeError> {
+    pub(super) fn restore(&mut self, side: &[Buffer], place: WindowId) -> Result<(), RefereeError> {
         let poison = self.seeds.key(KeyPurpose::Poison, place);
         let decoys = self.seeds.key(KeyPurpose::Decoys, place);
         let (driver, stream) = (&mut *self.driver, self.stream);
-        for buffer in &case.buffers {
+        for buffer in side {
             let layout = buffer.layout;
             let start = buffer.shared.address;
             let Some(pristine) = &buffer.pristine else {
@@ -61,12 +63,12 @@ impl Referee {
     /// Takes the time and replaces the decoys with the true lines. The timed calls follow at once.
     pub(super) fn reveal(
         &mut self,
-        case: &OpenCase,
+        side: &[Buffer],
         place: WindowId,
         batch: &mut Batch,
     ) -> Result<Ticket<Nanoseconds>, RefereeError> {
         let decoys = self.seeds.key(KeyPurpose::Decoys, place);
-        let inputs = case.buffers.iter().filter_map(|buffer| {
+        let inputs = side.iter().filter_map(|buffer| {
             Some(Revealed {
                 target: buffer.address(),
                 source: buffer.pristine.as_ref()?.current,

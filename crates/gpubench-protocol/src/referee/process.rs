@@ -1,7 +1,7 @@
 //! The referee's process: it receives orders and sends facts.
 
 use std::collections::BTreeMap;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use gpubench::catalog::Recording;
 use gpubench::codec;
@@ -11,8 +11,9 @@ use super::case::{OpenCase, Referee};
 use crate::replay::FlushBuffer;
 use crate::window::{Seeds, WindowId};
 use crate::wire::{
-    AbsentDevice, Begin, Channel, ChannelError, FixedText, Frame, KernelNeeds, LaunchShape, OpenCase as OpenCaseOrder,
-    Patience, Problem, WindowOrder, decode_modules, from_referee, read_head, take_files, to_referee,
+    AbsentDevice, Begin, CaseWorkers, Channel, ChannelError, FixedText, Frame, KernelNeeds, LaunchShape,
+    OpenCase as OpenCaseOrder, Patience, Problem, SideScratch, WindowOrder, decode_modules, from_referee, read_head,
+    take_files, to_referee,
 };
 use gpubench_device::harness::Harness;
 use gpubench_device::{self, Absence, DeviceError, DeviceOrder, Resources};
@@ -151,9 +152,14 @@ impl Referee {
             case.close(&mut *self.driver);
         }
         let (order, rest) = read_head::<OpenCaseOrder>(&frame.payload)?;
-        let (modules, recording) = rest
-            .split_at_checked(order.module_bytes as usize)
-            .ok_or(RefereeError::Order("it is too short"))?;
+        let too_short = RefereeError::Order("it is too short");
+        let scratch_bytes = order.scratch as usize * size_of::<SideScratch>();
+        let split = rest.split_at_checked(scratch_bytes).and_then(|(scratch, rest)| {
+            let (modules, recording) = rest.split_at_checked(order.module_bytes as usize)?;
+            Some((scratch, modules, recording))
+        });
+        let (scratch, modules, recording) = split.ok_or(too_short)?;
+        let scratch = scratch_of_sides(&order.workers_of_case, scratch)?;
         let recording: Recording =
             codec::decode(recording).map_err(|_| RefereeError::Order("its recording cannot be read"))?;
         let modules =
@@ -171,14 +177,31 @@ impl Referee {
             order.calls,
             order.workers_of_case,
             recording,
+            &scratch,
             &modules,
         )?);
-        let mut descriptors = case.worker_descriptors(&mut *self.driver)?;
+        let mut descriptors = case.page_descriptors()?;
         descriptors.extend(case.author_descriptors(&mut *self.driver)?);
-        let borrowed: Vec<_> = descriptors.iter().map(|descriptor| descriptor.as_fd()).collect();
+        let shared = case.shared_descriptors(&mut *self.driver)?;
         let layouts = case.layouts();
-        Ok(channel.send(from_referee::CASE_OPENED, &[bytemuck::cast_slice(&layouts)], &borrowed)?)
+        channel.send(from_referee::CASE_OPENED, &[], &borrowed(&descriptors))?;
+        let layouts = bytemuck::cast_slice(&layouts);
+        Ok(channel.send(from_referee::ALLOCATIONS, &[layouts], &borrowed(&shared))?)
     }
+}
+
+/// Returns the sizes of the scratch allocations of each side.
+fn scratch_of_sides(workers: &CaseWorkers, encoded: &[u8]) -> Result<Vec<Vec<u64>>, RefereeError> {
+    let mut sides = vec![Vec::new(); usize::from(workers.arms)];
+    for SideScratch { side, bytes, .. } in bytemuck::allocation::pod_collect_to_vec::<u8, SideScratch>(encoded) {
+        let side = sides.get_mut(side as usize);
+        side.ok_or(RefereeError::Order("its scratch has no side"))?.push(bytes);
+    }
+    Ok(sides)
+}
+
+fn borrowed(descriptors: &[OwnedFd]) -> Vec<BorrowedFd<'_>> {
+    descriptors.iter().map(AsFd::as_fd).collect()
 }
 
 fn opened(open: &Option<OpenCase>) -> Result<&OpenCase, RefereeError> {

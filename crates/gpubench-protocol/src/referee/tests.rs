@@ -11,12 +11,13 @@ use gpubench::plan::Plan;
 use gpubench_contract::Method;
 
 use super::RefereeError;
+use super::buffers::Buffer;
 use super::case::{OpenCase, Referee};
 use crate::replay::FlushBuffer;
 use crate::window::{Gate, Seeds, WindowCalls, WindowId, WindowKind, WindowOwner};
 use crate::wire::{
-    BufferLayout, CaseWorkers, Channel, NOWHERE, OtherAnswer, PageAddresses, Replay, SharedPage, WindowEnd,
-    WindowFacts, WindowOrder,
+    BufferLayout, CaseWorkers, Channel, NOWHERE, OtherAnswer, PageAddresses, Replay, SharedPage, SourceModule,
+    WindowEnd, WindowFacts, WindowOrder,
 };
 use gpubench_device::cpu::CpuDriver;
 use gpubench_device::cpu::executor::ScheduleSeed;
@@ -67,10 +68,37 @@ fn referee(mut driver: Box<dyn Driver>) -> Result<Referee, RefereeError> {
     })
 }
 
+/// Opens a case whose sides have the same scratch.
+fn open_case(
+    referee: &mut Referee,
+    opening: WindowId,
+    calls: WindowCalls,
+    workers: CaseWorkers,
+    recording: Recording,
+    modules: &[SourceModule],
+) -> Result<OpenCase, RefereeError> {
+    let scratch = vec![recording.plan.scratch.clone(); usize::from(workers.arms)];
+    OpenCase::open(referee, opening, calls, workers, recording, &scratch, modules)
+}
+
+/// Returns descriptors of the pages, then of what workers map.
+fn worker_descriptors(case: &OpenCase, referee: &mut Referee) -> Result<Vec<OwnedFd>, RefereeError> {
+    let mut descriptors = case.page_descriptors()?;
+    descriptors.extend(case.shared_descriptors(&mut *referee.driver)?);
+    Ok(descriptors)
+}
+
+impl OpenCase {
+    /// Returns the buffers of the first side.
+    fn buffers(&self) -> &[Buffer] {
+        self.buffers_of(WindowOwner::default()).unwrap()
+    }
+}
+
 /// Opens a case with windows of one cold call and a single worker.
 fn opened(referee: &mut Referee, recording: Recording) -> OpenCase {
     let calls = WindowCalls::one(Method::Cold);
-    OpenCase::open(referee, BEGINNING, calls, ALONE, recording, &[]).unwrap()
+    open_case(referee, BEGINNING, calls, ALONE, recording, &[]).unwrap()
 }
 
 /// A case that copies one input to one output.
@@ -204,7 +232,7 @@ impl Stage {
             window: opening,
             ..BEGINNING
         };
-        let case = OpenCase::open(
+        let case = open_case(
             &mut referee,
             opening,
             WindowCalls::one(Method::Cold),
@@ -214,10 +242,10 @@ impl Stage {
         )
         .unwrap();
         let layouts = case.layouts();
-        let mut descriptors = case.worker_descriptors(&mut *referee.driver).unwrap();
+        let mut descriptors = worker_descriptors(&case, &mut referee).unwrap();
         let control_page = descriptors.remove(1);
         let peer = Peer::new(&layouts, descriptors);
-        let mut control_descriptors = case.worker_descriptors(&mut *referee.driver).unwrap();
+        let mut control_descriptors = worker_descriptors(&case, &mut referee).unwrap();
         control_descriptors[0] = control_page;
         control_descriptors.remove(1);
         let control = Peer::new(&layouts, control_descriptors);
@@ -269,8 +297,8 @@ fn order(window: u32) -> WindowOrder {
         kind: WindowKind::Timed,
         patience_ns: 20_000_000_000,
         owner: WindowOwner::default(),
+        side: WindowOwner::default(),
         repeats: NonZeroU32::MIN,
-        reserved: 0,
         gate: Gate::Stream,
     }
 }
@@ -416,7 +444,7 @@ fn a_second_measurement_shares_no_input_or_decoy_with_the_first() {
     let mut seen = std::collections::HashSet::new();
     for opening in [0, 4] {
         let mut stage = Stage::beginning_behind(opening, recording());
-        let before_the_first = stage.case.buffers[0].pristine.as_ref().unwrap().current;
+        let before_the_first = stage.case.buffers()[0].pristine.as_ref().unwrap().current;
         let mut inputs = vec![0; 4 * ELEMENTS];
         stage.referee.driver.synchronize(stage.referee.stream).unwrap();
         stage.referee.driver.read(before_the_first, &mut inputs).unwrap();
@@ -442,7 +470,13 @@ fn a_write_after_the_snapshot_is_late() {
         ..
     } = &mut stage.referee;
     let mut batch = harness.begin(&mut **driver, *stream, 1).unwrap();
-    let [check] = <[_; 1]>::try_from(stage.referee.queue_late_write_checks(&stage.case, &mut batch).unwrap()).unwrap();
+    let [check] = <[_; 1]>::try_from(
+        stage
+            .referee
+            .queue_late_write_checks(stage.case.buffers(), &mut batch)
+            .unwrap(),
+    )
+    .unwrap();
     let Referee { driver, harness, .. } = &mut stage.referee;
     let found = harness.collect(&mut **driver, batch).unwrap();
     assert!((1..=4).contains(&found.of(check).unwrap().wrong()));
@@ -478,18 +512,18 @@ fn inputs_hold_decoys_until_the_true_lines_are_put_back() {
         stage.peer.driver.read(stage.peer.x, &mut contents).unwrap();
         contents
     };
-    stage.referee.restore(&stage.case, place).unwrap();
+    stage.referee.restore(stage.case.buffers(), place).unwrap();
     let with_decoys = contents(&mut stage);
     let mut batch = stage
         .referee
         .harness
         .begin(&mut *stage.referee.driver, stage.referee.stream, 1)
         .unwrap();
-    let _ = stage.referee.reveal(&stage.case, place, &mut batch).unwrap();
+    let _ = stage.referee.reveal(stage.case.buffers(), place, &mut batch).unwrap();
     let revealed = contents(&mut stage);
     let lines = with_decoys.chunks(128).zip(revealed.chunks(128));
     assert_eq!(lines.filter(|(decoy, line)| decoy != line).count(), 8);
-    let master = stage.case.buffers[0].pristine.as_ref().unwrap().current;
+    let master = stage.case.buffers()[0].pristine.as_ref().unwrap().current;
     let mut true_contents = vec![0; 4 * ELEMENTS];
     stage.referee.driver.read(master, &mut true_contents).unwrap();
     assert_eq!(revealed, true_contents);
@@ -596,7 +630,7 @@ fn only_a_cold_call_has_a_flush() {
     for (method, flushed) in [(Method::Cold, true), (Method::Warm, false)] {
         let mut referee = referee(Box::new(cpu())).unwrap();
         referee.flush.kind = gpubench_contract::Flush::Write;
-        let case = OpenCase::open(
+        let case = open_case(
             &mut referee,
             BEGINNING,
             WindowCalls::one(method),
@@ -620,7 +654,7 @@ fn only_a_cold_call_has_a_flush() {
 /// Runs a window of each worker up to its facts. Both workers are idle.
 fn two_windows(driver: Box<dyn Driver>) -> Result<[WindowFacts; 2], RefereeError> {
     let mut referee = referee(driver)?;
-    let case = OpenCase::open(
+    let case = open_case(
         &mut referee,
         BEGINNING,
         WindowCalls::one(Method::Cold),
@@ -628,7 +662,7 @@ fn two_windows(driver: Box<dyn Driver>) -> Result<[WindowFacts; 2], RefereeError
         recording(),
         &[],
     )?;
-    case.worker_descriptors(&mut *referee.driver)?;
+    worker_descriptors(&case, &mut referee)?;
     case.author_descriptors(&mut *referee.driver)?;
     referee.generate(&case, 0)?;
     referee.generate(&case, 1)?;

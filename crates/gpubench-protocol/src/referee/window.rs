@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 use bytemuck::Zeroable;
 
 use super::RefereeError;
+use super::buffers::Buffer;
 use super::call_time::SeenCall;
 use super::case::{OpenCase, Referee};
 use super::check::{QueuedChecks, digest_keys};
 use super::page::WorkerPage;
 use super::stamps::Stamps;
-use crate::window::{Gate, WindowId};
+use crate::window::Gate;
 use crate::wire::{
     Channel, ChannelError, MAX_BUFFERS, MAX_OUTPUTS, PageLeft, Patience, WindowEnd, WindowFacts, WindowOrder,
     opening_words, to_referee,
@@ -76,6 +77,7 @@ impl Referee {
     ) -> Result<WindowFacts, RefereeError> {
         let started = Instant::now();
         let (kind, place) = (order.kind, case.place(order.window));
+        let side = case.buffers_of(order.side)?;
         let mut facts = WindowFacts {
             window: order.window,
             kind,
@@ -85,10 +87,10 @@ impl Referee {
 
         self.take_instance(case, kind, order.window)?;
         self.driver.reset_persisting_lines()?;
-        let most = OTHER_REPORTS + case.buffers.len() * REPORTS_OF_A_BUFFER;
+        let most = OTHER_REPORTS + side.len() * REPORTS_OF_A_BUFFER;
         let mut batch = self.harness.begin(&mut *self.driver, self.stream, most)?;
         let queued_from = Instant::now();
-        let Queued { stamps, left, checks } = self.queue(case, page, place, order, &mut batch)?;
+        let Queued { stamps, left, checks } = self.queue(case, side, page, order, &mut batch)?;
         let call = match order.gate {
             Gate::Stream => None,
             Gate::Host => Some(self.time_call(case, page, order, broker, queued_from)?),
@@ -120,21 +122,22 @@ impl Referee {
     fn queue(
         &mut self,
         case: &OpenCase,
+        side: &[Buffer],
         page: &WorkerPage,
-        place: WindowId,
         order: &WindowOrder,
         batch: &mut Batch,
     ) -> Result<Queued, RefereeError> {
         let (stream, on_device) = (self.stream, page.on_device.in_window(order.window));
-        let keys = self.hand_in_keys(case, place, batch)?;
+        let place = case.place(order.window);
+        let keys = self.hand_in_keys(side, place, batch)?;
         let opening = opening_words(digest_keys(&self.seeds, place));
         let opening = self
             .harness
             .hand_in(&mut *self.driver, batch, bytemuck::cast_slice(&opening))?;
-        let preparation = self.prepare(case, place, batch)?;
+        let preparation = self.prepare(case, side, place, batch)?;
         let digest_keys = DevicePtr(on_device.keys());
         self.harness.hand_out(&mut *self.driver, batch, opening, digest_keys)?;
-        let s1 = self.reveal(case, place, batch)?;
+        let s1 = self.reveal(side, place, batch)?;
         if order.gate == Gate::Host {
             let start = DevicePtr(case.start.on_device.go());
             self.driver.write_value(stream, start, order.window)?;
@@ -146,7 +149,7 @@ impl Referee {
             .wait_value(stream, DevicePtr(on_device.done()), order.window)?;
         let s2 = self.stamp(batch)?;
         // The copies come first, so that a worker with an early *done* gets no more time.
-        self.snapshot(case)?;
+        self.snapshot(side)?;
         let done = DevicePtr(on_device.done());
         let left = self.harness.capture(&mut *self.driver, batch, done, PageLeft::BYTES)?;
         let s3 = self.stamp(batch)?;
@@ -159,7 +162,7 @@ impl Referee {
             },
             left,
             // If *done* does not come, nobody reads the checks.
-            checks: self.queue_all_checks(case, place, order.kind, keys, batch)?,
+            checks: self.queue_all_checks(case, side, place, order.kind, keys, batch)?,
         })
     }
 

@@ -24,7 +24,7 @@ impl EarlierAnswers {
     /// Returns the earlier answers for the output at `index` of a window, the case's `position`-th.
     pub(super) fn of(case: &OpenCase, index: usize, answers: &Answers, position: u32) -> EarlierAnswers {
         let in_window = index.checked_sub(case.tensors_of_call());
-        let in_window = in_window.and_then(|index| case.buffers[index].answers.as_ref());
+        let in_window = in_window.and_then(|index| case.tensors()[index].answers.as_ref());
         let is_later = position > 1;
         EarlierAnswers {
             previous: in_window

@@ -5,6 +5,7 @@
 //! referee and worker are in `referee/window.rs` and `worker/window.rs`.
 #![forbid(unsafe_code)]
 
+mod allocations;
 mod bundle;
 mod calls;
 mod gate;
@@ -15,6 +16,7 @@ mod placement;
 mod seeds;
 mod unrolled;
 
+pub use allocations::Allocations;
 pub use bundle::{GRAPHS, MOST_LAUNCHES, calls_of_graphs, repeats_in_graphs};
 pub use calls::WindowCalls;
 pub use gate::Gate;

@@ -17,4 +17,10 @@ impl WindowOwner {
     pub const fn arm(position: usize) -> WindowOwner {
         WindowOwner(position as u32)
     }
+
+    /// Returns the position among the cases that are measured alternately. The control worker's is
+    /// beyond all of them.
+    pub const fn position(self) -> usize {
+        self.0 as usize
+    }
 }

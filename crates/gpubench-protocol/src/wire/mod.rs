@@ -30,6 +30,10 @@ pub const MAX_OUTPUTS: usize = 60;
 /// Most tensors and scratch allocations of a window. Their descriptors must fit in one frame.
 pub const MAX_BUFFERS: usize = 64;
 
+/// Most allocations that the workers of a case map, those of all sides together. Their descriptors
+/// must fit in one frame. Any two sides have fewer.
+pub const MAX_ALLOCATIONS: usize = 192;
+
 /// Most cases that are measured alternately.
 pub const MAX_ARMS: usize = 32;
 
@@ -42,5 +46,7 @@ pub const MAX_SOURCES: usize = 64;
 // A worker receives a page and every buffer, the author inputs and answers.
 const _: () = assert!(1 + MAX_BUFFERS + MAX_SOURCES <= MAX_DESCRIPTORS);
 const _: () = assert!(MAX_BUFFERS + MAX_OUTPUTS + MAX_SOURCES <= MAX_DESCRIPTORS);
-// The broker receives a page of each worker, every buffer, and the author's inputs and answers.
-const _: () = assert!(MAX_ARMS + 1 + 2 * MAX_BUFFERS + MAX_OUTPUTS <= MAX_DESCRIPTORS);
+// The broker receives a page of each worker with the author's inputs and answers, and then what the
+// workers map. A control worker receives a page and the tensors of all sides.
+const _: () = assert!(MAX_ARMS + 1 + MAX_BUFFERS + MAX_OUTPUTS <= MAX_DESCRIPTORS);
+const _: () = assert!(2 * MAX_BUFFERS <= MAX_ALLOCATIONS && MAX_ALLOCATIONS < MAX_DESCRIPTORS);

@@ -20,6 +20,11 @@ pub(super) struct NamedBuffer {
 }
 
 impl Buffers {
+    /// Returns the buffers at some positions.
+    pub(super) fn at(&self, positions: &[usize]) -> Buffers {
+        Buffers(positions.iter().map(|position| self.0[*position].clone()).collect())
+    }
+
     /// Returns the address and the bytes of each output, in tensor order.
     pub(super) fn outputs(&self) -> Vec<(DevicePtr, u64)> {
         let outputs = self.0.iter().filter(|buffer| buffer.role.is_output());

@@ -15,7 +15,7 @@ use super::setup::Setup;
 use super::stopwatch::Stopwatch;
 use super::tracing::Tracing;
 use super::twin::{Twin, Warming};
-use crate::window::{WindowContent, WindowKind};
+use crate::window::{Allocations, WindowContent, WindowKind};
 use crate::wire::{
     BufferLayout, Channel, Frame, Measurand, Observer, PageAddresses, SandboxReport, SharedPage, WindowOrder,
     from_worker, module_descriptors,
@@ -52,18 +52,24 @@ pub(super) struct Assignment {
     memories: Vec<Memory>,
     /// The buffers that the call uses.
     pub(super) buffers: Buffers,
-    /// The addresses and bytes of the outputs that are checked, in tensor order.
-    pub(super) outputs: Vec<(DevicePtr, u64)>,
+    /// The sides whose outputs it has: its own, or all of them in the control worker.
+    sides: Vec<Side>,
     /// What a sanitizer's worker has between the shared buffers and `buffers`.
     copies: Option<Copies>,
     pub(super) observer: Observer,
     pub(super) call: Call,
+    pub(super) annotation: Option<Annotation>,
+}
+
+/// What the tool's own work in a window uses of a side.
+struct Side {
+    /// The addresses and bytes of the outputs that are checked, in tensor order.
+    outputs: Vec<(DevicePtr, u64)>,
     /// What brings the tensors to the caches before the calls.
     warming: Warming,
     /// The twin for control windows. A worker with the user's host code has none, because that code
     /// could manipulate it.
     twin: Option<Twin>,
-    pub(super) annotation: Option<Annotation>,
 }
 
 impl Worker {
@@ -145,7 +151,10 @@ impl Assignment {
         let page = descriptors.next().ok_or(WorkerError::Order("the page is missing"))?;
         let page = SharedPage::open(page).map_err(WorkerError::Page)?;
         let on_device = driver.register(page.on_host().base(), page.bytes())?;
-        let (buffers, memories) = map_buffers(driver, setup.layouts, descriptors, &setup.recording)?;
+        let allocations = setup.allocations();
+        let (mapped, memories) = map_buffers(driver, &allocations, setup.layouts, descriptors, &setup.recording)?;
+        let sides = allocations.of_sides().iter().map(|positions| mapped.at(positions));
+        let sides: Vec<Buffers> = sides.collect();
         let confinement = sandbox.map_or(Confinement::Closed, |sandbox| sandbox.close(guarded(setup.guarded)));
         channel.send_record(from_worker::SANDBOX, &SandboxReport::from(&confinement))?;
         let modules = setup
@@ -154,25 +163,26 @@ impl Assignment {
             .map(|(source, file)| Ok((*source, driver.load(ModuleImage::File(file))?)))
             .collect::<Result<Vec<(u32, Module)>, DeviceError>>()
             .map_err(WorkerError::Plan)?;
-        let outputs = buffers.outputs();
+        let harness = &device.harness;
+        let mut touched = Vec::with_capacity(sides.len());
+        for buffers in &sides {
+            let twin = match setup.hosted {
+                Some(_) => None,
+                None => Some(Twin::of(driver, harness, stream, buffers, setup.calls, setup.launches)?),
+            };
+            touched.push(Side {
+                outputs: buffers.outputs(),
+                warming: Warming::of(setup.calls.method, buffers),
+                twin,
+            });
+        }
+        let buffers = sides.into_iter().next().ok_or(WorkerError::Order("it has no side"))?;
         let (copies, buffers) = match setup.observer {
             Observer::None | Observer::Profiler => (None, buffers),
             Observer::Sanitizer => {
                 let (copies, own) = Copies::of(driver, &buffers)?;
                 (Some(copies), own)
             }
-        };
-        let harness = &device.harness;
-        let twin = match setup.hosted {
-            Some(_) => None,
-            None => Some(Twin::of(
-                driver,
-                harness,
-                stream,
-                &buffers,
-                setup.calls,
-                setup.launches,
-            )?),
         };
         let work = match setup.hosted {
             Some(order) => {
@@ -195,25 +205,33 @@ impl Assignment {
             page,
             memories,
             annotation: setup.annotation.map(Annotation::begin).transpose()?,
-            warming: Warming::of(setup.calls.method, &buffers),
             buffers,
-            outputs,
+            sides: touched,
             copies,
             observer: setup.observer,
             call,
-            twin,
         })
+    }
+
+    /// Returns the side of a window. A worker under test has only its own.
+    fn side(&self, order: &WindowOrder) -> Result<&Side, DeviceError> {
+        let side = match &self.sides[..] {
+            [own] => Some(own),
+            all => all.get(order.side.position()),
+        };
+        side.ok_or_else(|| DeviceError::Unsupported("run a window of a side that it does not have".to_owned()))
     }
 
     /// Queues the call of a window, or its twin. A profiler sees only the call.
     pub(super) fn queue(
         &self,
-        kind: WindowKind,
+        order: &WindowOrder,
         driver: &mut dyn Driver,
         harness: &Harness,
         stream: Stream,
     ) -> Result<(), DeviceError> {
-        match (kind.content(), &self.twin) {
+        let kind = order.kind;
+        match (kind.content(), &self.side(order)?.twin) {
             (WindowContent::Call, _) => self.queue_call(kind, driver, stream),
             (WindowContent::Twin, Some(twin)) => twin.queue(kind.made_calls(), driver, harness, stream),
             (WindowContent::Twin, None) => Err(DeviceError::Unsupported(
@@ -227,11 +245,12 @@ impl Assignment {
     /// Queues what comes after *go* and before the calls of a window.
     pub(super) fn prepare(
         &self,
+        order: &WindowOrder,
         driver: &mut dyn Driver,
         harness: &Harness,
         stream: Stream,
     ) -> Result<(), DeviceError> {
-        self.warming.queue(driver, harness, stream)
+        self.side(order)?.warming.queue(driver, harness, stream)
     }
 
     /// Queues the call itself. A profiler sees nothing else, and a sanitizer's call works on the
@@ -276,7 +295,7 @@ impl Assignment {
     ) -> Result<(), DeviceError> {
         let on_device = self.on_device.in_window(order.window);
         let keys = on_device.keys();
-        for (output, (address, bytes)) in self.outputs.iter().copied().enumerate() {
+        for (output, (address, bytes)) in self.side(order)?.outputs.iter().copied().enumerate() {
             let digest = on_device.digest(output);
             harness.digest(driver, stream, address, bytes, keys, order.kind.coverage(), digest)?;
         }
@@ -285,9 +304,8 @@ impl Assignment {
 
     fn hand_back(self, driver: &mut dyn Driver) {
         self.call.release(driver);
-        if let Some(twin) = self.twin {
-            twin.release(driver);
-        }
+        let twins = self.sides.into_iter().filter_map(|side| side.twin);
+        twins.for_each(|twin| twin.release(driver));
         self.memories.into_iter().for_each(|memory| driver.release(memory));
         driver.unregister(self.page.on_host().base());
     }
@@ -321,20 +339,25 @@ fn begin_sandbox(setup: &Setup, frame: &Frame, channel: &Channel) -> Option<Sand
     Some(Sandbox::begin(role, &kept, private.as_deref()))
 }
 
-/// Maps the buffers. Returns them with their allocations.
+/// Maps the buffers. Returns them with their allocations, in the order of `allocations`.
 fn map_buffers(
     driver: &mut dyn Driver,
+    allocations: &Allocations,
     layouts: Vec<BufferLayout>,
     mut descriptors: impl Iterator<Item = OwnedFd>,
     recording: &Recording,
 ) -> Result<(Buffers, Vec<Memory>), WorkerError> {
     let mut memories = Vec::with_capacity(layouts.len());
     let mut buffers = Vec::with_capacity(layouts.len());
-    for (position, layout) in layouts.into_iter().enumerate() {
+    let uses = allocations.first_uses();
+    if uses.len() != layouts.len() {
+        return Err(WorkerError::Order("it has other buffers than its recording"));
+    }
+    for ((_, index), layout) in uses.into_iter().zip(layouts) {
         let descriptor = descriptors.next().ok_or(WorkerError::Order("a buffer is missing"))?;
         let memory = driver.import(descriptor, layout.allocation)?;
         memories.push(memory);
-        let (name, role) = describe_buffer(recording, position);
+        let (name, role) = describe_buffer(recording, index);
         let access = if matches!(role, Role::Input | Role::Constant) {
             Access::Read
         } else {

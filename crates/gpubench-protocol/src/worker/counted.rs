@@ -50,7 +50,7 @@ impl Worker {
         let counted = match (order.kind, &mut device.counter) {
             (WindowKind::Timed, Some(counter)) => Some(case.count(driver, stream, &mut **counter)?),
             _ => {
-                case.queue(order.kind, driver, harness, stream)?;
+                case.queue(order, driver, harness, stream)?;
                 None
             }
         };

@@ -8,7 +8,7 @@ use gpubench::codec;
 use super::WorkerError;
 use super::hosted::HostedOrder;
 use super::twin::launches;
-use crate::window::WindowCalls;
+use crate::window::{Allocations, WindowCalls};
 use crate::wire::{
     BufferLayout, Frame, Measurand, Observer, SourceModule, WorkerSetup, decode_modules, read_head, take_files,
     to_worker,
@@ -26,6 +26,8 @@ pub(super) struct Setup {
     /// The hardware metrics to read.
     pub(super) metrics: Vec<String>,
     pub(super) layouts: Vec<BufferLayout>,
+    /// Number of sides whose outputs are among the buffers.
+    sides: usize,
     pub(super) modules: Vec<SourceModule>,
     /// The name of the windows in a profiler.
     pub(super) annotation: Option<String>,
@@ -45,9 +47,9 @@ impl Setup {
         let mut setup = Setup::parse(frame).ok_or(WorkerError::Order("it is damaged"))?;
         match frame.kind {
             to_worker::SETUP => {}
-            // The plan's scratch buffers stay: the control worker has the same buffers as the
-            // worker under test.
+            // The twin uses no scratch.
             to_worker::SETUP_NULL => {
+                setup.recording.plan.scratch.clear();
                 setup.recording.plan.steps.clear();
                 setup.recording.plan.constants.clear();
                 setup.recording.execution = Execution::Sealed;
@@ -75,6 +77,7 @@ impl Setup {
             hold: head.hold,
             metrics: metrics.lines().map(str::to_owned).collect(),
             layouts: bytemuck::allocation::pod_collect_to_vec(layouts),
+            sides: head.sides as usize,
             modules: decode_modules(modules, &mut frame.descriptors)?,
             annotation: Some(annotation).filter(|name| !name.is_empty()).map(str::to_owned),
             observer: head.observer,
@@ -87,6 +90,13 @@ impl Setup {
             recording,
             guarded: head.guarded,
         })
+    }
+
+    /// Returns which buffers the worker has. A worker under test has those of its side, the control
+    /// worker the tensors of all.
+    pub(super) fn allocations(&self) -> Allocations {
+        let scratch = self.recording.plan.scratch.len();
+        Allocations::of(&self.recording.tensors, std::iter::repeat_n(scratch, self.sides))
     }
 
     /// Returns what to count, if calls are not timed.

@@ -64,11 +64,11 @@ impl Worker {
         // Making a graph could wait for the stream, so the stream must not wait for *go* yet.
         let bundle = case.call.bundle(order.repeats, driver, stream)?;
         driver.wait_value(stream, DevicePtr(on_device.go()), order.window)?;
-        let queued = case.prepare(driver, harness, stream).and_then(|()| {
+        let queued = case.prepare(order, driver, harness, stream).and_then(|()| {
             stopwatch.arm(driver, stream)?;
             let queued_from = Instant::now();
             match bundle {
-                None => (0..order.repeats.get()).try_for_each(|_| case.queue(order.kind, driver, harness, stream))?,
+                None => (0..order.repeats.get()).try_for_each(|_| case.queue(order, driver, harness, stream))?,
                 Some(graph) => (0..GRAPHS).try_for_each(|_| driver.launch_graph(stream, graph))?,
             }
             let host_ns = queued_from.elapsed().as_nanos() as f64;
@@ -95,7 +95,7 @@ impl Worker {
         let (case, device) = (&self.assignment, &mut self.device);
         let (driver, harness, stream) = (&mut *device.driver, &device.harness, device.stream);
         let called_at = Instant::now();
-        let called = (0..order.repeats.get()).try_for_each(|_| case.queue(order.kind, driver, harness, stream));
+        let called = (0..order.repeats.get()).try_for_each(|_| case.queue(order, driver, harness, stream));
         let host_ns = called_at.elapsed().as_nanos() as f64;
         match called.and_then(|()| driver.synchronize_all()) {
             Ok(()) => {}

@@ -138,6 +138,20 @@ fn a_plan_must_not_write_inputs_or_constants() {
 }
 
 #[test]
+fn each_further_side_needs_outputs_and_scratch_of_its_own() {
+    let recording = recording();
+    let needed = |others: &[&Recording]| memory_needed_in_turns(&on_cpu(&recording), others.iter().copied());
+    let alone = memory_needed(&on_cpu(&recording));
+    assert_eq!(needed(&[]), alone);
+    let further = 32 + 16;
+    assert_eq!(needed(&[&recording]), alone + further);
+    assert_eq!(needed(&[&recording; 2]), alone + 2 * further);
+    let mut in_place = recording.clone();
+    in_place.tensors[0].role = Role::InOut;
+    assert_eq!(needed(&[&in_place]), alone + further + 32);
+}
+
+#[test]
 fn the_copies_that_checking_needs_count_as_memory() {
     let needed = |change: &dyn Fn(&mut Recording)| {
         let mut recording = recording();

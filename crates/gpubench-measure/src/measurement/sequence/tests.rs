@@ -151,7 +151,7 @@ fn interruptible(
     });
     let outcome = sequencer.release(
         &mut worker_client,
-        WindowOwner::default(),
+        WindowUser::of_side(WindowOwner::default()),
         WINDOW,
         WindowKind::Timed,
         std::num::NonZeroU32::MIN,

@@ -56,7 +56,7 @@ struct Watched {
 impl Watched {
     fn open(method: Method) -> Watched {
         let (mut referee, log) = watched();
-        let case = OpenCase::open(
+        let case = open_case(
             &mut referee,
             BEGINNING,
             WindowCalls::one(method),
@@ -205,7 +205,7 @@ fn every_cold_window_reads_the_whole_flush_buffer() {
 
 /// Returns all allocations of a case as address ranges.
 fn allocations(case: &OpenCase) -> Vec<[u64; 2]> {
-    let buffers = case.buffers.iter();
+    let buffers = case.buffers().iter();
     buffers
         .map(|buffer| {
             let start = buffer.shared.address.0;
@@ -241,7 +241,7 @@ fn every_byte_of_every_buffer_is_new_in_every_window() {
             let start = allocations.iter().find(|[start, end]| (start..end).contains(&&target));
             assert_eq!((used, target - offset), (key, start.unwrap()[0]), "window {window}");
         }
-        let inputs = case.buffers.iter().filter(|buffer| buffer.pristine.is_some());
+        let inputs = case.buffers().iter().filter(|buffer| buffer.pristine.is_some());
         let copied: Vec<[u64; 3]> = inputs
             .clone()
             .map(|buffer| {
@@ -286,7 +286,11 @@ fn every_check_has_the_keys_of_its_window() {
         let queued = &after[..waits];
         let (case, seeds) = (&watched.case, &watched.referee.seeds);
         let key = |purpose| seeds.key(purpose, case.place(window));
-        let outputs: Vec<_> = case.buffers.iter().filter(|buffer| buffer.answers.is_some()).collect();
+        let outputs: Vec<_> = case
+            .buffers()
+            .iter()
+            .filter(|buffer| buffer.answers.is_some())
+            .collect();
 
         // The sample of an output digest has 16 tiles; 0 means all.
         let tiles = match kind.coverage() {
@@ -305,7 +309,7 @@ fn every_check_has_the_keys_of_its_window() {
             continue;
         }
         let inputs = case
-            .buffers
+            .buffers()
             .iter()
             .filter_map(|buffer| Some((buffer.pristine.as_ref()?, buffer.layout.len)));
         for (digest, (pristine, bytes)) in digests[3..].iter().zip(inputs) {
@@ -336,7 +340,7 @@ fn every_check_has_the_keys_of_its_window() {
             "window {window}"
         );
         let tensors = case
-            .buffers
+            .buffers()
             .iter()
             .map(|buffer| [buffer.address().0, buffer.address().0 + buffer.layout.len]);
         let looked_at = redzone

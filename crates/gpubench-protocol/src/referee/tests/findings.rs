@@ -30,7 +30,7 @@ fn with_something_before(
     });
     let mut referee = referee(Box::new(driver)).unwrap();
     let case = opened(&mut referee, recording());
-    let (page, output) = (worker_page(&case).on_device, case.buffers[1].address());
+    let (page, output) = (worker_page(&case).on_device, case.buffers()[1].address());
     to_driver.send((page, output)).unwrap();
     referee.generate(&case, 1).unwrap();
     let order = WindowOrder { kind, ..order(1) };
@@ -120,7 +120,7 @@ fn input_digests_have_one_key_per_case() {
         let mut stage = Stage::set();
         stage.referee.generate(&stage.case, window).unwrap();
         if same_inputs {
-            let master = stage.case.buffers[0].pristine.as_ref().unwrap().current;
+            let master = stage.case.buffers()[0].pristine.as_ref().unwrap().current;
             stage.referee.driver.synchronize(stage.referee.stream).unwrap();
             stage.referee.driver.write(master, &[0; 4 * ELEMENTS]).unwrap();
         }
@@ -151,7 +151,7 @@ fn the_second_call_is_distinguished_from_a_repeated_first_answer() {
 fn in_out_elements_whose_input_is_right_do_not_count_as_unwritten() {
     let mut referee = referee(Box::new(cpu())).unwrap();
     let case = opened(&mut referee, every_role());
-    let buffer = &case.buffers[3];
+    let buffer = &case.buffers()[3];
     let (pristine, answers) = (buffer.pristine.as_ref().unwrap(), buffer.answers.as_ref().unwrap());
     let halves = |first: f32, second: f32| -> Vec<u8> {
         let elements = (0..ELEMENTS).map(|index| if index < ELEMENTS / 2 { first } else { second });
@@ -198,16 +198,16 @@ fn in_out_elements_whose_input_is_right_do_not_count_as_unwritten() {
 fn handed_out(referee: &mut Referee, case: &OpenCase, window: u32) -> Vec<Vec<u8>> {
     referee.generate(case, window).unwrap();
     let place = case.place(window);
-    referee.restore(case, place).unwrap();
+    referee.restore(case.buffers(), place).unwrap();
     let mut batch = referee.harness.begin(&mut *referee.driver, referee.stream, 1).unwrap();
-    let _ = referee.reveal(case, place, &mut batch).unwrap();
+    let _ = referee.reveal(case.buffers(), place, &mut batch).unwrap();
     referee.driver.synchronize(referee.stream).unwrap();
     let mut read = |buffer: &crate::referee::buffers::Buffer| {
         let mut contents = vec![0; buffer.layout.allocation as usize];
         referee.driver.read(buffer.shared.address, &mut contents).unwrap();
         contents
     };
-    case.buffers.iter().map(&mut read).collect()
+    case.buffers().iter().map(&mut read).collect()
 }
 
 #[test]
@@ -223,13 +223,13 @@ fn no_write_of_a_call_remains_in_the_next_window() {
     };
     let mut last: Vec<Vec<u8>> = handed_out(&mut referee, &case, 1);
     for window in 2..=6 {
-        for buffer in &case.buffers {
+        for buffer in case.buffers() {
             let marked = vec![MARK; buffer.layout.allocation as usize];
             referee.driver.write(buffer.shared.address, &marked).unwrap();
         }
         let now = handed_out(&mut referee, &case, window);
         for (index, (now, last)) in now.iter().zip(&last).enumerate() {
-            let layout = case.buffers[index].layout;
+            let layout = case.buffers()[index].layout;
             let (redzone, contents) = now.split_at(layout.offset as usize);
             let (redzone_before, contents_before) = last.split_at(layout.offset as usize);
             // Eight equal bytes in a row by chance: once in 2^64 places.
@@ -268,7 +268,7 @@ fn an_old_answer_that_differs_only_late_fails() {
         .for_each(|tensor| tensor.shape = vec![LONG as u64]);
     let mut referee = referee(Box::new(cpu())).unwrap();
     let case = opened(&mut referee, long);
-    let answers = case.buffers[1].answers.as_ref().unwrap();
+    let answers = case.buffers()[1].answers.as_ref().unwrap();
     let comparison = gpubench_device::harness::Comparison {
         got: answers.snapshot,
         expected: answers.expected,
@@ -301,7 +301,7 @@ fn the_input_digest_covers_all_inputs() {
         let case = opened(&mut referee, every_role());
         referee.generate(&case, 1).unwrap();
         referee.driver.synchronize(referee.stream).unwrap();
-        let pristine = case.buffers.iter().filter_map(|buffer| buffer.pristine.as_ref());
+        let pristine = case.buffers().iter().filter_map(|buffer| buffer.pristine.as_ref());
         let pristine: Vec<DevicePtr> = pristine.map(|pristine| pristine.current).collect();
         change(&mut referee, &pristine);
         end_at_once(&mut referee, &case, &order(1)).unwrap().input_digest
@@ -330,16 +330,16 @@ fn the_first_buffer_with_a_changed_redzone_is_named() {
     referee.generate(&case, 1).unwrap();
     let place = case.place(1);
     let mut batch = referee.harness.begin(&mut *referee.driver, referee.stream, 64).unwrap();
-    referee.prepare(&case, place, &mut batch).unwrap();
+    referee.prepare(&case, case.buffers(), place, &mut batch).unwrap();
     for buffer in [2, 5] {
-        let buffer = &case.buffers[buffer];
+        let buffer = &case.buffers()[buffer];
         let before = buffer.address().0 - 8;
         referee.driver.set(referee.stream, DevicePtr(before), 7, 8).unwrap();
     }
-    let keys = referee.hand_in_keys(&case, place, &mut batch).unwrap();
-    referee.snapshot(&case).unwrap();
+    let keys = referee.hand_in_keys(case.buffers(), place, &mut batch).unwrap();
+    referee.snapshot(case.buffers()).unwrap();
     let checks = referee
-        .queue_all_checks(&case, place, WindowKind::Timed, keys, &mut batch)
+        .queue_all_checks(&case, case.buffers(), place, WindowKind::Timed, keys, &mut batch)
         .unwrap();
     let found = referee.harness.collect(&mut *referee.driver, batch).unwrap();
     let mut facts = WindowFacts {
@@ -356,7 +356,7 @@ fn inputs_are_shared_frozen_and_no_buffer_can_change_size() {
     use rustix::fs::{SealFlags, fcntl_get_seals};
     let mut referee = referee(Box::new(cpu())).unwrap();
     let case = opened(&mut referee, every_role());
-    let descriptors = case.worker_descriptors(&mut *referee.driver).unwrap();
+    let descriptors = worker_descriptors(&case, &mut referee).unwrap();
     let roles = case.recording.tensors.iter().map(|tensor| tensor.role);
     for (descriptor, role) in descriptors[1..].iter().zip(roles.chain([Role::Scratch])) {
         let seals = fcntl_get_seals(descriptor).unwrap();
@@ -373,7 +373,7 @@ fn decoys_for_author_inputs_come_from_the_previous_window() {
     of_author.tensors[0].fill = Fill::Cpu;
     let mut referee = referee(Box::new(cpu())).unwrap();
     let case = opened(&mut referee, of_author);
-    let (pristine, layout) = (case.buffers[0].pristine.as_ref().unwrap(), case.buffers[0].layout);
+    let (pristine, layout) = (case.buffers()[0].pristine.as_ref().unwrap(), case.buffers()[0].layout);
     let author = pristine.author.as_ref().unwrap().address.offset(layout.offset);
     let made = |window: u8| [window; 4 * ELEMENTS];
     referee.driver.write(author, &made(10)).unwrap();
@@ -398,12 +398,12 @@ fn the_previous_call_of_a_graph_is_the_one_before_in_the_same_window() {
         count,
     };
     let in_graph = crate::window::unrolled(&recording(), count);
-    let case = OpenCase::open(&mut referee, BEGINNING, calls, ALONE, in_graph, &[]).unwrap();
-    let expected = |index: usize| case.buffers[index].answers.as_ref().unwrap().expected;
+    let case = open_case(&mut referee, BEGINNING, calls, ALONE, in_graph, &[]).unwrap();
+    let expected = |index: usize| case.buffers()[index].answers.as_ref().unwrap().expected;
     let earlier = |index: usize, position| {
-        EarlierAnswers::of(&case, index, case.buffers[index].answers.as_ref().unwrap(), position).previous
+        EarlierAnswers::of(&case, index, case.buffers()[index].answers.as_ref().unwrap(), position).previous
     };
-    let last_window = case.buffers[1].answers.as_ref().unwrap().previous;
+    let last_window = case.buffers()[1].answers.as_ref().unwrap().previous;
     assert_eq!(earlier(1, 1), None, "the first call of a case");
     assert_eq!(earlier(1, 2), Some(last_window));
     for position in [1, 2] {
@@ -422,7 +422,7 @@ fn a_window_that_makes_the_first_call_alone_is_judged_by_its_outputs() {
         count: NonZeroU32::new(3).unwrap(),
     };
     let in_graph = crate::window::unrolled(&recording(), calls.count);
-    let case = OpenCase::open(&mut referee, BEGINNING, calls, ALONE, in_graph, &[]).unwrap();
+    let case = OpenCase::open(&mut referee, BEGINNING, calls, ALONE, in_graph, &[vec![]], &[]).unwrap();
     let outputs = [WindowKind::Timed, WindowKind::Single].map(|kind| {
         referee.generate(&case, 1).unwrap();
         let order = WindowOrder { kind, ..order(1) };

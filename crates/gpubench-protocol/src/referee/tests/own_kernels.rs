@@ -86,7 +86,7 @@ fn open(recording: Recording) -> (Referee, Result<OpenCase, RefereeError>) {
     let cache = tempfile::tempdir().expect("a directory");
     let mut referee = referee(Box::new(cpu())).unwrap();
     referee.kernels_run_in = KernelHost::Referee;
-    let case = OpenCase::open(
+    let case = open_case(
         &mut referee,
         BEGINNING,
         WindowCalls::one(Method::Cold),
@@ -115,7 +115,7 @@ fn a_case_without_author_code_shares_nothing_with_the_author() {
 fn a_window_with_the_crates_kernels_is_checked_like_any_other() {
     let (mut referee, case) = open(own("copy", Role::Output));
     let case = case.unwrap();
-    let mut peer = Peer::new(&case.layouts(), case.worker_descriptors(&mut *referee.driver).unwrap());
+    let mut peer = Peer::new(&case.layouts(), worker_descriptors(&case, &mut referee).unwrap());
     let broker = Channel::pair().unwrap();
     referee.generate(&case, 0).unwrap();
     let mut seen = Vec::new();
@@ -142,7 +142,7 @@ fn the_reference_starts_from_zeros_or_the_in_out_contents() {
             referee.generate(&case, window).unwrap();
         }
         referee.run_reference(&case, 2).unwrap();
-        let [x, y] = [&case.buffers[0], &case.buffers[1]];
+        let [x, y] = [&case.buffers()[0], &case.buffers()[1]];
         let added = floats(&mut referee, x.pristine.as_ref().unwrap().current);
         let before = match &y.pristine {
             Some(pristine) => floats(&mut referee, pristine.current),

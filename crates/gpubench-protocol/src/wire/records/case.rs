@@ -29,7 +29,7 @@ pub struct Begin {
 pub struct OpenCase {
     /// Number of the case in the run. It separates the seeds of cases.
     pub case: u64,
-    /// Bytes of the module positions that follow. The referee runs their kernels.
+    /// Bytes of the module positions after the scratch. The referee runs their kernels.
     pub module_bytes: u32,
     /// The workers of the case.
     pub workers_of_case: CaseWorkers,
@@ -37,8 +37,34 @@ pub struct OpenCase {
     pub opening: u32,
     /// The calls of its windows.
     pub calls: WindowCalls,
+    /// Number of scratch allocations of all sides, which follow.
+    pub scratch: u32,
+}
+
+/// A scratch allocation of a side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct SideScratch {
+    /// Bytes of the allocation.
+    pub bytes: u64,
+    /// Position of the side.
+    pub side: u32,
     /// Zero.
     pub reserved: u32,
+}
+
+impl SideScratch {
+    /// Returns the scratch of all sides, each given as the sizes of its allocations.
+    pub fn of_sides<'s>(sides: impl IntoIterator<Item = &'s [u64]>) -> Vec<SideScratch> {
+        let sides = sides.into_iter().enumerate();
+        let all = sides.flat_map(|(side, scratch)| scratch.iter().map(move |bytes| (side as u32, *bytes)));
+        all.map(|(side, bytes)| SideScratch {
+            bytes,
+            side,
+            reserved: 0,
+        })
+        .collect()
+    }
 }
 
 /// The workers of a case. Each has its own shared page, which the others cannot write.
@@ -90,10 +116,11 @@ pub struct WindowOrder {
     pub patience_ns: u64,
     /// The owner of the page; for `RELEASE`.
     pub owner: WindowOwner,
+    /// The side whose outputs and scratch the window uses: the owner, or the one that the control
+    /// worker's window belongs to.
+    pub side: WindowOwner,
     /// How often the worker queues its work back to back on the same tensors; for `ARM`.
     pub repeats: NonZeroU32,
-    /// Zero.
-    pub reserved: u32,
     /// What holds the call back until *go*.
     pub gate: Gate,
 }
@@ -106,8 +133,8 @@ impl WindowOrder {
             kind,
             patience_ns: 0,
             owner: WindowOwner::default(),
+            side: WindowOwner::default(),
             repeats: NonZeroU32::MIN,
-            reserved: 0,
             gate: Gate::Stream,
         }
     }

@@ -4,8 +4,9 @@
 pub mod to_referee {
     /// [`DeviceOrder`](gpubench_device::DeviceOrder): open this device. Once.
     pub const HELLO: u32 = 1;
-    /// [`OpenCase`](crate::wire::OpenCase), module positions and the encoded recording, with the
-    /// modules' descriptors.
+    /// [`OpenCase`](crate::wire::OpenCase), one [`SideScratch`](crate::wire::SideScratch) for each
+    /// scratch allocation, module positions and the encoded recording, with the modules'
+    /// descriptors.
     pub const OPEN_CASE: u32 = 2;
     /// [`WindowOrder`](crate::wire::WindowOrder): make the window's inputs.
     pub const PREPARE: u32 = 3;
@@ -36,10 +37,12 @@ pub mod from_referee {
     pub const FAILED: u32 = 100;
     /// Answer to `HELLO`: the device's [`Facts`](gpubench_device::Facts), encoded.
     pub const READY: u32 = 101;
-    /// Answer to `OPEN_CASE`: one [`BufferLayout`](crate::wire::BufferLayout) for every tensor and
-    /// scratch allocation. The descriptors are a page for each worker (the candidate's first),
-    /// every buffer, and the memory shared with the author.
+    /// First answer to `OPEN_CASE`. There is no payload. The descriptors are a page for each worker
+    /// (the candidate's first), and the memory shared with the author.
     pub const CASE_OPENED: u32 = 102;
+    /// Second answer to `OPEN_CASE`: one [`BufferLayout`](crate::wire::BufferLayout) for each of
+    /// the [`Allocations`](crate::window::Allocations) that workers map, with their descriptors.
+    pub const ALLOCATIONS: u32 = 113;
     /// Answer to `PREPARE` and `PREPARE_WITH_ANSWERS`: [`Generate`](crate::wire::Generate), the
     /// author's order for the same window.
     pub const PREPARED: u32 = 103;
@@ -74,7 +77,7 @@ pub mod to_worker {
     pub const SETUP: u32 = 1;
     /// [`WindowOrder`](crate::wire::WindowOrder): queue the window, to start at *go*.
     pub const ARM: u32 = 2;
-    /// As `SETUP`, for a control worker. It uses the buffers of the recording and ignores its plan.
+    /// As `SETUP`, for a control worker. It uses the tensors of all sides and ignores the plan.
     pub const SETUP_NULL: u32 = 3;
     /// Release the case's page and buffers, because the referee will close the case. For workers
     /// without user host code.

@@ -11,7 +11,8 @@ use gpubench_sandbox::Confinement;
 #[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit)]
 #[repr(C)]
 pub struct WorkerSetup {
-    /// Number of layouts that follow: all tensors, then all scratch allocations of the plan.
+    /// Number of layouts that follow: all tensors, then all scratch allocations of the plan. A
+    /// control worker has the tensors of all sides.
     pub buffers: u32,
     /// Bytes of the module positions after the layouts.
     pub module_bytes: u32,
@@ -37,6 +38,10 @@ pub struct WorkerSetup {
     pub observer: Observer,
     /// How long it keeps the counters of a GPU.
     pub hold: CounterHold,
+    /// Number of sides whose outputs are among the buffers: 1, or all for a control worker.
+    pub sides: u32,
+    /// Zero.
+    pub reserved: u32,
     /// The device.
     pub device: DeviceOrder,
 }
