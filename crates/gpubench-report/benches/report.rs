@@ -152,6 +152,7 @@ fn result(id: &str, index: u64, samples: usize, noise: &mut fastrand::Rng) -> Be
             timed: samples as u64,
             early_check: 20,
             parts: 0,
+            single: 0,
             control: 40,
             retaken: 0,
             energy: 0,

@@ -1,5 +1,7 @@
 //! Whether all contestants fit on the device at once.
 
+use std::num::NonZeroU32;
+
 use super::grouping::warn_of_other_settings;
 use crate::admission::memory_needed_in_turns;
 use crate::broker::job::Job;
@@ -74,7 +76,7 @@ fn misfit(contestants: &[&PreparedCase], facts: &Facts) -> Option<CaseFailure> {
     let recording = &contestants.first()?.recorded.recording;
     let recordings = || contestants.iter().map(|contestant| &contestant.recorded.recording);
     let scratch = recordings().map(|recording| recording.plan.scratch.len());
-    let buffers = Allocations::of(&recording.tensors, scratch).number();
+    let buffers = Allocations::of(&recording.tensors, NonZeroU32::MIN, scratch).number();
     if buffers > MAX_ALLOCATIONS {
         let message = format!(
             "the {number} contestants have {buffers} tensors and scratch allocations together, and {MAX_ALLOCATIONS} are possible {HINT}"

@@ -51,7 +51,7 @@ pub struct OpenedCase {
     pub allocations: Allocations,
     /// The layout of each allocation.
     pub layouts: Vec<BufferLayout>,
-    /// The allocations' descriptors.
+    /// The descriptors of the memory that the allocations lie in.
     pub buffers: Vec<OwnedFd>,
     /// The pages shared with the workers.
     pub pages: Vec<(WindowOwner, OwnedFd)>,
@@ -65,12 +65,16 @@ impl OpenedCase {
         self.allocations.of_sides().len()
     }
 
-    /// Returns the layouts and descriptors of the allocations at some positions.
+    /// Returns the layouts of the allocations at some positions, and the descriptors of the memory
+    /// that they lie in.
     pub fn at(&self, positions: &[usize]) -> (Vec<BufferLayout>, Vec<BorrowedFd<'_>>) {
-        let positions = positions.iter();
-        positions
-            .map(|position| (self.layouts[*position], self.buffers[*position].as_fd()))
-            .unzip()
+        let layouts = positions.iter().map(|position| self.layouts[*position]);
+        let homes = positions.iter().filter(|position| self.allocations.is_home(**position));
+        let memories = homes.map(|home| {
+            let before = (0..*home).filter(|position| self.allocations.is_home(*position));
+            self.buffers[before.count()].as_fd()
+        });
+        (layouts.collect(), memories.collect())
     }
 
     /// Returns the page shared with a worker, if the case has one.
@@ -159,13 +163,17 @@ impl RefereeClient {
             .descriptors;
         let mapped = self.child.expect(from_referee::ALLOCATIONS, OWN_WORK, interrupt)?;
         let owners = order.workers_of_case.owners().count();
-        let allocations = Allocations::of(&recording.tensors, order.scratch.iter().map(|scratch| scratch.len()));
+        let allocations = Allocations::of(
+            &recording.tensors,
+            order.calls.count,
+            order.scratch.iter().map(|scratch| scratch.len()),
+        );
         let (layouts, buffers): (Vec<BufferLayout>, _) = (
             bytemuck::allocation::pod_collect_to_vec(&mapped.payload),
             mapped.descriptors,
         );
         let are_expected = pages.len() == owners + order.placement.author_allocations()
-            && [layouts.len(), buffers.len()] == [allocations.number(); 2];
+            && [layouts.len(), buffers.len()] == [allocations.number(), allocations.memories()];
         if !are_expected {
             let text = "it opened the case with unexpected buffers".to_owned();
             return Err(RoleFailure::protocol(RoleName::Referee, text));

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use gpubench::catalog::Tensor;
+
 use super::arm::Context;
 use super::case::{CasesInTurns, Entrant, ReadyCase, Standing, TurnCase};
 use super::control_lease::ControlLease;
@@ -17,7 +19,7 @@ use super::watcher::Watcher;
 use crate::clients::{AuthorClient, BufferGrant, CaseOrder, ControlWorker, OpenedCase, RefereeClient};
 use gpubench_contract::Verdict;
 use gpubench_protocol::window::{CodePlacement, Gate, Numbering};
-use gpubench_protocol::wire::CaseWorkers;
+use gpubench_protocol::wire::{BufferLayout, CaseWorkers};
 
 /// The processes and settings that measure cases. The control worker is needed if the referee's
 /// clock has a bound. If it fails, a case only loses its grade.
@@ -99,7 +101,12 @@ impl Session<'_> {
         let mut rounds = Rounds::start(turns, protocol, guarded, &opened, idle_workers);
         let control = ControlLease::set_up(control_worker, &opened, case.encoded);
         if placement.needs_author() {
-            let attached = author.attach(&grant(case, &opened, &placement), protocol.interrupt);
+            let bytes = case.recording.tensors.iter().map(Tensor::bytes);
+            let layouts = bytes.map(|bytes| BufferLayout::alone(referee.facts(), bytes));
+            let layouts: Vec<BufferLayout> = layouts
+                .collect::<Option<_>>()
+                .expect("the referee has made such buffers");
+            let attached = author.attach(&grant(case, &opened, &placement, &layouts), protocol.interrupt);
             attached.map_err(MeasureError::Attach)?;
         }
         rounds.keep_descriptors(&opened);
@@ -162,12 +169,17 @@ impl Session<'_> {
 }
 
 /// Returns the author's buffers of an opened case.
-fn grant<'g>(case: &ReadyCase<'g>, opened: &'g OpenedCase, placement: &CodePlacement<'_>) -> BufferGrant<'g> {
+fn grant<'g>(
+    case: &ReadyCase<'g>,
+    opened: &'g OpenedCase,
+    placement: &CodePlacement<'_>,
+    layouts: &'g [BufferLayout],
+) -> BufferGrant<'g> {
     BufferGrant {
         benchmark: case.benchmark,
         request: case.request,
         recording: case.encoded,
-        layouts: &opened.layouts[..case.recording.tensors.len()],
+        layouts,
         kernels_run_in: placement.home,
         calls: case.calls.count,
         modules: case.own_modules,

@@ -1,11 +1,15 @@
 //! The allocations of tensors and of scratch.
 
+use std::num::NonZeroU32;
+
 use gpubench::catalog::{Recording, Role, Tensor};
 
 use super::RefereeError;
 use crate::window::{CodePlacement, Maker};
 use crate::wire::BufferLayout;
-use gpubench_device::{Access, DeviceError, DevicePtr, Driver, Facts, Freeze, Memory};
+use gpubench_device::{Access, DeviceError, DevicePtr, Driver, Freeze, Memory};
+
+const TOO_LONG: RefereeError = RefereeError::Order("a buffer is too long");
 
 /// A side's allocation of a tensor or of scratch, and the referee's own copies, which are those of
 /// all sides.
@@ -21,7 +25,7 @@ pub(super) struct Buffer {
     pub(super) answers: Option<Answers>,
 }
 
-/// An allocation and its mapping.
+/// An allocation and an address in its mapping.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mapped {
     pub(super) memory: Memory,
@@ -57,64 +61,26 @@ pub(super) struct Answers {
     pub(super) snapshot: DevicePtr,
 }
 
-/// Returns the layout of an allocation for `len` bytes. The buffer ends as close to the
-/// allocation's end as its alignment allows, so that the unmapped page after it catches overruns.
-pub(super) fn layout(facts: &Facts, len: u64) -> Option<BufferLayout> {
-    let padded = len.checked_next_multiple_of(facts.alignment)?;
-    let allocation = padded.max(1).checked_next_multiple_of(facts.granularity)?;
-    Some(BufferLayout {
-        allocation,
-        offset: allocation - padded,
-        len,
-    })
-}
-
 impl Buffer {
-    /// Makes the allocations of a tensor.
-    pub(super) fn for_tensor(
+    /// Makes the referee's copies for a tensor at its place in shared memory.
+    fn for_tensor(
         driver: &mut dyn Driver,
         tensor: &Tensor,
+        (shared, layout): (Mapped, BufferLayout),
         placement: &CodePlacement<'_>,
     ) -> Result<Buffer, RefereeError> {
-        let layout = layout(driver.facts(), tensor.bytes()).ok_or(RefereeError::Order("a tensor is too long"))?;
-        let freeze = match tensor.role {
-            Role::Input | Role::Constant => Freeze::SizeAndContents,
-            Role::Output | Role::InOut | Role::Scratch => Freeze::Size,
-        };
-        let memory = driver.create(layout.allocation)?;
+        let alone = BufferLayout::alone(driver.facts(), layout.len).ok_or(TOO_LONG)?;
         Ok(Buffer {
-            shared: share(driver, memory, freeze)?,
+            shared,
             layout,
             pristine: match tensor.role.is_input() {
-                true => Some(pristine(driver, tensor, layout, placement)?),
+                true => Some(pristine(driver, tensor, alone, placement)?),
                 false => None,
             },
             answers: match tensor.role.is_output() {
-                true => Some(answers(driver, tensor, layout, placement)?),
+                true => Some(answers(driver, tensor, alone, placement)?),
                 false => None,
             },
-        })
-    }
-
-    /// Makes an allocation of a plan's scratch.
-    fn for_scratch(driver: &mut dyn Driver, len: u64) -> Result<Buffer, RefereeError> {
-        let layout = layout(driver.facts(), len).ok_or(RefereeError::Order("a scratch allocation is too long"))?;
-        Ok(Buffer {
-            shared: share_writable(driver, layout)?,
-            layout,
-            pristine: None,
-            answers: None,
-        })
-    }
-
-    /// Returns the same tensor for a further side: an output has memory of its own.
-    fn for_further_side(self, driver: &mut dyn Driver) -> Result<Buffer, RefereeError> {
-        Ok(match self.answers {
-            Some(_) => Buffer {
-                shared: share_writable(driver, self.layout)?,
-                ..self
-            },
-            None => self,
         })
     }
 
@@ -139,14 +105,14 @@ impl Buffer {
     }
 }
 
+/// Makes host memory for a buffer. Returns it with the address of the buffer's first byte.
 fn share_host(driver: &mut dyn Driver, layout: BufferLayout, freeze: Freeze) -> Result<Mapped, DeviceError> {
     let memory = driver.create_host(layout.allocation)?;
-    share(driver, memory, freeze)
-}
-
-fn share_writable(driver: &mut dyn Driver, layout: BufferLayout) -> Result<Mapped, DeviceError> {
-    let memory = driver.create(layout.allocation)?;
-    share(driver, memory, Freeze::Size)
+    let Mapped { memory, address } = share(driver, memory, freeze)?;
+    Ok(Mapped {
+        memory,
+        address: address.offset(layout.offset),
+    })
 }
 
 fn share(driver: &mut dyn Driver, memory: Memory, freeze: Freeze) -> Result<Mapped, DeviceError> {
@@ -197,29 +163,67 @@ fn answers(
     })
 }
 
-/// Makes the buffers of each side of a case: its tensors, then its scratch, of which `scratch` has
-/// the sizes. All sides have the same inputs and the same copies of the referee.
+/// Makes memory for what is the same buffer in all of `calls` calls. Returns its place in each.
+fn places(
+    driver: &mut dyn Driver,
+    bytes: u64,
+    calls: u64,
+    freeze: Freeze,
+) -> Result<Vec<(Mapped, BufferLayout)>, RefereeError> {
+    let layouts = (0..calls).map(|call| BufferLayout::in_row(driver.facts(), bytes, call, calls));
+    let layouts: Vec<BufferLayout> = layouts.collect::<Option<_>>().ok_or(TOO_LONG)?;
+    let memory = driver.create(layouts[0].allocation)?;
+    let shared = share(driver, memory, freeze)?;
+    Ok(layouts.into_iter().map(|layout| (shared, layout)).collect())
+}
+
+/// Makes the buffers of each side of a case: the tensors of its calls, then their scratch, of which
+/// `scratch` has the sizes. All sides have the same inputs and the same copies of the referee.
 pub(super) fn for_sides(
     driver: &mut dyn Driver,
     recording: &Recording,
+    calls: NonZeroU32,
     placement: &CodePlacement<'_>,
     scratch: &[Vec<u64>],
 ) -> Result<Vec<Vec<Buffer>>, RefereeError> {
-    let mut tensors = Vec::with_capacity(recording.tensors.len());
-    for tensor in &recording.tensors {
-        tensors.push(Buffer::for_tensor(driver, tensor, placement)?);
-    }
+    let of_call = recording.tensors.len() / calls.get() as usize;
     let mut sides: Vec<Vec<Buffer>> = Vec::with_capacity(scratch.len());
     for sizes in scratch {
-        let mut side = Vec::with_capacity(tensors.len() + sizes.len());
-        for tensor in &tensors {
-            side.push(match sides.len() {
-                0 => *tensor,
-                _ => tensor.for_further_side(driver)?,
+        let mut side = Vec::with_capacity(recording.tensors.len() + sizes.len());
+        let mut rows = Vec::with_capacity(of_call);
+        for (index, tensor) in recording.tensors.iter().enumerate() {
+            let before = sides.first().map(|first| first[index]);
+            if let Some(shared) = before.filter(|before| before.answers.is_none()) {
+                side.push(shared);
+                rows.push(Vec::new());
+                continue;
+            }
+            if index < of_call {
+                let freeze = match tensor.role {
+                    Role::Input | Role::Constant => Freeze::SizeAndContents,
+                    Role::Output | Role::InOut | Role::Scratch => Freeze::Size,
+                };
+                rows.push(places(driver, tensor.bytes(), calls.get().into(), freeze)?);
+            }
+            let (shared, layout) = rows[index % of_call][index / of_call];
+            side.push(match before {
+                None => Buffer::for_tensor(driver, tensor, (shared, layout), placement)?,
+                Some(before) => Buffer { shared, ..before },
             });
         }
-        for bytes in sizes {
-            side.push(Buffer::for_scratch(driver, *bytes)?);
+        let scratch_of_call = sizes.len() / calls.get() as usize;
+        let mut rows = Vec::with_capacity(scratch_of_call);
+        for bytes in &sizes[..scratch_of_call] {
+            rows.push(places(driver, *bytes, calls.get().into(), Freeze::Size)?);
+        }
+        for index in 0..sizes.len() {
+            let (shared, layout) = rows[index % scratch_of_call][index / scratch_of_call];
+            side.push(Buffer {
+                shared,
+                layout,
+                pristine: None,
+                answers: None,
+            });
         }
         sides.push(side);
     }

@@ -13,7 +13,7 @@ use crate::replay::FlushBuffer;
 use crate::window::{Allocations, CodePlacement, MadeCalls, Seeds, WindowCalls, WindowId, WindowOwner};
 use crate::wire::{BufferLayout, CaseWorkers, SourceModule};
 use gpubench_device::harness::Harness;
-use gpubench_device::{CopyIdentity, Driver, FrozenFile, KernelHost, Module, Stream};
+use gpubench_device::{CopyIdentity, Driver, FrozenFile, KernelHost, Memory, Module, Stream};
 
 /// The state of the referee for the whole run.
 pub(super) struct Referee {
@@ -61,7 +61,7 @@ impl OpenCase {
         modules: &[SourceModule],
     ) -> Result<OpenCase, RefereeError> {
         let placement = CodePlacement::new(&recording, referee.kernels_run_in);
-        let sides = buffers::for_sides(&mut *referee.driver, &recording, &placement, scratch)?;
+        let sides = buffers::for_sides(&mut *referee.driver, &recording, calls.count, &placement, scratch)?;
         let first = sides.first().ok_or(RefereeError::Order("the case has no side"))?;
         let own_kernels = OwnKernels::load(referee, &recording, first, modules)?;
         let pages = WorkerPage::for_workers(&mut *referee.driver, workers_of_case)?;
@@ -69,7 +69,7 @@ impl OpenCase {
         Ok(OpenCase {
             opening,
             calls,
-            allocations: Allocations::of(&recording.tensors, scratch.iter().map(Vec::len)),
+            allocations: Allocations::of(&recording.tensors, calls.count, scratch.iter().map(Vec::len)),
             recording,
             sides,
             pages,
@@ -152,11 +152,16 @@ impl OpenCase {
             .collect()
     }
 
-    /// Returns descriptors of what workers map.
+    /// Returns the memory that workers map.
+    fn memories(&self) -> impl Iterator<Item = Memory> {
+        let shared = self.shared().enumerate();
+        let own = shared.filter(|(position, _)| self.allocations.is_home(*position));
+        own.map(|(_, buffer)| buffer.shared.memory)
+    }
+
+    /// Returns descriptors of the memory that workers map.
     pub(super) fn shared_descriptors(&self, driver: &mut dyn Driver) -> Result<Vec<OwnedFd>, RefereeError> {
-        self.shared()
-            .map(|buffer| Ok(driver.export(buffer.shared.memory)?))
-            .collect()
+        self.memories().map(|memory| Ok(driver.export(memory)?)).collect()
     }
 
     /// Returns descriptors for the author, by tensor: the contents of an input, the answer of an
@@ -175,7 +180,7 @@ impl OpenCase {
 
     /// Frees all buffers.
     pub(super) fn close(self, driver: &mut dyn Driver) {
-        self.shared().for_each(|buffer| driver.release(buffer.shared.memory));
+        self.memories().for_each(|memory| driver.release(memory));
         self.tensors().iter().for_each(|tensor| tensor.release_copies(driver));
         self.own_kernels.release(driver);
         let pages = self.pages.into_iter().chain([self.start]);

@@ -230,8 +230,7 @@ impl Referee {
         let mut checks = Vec::new();
         for (index, buffer) in side.iter().enumerate() {
             let layout = buffer.layout;
-            let back = layout.offset + layout.len;
-            for (start, bytes) in [(back, layout.allocation - back), (0, layout.offset)] {
+            for (start, bytes) in layout.redzones().into_iter().rev() {
                 if bytes == 0 {
                     continue;
                 }

@@ -36,9 +36,7 @@ impl Referee {
             }
             // No release has copied the author's inputs of window 0.
             let last = match pristine.author {
-                Some(author) if pristine.maker.is_author() && case.position(window) == 1 => {
-                    author.address.offset(buffer.layout.offset)
-                }
+                Some(author) if pristine.maker.is_author() && case.position(window) == 1 => author.address,
                 _ => pristine.current,
             };
             driver.copy(self.stream, pristine.decoy, last, bytes)?;
@@ -53,7 +51,7 @@ impl Referee {
         let (driver, stream) = (&mut *self.driver, self.stream);
         let shared = case.tensors().iter().filter_map(|buffer| {
             let pristine = buffer.pristine.as_ref()?;
-            let author = pristine.author?.address.offset(buffer.layout.offset);
+            let author = pristine.author?.address;
             Some((pristine, author, buffer.layout.len))
         });
         let shared: Vec<_> = shared.collect();
@@ -103,8 +101,7 @@ impl Referee {
                 && pristine.maker.is_author()
                 && let Some(author) = pristine.author
             {
-                let made = author.address.offset(buffer.layout.offset);
-                driver.copy(stream, pristine.current, made, buffer.layout.len)?;
+                driver.copy(stream, pristine.current, author.address, buffer.layout.len)?;
             }
         }
         Ok(())
@@ -117,8 +114,7 @@ impl Referee {
             if let Some(answers) = &buffer.answers
                 && let Some(author) = answers.author
             {
-                let made = author.address.offset(buffer.layout.offset);
-                driver.copy(stream, to(answers), made, buffer.layout.len)?;
+                driver.copy(stream, to(answers), author.address, buffer.layout.len)?;
             }
         }
         Ok(())

@@ -44,12 +44,13 @@ impl Referee {
             let layout = buffer.layout;
             let start = buffer.shared.address;
             let Some(pristine) = &buffer.pristine else {
+                let from = layout.offset - layout.front;
+                let bytes = layout.front + layout.len + layout.back;
                 self.harness
-                    .noise(driver, stream, start, layout.allocation, poison, 0)?;
+                    .noise(driver, stream, start.offset(from), bytes, poison, from)?;
                 continue;
             };
-            let back = layout.offset + layout.len;
-            for (from, bytes) in [(0, layout.offset), (back, layout.allocation - back)] {
+            for (from, bytes) in layout.redzones() {
                 self.harness
                     .noise(driver, stream, start.offset(from), bytes, poison, from)?;
             }
@@ -60,15 +61,17 @@ impl Referee {
         Ok(())
     }
 
-    /// Takes the time and replaces the decoys with the true lines. The timed calls follow at once.
+    /// Takes the time and replaces the decoys with the true lines of `inputs`, those of the calls
+    /// that are made: the lines are in the cache then, and must be written to memory before others
+    /// fit. The timed calls follow at once.
     pub(super) fn reveal(
         &mut self,
-        side: &[Buffer],
+        inputs: &[Buffer],
         place: WindowId,
         batch: &mut Batch,
     ) -> Result<Ticket<Nanoseconds>, RefereeError> {
         let decoys = self.seeds.key(KeyPurpose::Decoys, place);
-        let inputs = side.iter().filter_map(|buffer| {
+        let inputs = inputs.iter().filter_map(|buffer| {
             Some(Revealed {
                 target: buffer.address(),
                 source: buffer.pristine.as_ref()?.current,

@@ -19,7 +19,7 @@ use super::WIRE_VERSION;
 const MAX_PAYLOAD: u32 = 256 << 20;
 
 /// Most descriptors of a frame. The kernel's limit for one message is 253.
-pub const MAX_DESCRIPTORS: usize = 224;
+pub const MAX_DESCRIPTORS: usize = 253;
 
 /// Time limit for sending a frame. A peer that has not read it by then is hostile or stopped.
 const SENDING: Duration = Duration::from_secs(10);

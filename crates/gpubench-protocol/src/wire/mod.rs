@@ -27,8 +27,11 @@ pub const WIRE_VERSION: u32 = 11;
 /// Most output tensors of a window. The shared page has room for this many output digests.
 pub const MAX_OUTPUTS: usize = 60;
 
-/// Most tensors and scratch allocations of a window. Their descriptors must fit in one frame.
+/// Most tensors and scratch allocations of a call.
 pub const MAX_BUFFERS: usize = 64;
+
+/// Most tensors and scratch allocations of all calls of a window. The author has memory for each.
+pub const MAX_WINDOW_BUFFERS: usize = 128;
 
 /// Most allocations that the workers of a case map, those of all sides together. Their descriptors
 /// must fit in one frame. Any two sides have fewer.
@@ -45,8 +48,8 @@ pub const MAX_SOURCES: usize = 64;
 
 // A worker receives a page and every buffer, the author inputs and answers.
 const _: () = assert!(1 + MAX_BUFFERS + MAX_SOURCES <= MAX_DESCRIPTORS);
-const _: () = assert!(MAX_BUFFERS + MAX_OUTPUTS + MAX_SOURCES <= MAX_DESCRIPTORS);
+const _: () = assert!(MAX_WINDOW_BUFFERS + MAX_OUTPUTS + MAX_SOURCES <= MAX_DESCRIPTORS);
 // The broker receives a page of each worker with the author's inputs and answers, and then what the
 // workers map. A control worker receives a page and the tensors of all sides.
-const _: () = assert!(MAX_ARMS + 1 + MAX_BUFFERS + MAX_OUTPUTS <= MAX_DESCRIPTORS);
+const _: () = assert!(MAX_ARMS + 1 + MAX_WINDOW_BUFFERS + MAX_OUTPUTS <= MAX_DESCRIPTORS);
 const _: () = assert!(2 * MAX_BUFFERS <= MAX_ALLOCATIONS && MAX_ALLOCATIONS < MAX_DESCRIPTORS);

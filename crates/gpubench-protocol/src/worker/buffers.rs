@@ -81,8 +81,12 @@ impl NamedBuffer {
     /// to it.
     fn locate(&self, address: u64) -> Option<String> {
         let (start, len) = (self.address().0, self.layout.len);
-        let end = self.mapping.0 + self.layout.allocation;
-        if !(self.mapping.0.saturating_sub(GUARD)..end + GUARD).contains(&address) {
+        let BufferLayout { front, back, .. } = self.layout;
+        // Before the first and after the last buffer of an allocation are guard pages.
+        let before = front + if front == self.layout.offset { GUARD } else { 0 };
+        let is_last = self.layout.offset + len + back == self.layout.allocation;
+        let after = back + if is_last { GUARD } else { 0 };
+        if !(start.saturating_sub(before)..start + len + after).contains(&address) {
             return None;
         }
         let name = &self.name;

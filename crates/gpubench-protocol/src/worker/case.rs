@@ -339,7 +339,7 @@ fn begin_sandbox(setup: &Setup, frame: &Frame, channel: &Channel) -> Option<Sand
     Some(Sandbox::begin(role, &kept, private.as_deref()))
 }
 
-/// Maps the buffers. Returns them with their allocations, in the order of `allocations`.
+/// Maps the buffers. Returns them in the order of `allocations`, and their memory.
 fn map_buffers(
     driver: &mut dyn Driver,
     allocations: &Allocations,
@@ -347,26 +347,31 @@ fn map_buffers(
     mut descriptors: impl Iterator<Item = OwnedFd>,
     recording: &Recording,
 ) -> Result<(Buffers, Vec<Memory>), WorkerError> {
-    let mut memories = Vec::with_capacity(layouts.len());
-    let mut buffers = Vec::with_capacity(layouts.len());
+    let mut memories = Vec::with_capacity(allocations.memories());
+    let mut buffers: Vec<NamedBuffer> = Vec::with_capacity(layouts.len());
     let uses = allocations.first_uses();
     if uses.len() != layouts.len() {
         return Err(WorkerError::Order("it has other buffers than its recording"));
     }
-    for ((_, index), layout) in uses.into_iter().zip(layouts) {
-        let descriptor = descriptors.next().ok_or(WorkerError::Order("a buffer is missing"))?;
-        let memory = driver.import(descriptor, layout.allocation)?;
-        memories.push(memory);
+    for (position, ((_, index), layout)) in uses.into_iter().zip(layouts).enumerate() {
         let (name, role) = describe_buffer(recording, index);
-        let access = if matches!(role, Role::Input | Role::Constant) {
-            Access::Read
-        } else {
-            Access::ReadWrite
+        let mapping = match allocations.is_home(position) {
+            false => buffers[allocations.home_of(position)].mapping,
+            true => {
+                let descriptor = descriptors.next().ok_or(WorkerError::Order("a buffer is missing"))?;
+                let memory = driver.import(descriptor, layout.allocation)?;
+                memories.push(memory);
+                let access = match role {
+                    Role::Input | Role::Constant => Access::Read,
+                    Role::Output | Role::InOut | Role::Scratch => Access::ReadWrite,
+                };
+                driver.map(memory, access)?
+            }
         };
         buffers.push(NamedBuffer {
             name,
             role,
-            mapping: driver.map(memory, access)?,
+            mapping,
             layout,
         });
     }

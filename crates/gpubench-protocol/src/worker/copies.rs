@@ -41,6 +41,8 @@ impl Copies {
                     allocation: bytes,
                     offset: 0,
                     len: bytes,
+                    front: 0,
+                    back: 0,
                 },
                 ..buffer.clone()
             });

@@ -96,7 +96,11 @@ impl Setup {
     /// worker the tensors of all.
     pub(super) fn allocations(&self) -> Allocations {
         let scratch = self.recording.plan.scratch.len();
-        Allocations::of(&self.recording.tensors, std::iter::repeat_n(scratch, self.sides))
+        Allocations::of(
+            &self.recording.tensors,
+            self.calls.count,
+            std::iter::repeat_n(scratch, self.sides),
+        )
     }
 
     /// Returns what to count, if calls are not timed.

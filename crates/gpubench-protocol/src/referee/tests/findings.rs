@@ -373,8 +373,8 @@ fn decoys_for_author_inputs_come_from_the_previous_window() {
     of_author.tensors[0].fill = Fill::Cpu;
     let mut referee = referee(Box::new(cpu())).unwrap();
     let case = opened(&mut referee, of_author);
-    let (pristine, layout) = (case.buffers()[0].pristine.as_ref().unwrap(), case.buffers()[0].layout);
-    let author = pristine.author.as_ref().unwrap().address.offset(layout.offset);
+    let pristine = case.buffers()[0].pristine.as_ref().unwrap();
+    let author = pristine.author.as_ref().unwrap().address;
     let made = |window: u8| [window; 4 * ELEMENTS];
     referee.driver.write(author, &made(10)).unwrap();
     for window in 1..=3 {

@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 
 use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
 use gpubench_contract::Flush;
+use gpubench_device::Facts;
 
 use crate::window::{Gate, WindowCalls, WindowKind, WindowOwner};
 use crate::wire::FixedText;
@@ -98,10 +99,52 @@ impl CaseWorkers {
 pub struct BufferLayout {
     /// Bytes of the allocation, in whole pages.
     pub allocation: u64,
-    /// Offset of the buffer. The front redzone lies before it.
+    /// Offset of the buffer.
     pub offset: u64,
-    /// Bytes of the buffer. The rest of the allocation after it is the back redzone.
+    /// Bytes of the buffer.
     pub len: u64,
+    /// Bytes of the redzone before it.
+    pub front: u64,
+    /// Bytes of the redzone after it.
+    pub back: u64,
+}
+
+/// Least bytes of the redzone between two buffers of an allocation.
+const BETWEEN: u64 = 256;
+
+impl BufferLayout {
+    /// Returns the layout of a buffer of `len` bytes that is alone in its allocation.
+    pub fn alone(facts: &Facts, len: u64) -> Option<BufferLayout> {
+        BufferLayout::in_row(facts, len, 0, 1)
+    }
+
+    /// Returns the layout of the buffer at `position` among `buffers` equal ones in a row. The last
+    /// ends as close to the allocation's end as its alignment allows, so that the unmapped page
+    /// after it catches overruns. `None` if the allocation would be too long.
+    pub fn in_row(facts: &Facts, len: u64, position: u64, buffers: u64) -> Option<BufferLayout> {
+        let between = BETWEEN.next_multiple_of(facts.alignment);
+        let padded = len.checked_next_multiple_of(facts.alignment)?;
+        let step = padded.checked_add(between)?;
+        let row = step.checked_mul(buffers)? - between;
+        let allocation = row.max(1).checked_next_multiple_of(facts.granularity)?;
+        let (begins, is_last) = (allocation - row, position + 1 == buffers);
+        let offset = begins + step * position;
+        Some(BufferLayout {
+            allocation,
+            offset,
+            len,
+            front: if position == 0 { offset } else { between },
+            back: if is_last { allocation - offset } else { padded } - len,
+        })
+    }
+
+    /// Returns the start and the bytes of the redzones: before the buffer, and after it.
+    pub fn redzones(&self) -> [(u64, u64); 2] {
+        [
+            (self.offset - self.front, self.front),
+            (self.offset + self.len, self.back),
+        ]
+    }
 }
 
 /// An order about one window.
@@ -146,4 +189,41 @@ impl WindowOrder {
 pub struct Problem {
     /// The message.
     pub text: FixedText,
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn facts() -> Facts {
+        gpubench_device::cpu::facts(std::num::NonZeroUsize::MIN)
+    }
+
+    proptest! {
+        #[test]
+        fn buffers_in_a_row_and_their_redzones_fill_an_allocation(len in 0_u64..100_000, buffers in 1_u64..65) {
+            let facts = facts();
+            let mut next = 0;
+            for position in 0..buffers {
+                let layout = BufferLayout::in_row(&facts, len, position, buffers).unwrap();
+                prop_assert_eq!(layout.offset % facts.alignment, 0);
+                let [(front, front_bytes), (back, back_bytes)] = layout.redzones();
+                prop_assert_eq!((front, front + front_bytes), (next, layout.offset));
+                prop_assert_eq!(back, layout.offset + len);
+                prop_assert!(position == 0 || front_bytes >= BETWEEN);
+                next = back + back_bytes;
+            }
+            let last = BufferLayout::in_row(&facts, len, buffers - 1, buffers).unwrap();
+            prop_assert_eq!((next, last.allocation % facts.granularity), (last.allocation, 0));
+            prop_assert!(last.back < facts.alignment, "the last one ends at the guard page");
+        }
+    }
+
+    #[test]
+    fn a_row_that_is_too_long_has_no_layout() {
+        assert_eq!(BufferLayout::in_row(&facts(), u64::MAX / 4, 0, 8), None);
+        assert_eq!(BufferLayout::alone(&facts(), u64::MAX), None);
+    }
 }
