@@ -275,8 +275,7 @@ fn a_graph_has_as_many_calls_as_requested_and_possible() {
         records.results().next().expect("a result")["calls_per_sample"].clone()
     };
     assert_eq!(calls("3"), 3);
-    // An input and an output for each call, and room for 64 buffers.
-    assert_eq!(calls("60"), 32);
+    assert_eq!(calls("60"), 60);
 }
 
 #[test]

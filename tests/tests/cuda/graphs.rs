@@ -8,13 +8,13 @@ use super::{CASE, assert_nothing_is_left, assert_says, only_case};
 #[test]
 fn graphs_and_hot_calls_pass_and_leave_nothing_allocated() {
     let gpu = FakeGpu::new();
-    let run = only_case(&gpu).json().args(["--mode", "cold,hot,graph"]);
+    let run = only_case(&gpu).json().args(["--mode", "cold,hot,graph,hot-graph"]);
     let records = run.finish().expect_code(0).records();
     let results: Vec<&Value> = records.results().collect();
     let modes = results.iter().map(|result| &result["mode"]);
     assert_eq!(
         modes.collect::<Vec<_>>(),
-        [&json!("cold"), &json!("hot"), &json!("graph")]
+        [&json!("cold"), &json!("hot"), &json!("graph"), &json!("hot-graph")]
     );
     for result in &results {
         assert_eq!((&result["verdict"], &result["message"]), (&json!("pass"), &Value::Null));
@@ -23,15 +23,27 @@ fn graphs_and_hot_calls_pass_and_leave_nothing_allocated() {
     let caches = results.iter().map(|result| &result["cache"]);
     assert_eq!(
         caches.collect::<Vec<_>>(),
-        [&json!("partly-warm"), &json!("hot"), &json!("partly-warm")]
+        [
+            &json!("partly-warm"),
+            &json!("hot"),
+            &json!("partly-warm"),
+            &json!("hot")
+        ]
     );
     assert_eq!(results[2]["calls_per_sample"], 10);
-    assert!(results[2]["single_calls"]["median_ns"].as_f64() > Some(0.0));
+    for result in &results[1..] {
+        assert!(result["calls_per_sample"].as_u64() >= Some(8), "{result}");
+        assert!(result["single_calls"]["median_ns"].as_f64() > Some(0.0), "{result}");
+        let sharing = &result["sharing"];
+        let [alone, together, launch, shared] =
+            ["alone_ns", "together_ns", "launch_ns", "shared_ns"].map(|part| sharing[part].as_f64().expect("a time"));
+        assert!((alone - together - launch - shared).abs() < 1.0, "{sharing}");
+    }
     assert_nothing_is_left(&gpu);
     for ledger in gpu.ledgers_of("worker") {
         assert!(
-            ledger["Graph"] <= 2,
-            "a worker has a graph of calls and one of parts: {ledger:?}"
+            ledger["Graph"] <= 4,
+            "a worker has a graph of all calls and of one, for the calls and for their twins: {ledger:?}"
         );
     }
 }

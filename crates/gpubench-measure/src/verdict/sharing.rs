@@ -15,7 +15,7 @@ const FEWEST: usize = 4;
 const TOLERANCE_NS: f64 = 300.0;
 
 /// ... and this share of a call.
-const TOLERANCE: f64 = 0.03;
+const TOLERANCE: f64 = 0.05;
 
 /// Returns what the calls of a sample save by being together. `None` if a window has one call, if
 /// the referee's clock does not check the claims, or if there are too few windows.

@@ -1,5 +1,7 @@
 //! The preparation of a call.
 
+use std::num::NonZeroU32;
+
 use gpubench_contract::CacheTreatment;
 
 use super::RefereeError;
@@ -7,7 +9,7 @@ use super::buffers::Buffer;
 use super::case::{OpenCase, Referee};
 use super::stamps::Preparation;
 use crate::window::{KeyPurpose, WindowId};
-use gpubench_device::harness::{Batch, Nanoseconds, Revealed, Ticket};
+use gpubench_device::harness::{Batch, Nanoseconds, Revealed, Ticket, Touch, Touched};
 
 impl Referee {
     /// Queues the preparation of a side's buffers, and of the caches for a call of the case's
@@ -24,7 +26,8 @@ impl Referee {
         let flush_begins = self.stamp(batch)?;
         match case.calls.method.cache() {
             CacheTreatment::Flushed => self.flush()?,
-            CacheTreatment::Left | CacheTreatment::Touched => {}
+            CacheTreatment::Touched => self.touch(side)?,
+            CacheTreatment::Left => {}
         }
         let flush_ends = self.stamp(batch)?;
         Ok(Preparation {
@@ -80,6 +83,20 @@ impl Referee {
         });
         let inputs: Vec<Revealed> = inputs.collect();
         Ok(self.harness.reveal(&mut *self.driver, batch, &inputs, decoys)?)
+    }
+
+    /// Reads the buffers, so that the worker finds them in the cache when it reads them: what the
+    /// restore has written is then in memory already, and the worker's read always takes the same
+    /// time.
+    fn touch(&mut self, side: &[Buffer]) -> Result<(), RefereeError> {
+        let buffers = side.iter().map(|buffer| Touched {
+            address: buffer.address(),
+            bytes: buffer.layout.len,
+            access: Touch::Reads,
+        });
+        let buffers: Vec<Touched> = buffers.collect();
+        let (driver, stream) = (&mut *self.driver, self.stream);
+        Ok(self.harness.twin(driver, stream, &buffers, NonZeroU32::MIN)?)
     }
 
     /// Flushes the cache.

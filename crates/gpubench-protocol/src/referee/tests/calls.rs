@@ -121,7 +121,8 @@ fn preparation(method: Method, kind: WindowKind) -> Vec<&'static str> {
     let restored = [&input[..], &input, &["noise"], &input, &["noise"; 3]].concat();
     let flush: &[&str] = match method.cache() {
         CacheTreatment::Flushed => &["flush"],
-        CacheTreatment::Left | CacheTreatment::Touched => &[],
+        CacheTreatment::Touched => &["twin"],
+        CacheTreatment::Left => &[],
     };
     [
         copies,
