@@ -118,7 +118,7 @@ case_settings! {
         /// of the device, or for hot calls half of its L2 cache has no room for them;
         /// `calls_per_sample` in the record has the number. By default a graph has fewer calls, but
         /// at least two, if the tensors of ten exceed 256 MiB, or if an earlier mode of the run
-        /// shows that fewer calls take 1 ms. Hot calls take about 80 µs together, and there are
+        /// shows that fewer calls take 1 ms. Hot calls take about 32 µs together, and there are
         /// always at least eight of them.
         #[arg(value_name = "N", hide_default_value = true)]
         "calls-per-sample" => calls_per_sample: CallCount = CallCount::of(10), "--calls-per-sample 20";

@@ -43,6 +43,21 @@ fn is_accused(result: &Value) -> bool {
 }
 
 #[test]
+fn a_call_alone_is_compared_with_the_call_among_others_on_an_exclusive_gpu() {
+    let sharing = on_a_quiet_machine(|| {
+        let gpu = FakeGpu::new();
+        let run = under_exclusive_clock(&gpu, "tidy").args(["--exact", CASE, "--mode", "graph"]);
+        let records = run.finish().records();
+        let sharing = records.result(CASE)["sharing"].clone();
+        sharing.is_object().then_some(sharing)
+    });
+    let [alone, together, launch, shared] =
+        ["alone_ns", "together_ns", "launch_ns", "shared_ns"].map(|part| sharing[part].as_f64().expect("a time"));
+    assert!(alone > 0.0 && together > 0.0 && launch >= 0.0, "{sharing}");
+    assert!((alone - together - launch - shared).abs() < 1.0, "{sharing}");
+}
+
+#[test]
 fn false_event_times_are_found_in_two_measurements_on_an_exclusive_gpu() {
     let (gpu, records) = on_a_quiet_machine(|| {
         let gpu = FakeGpu::new();

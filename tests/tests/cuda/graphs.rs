@@ -34,10 +34,6 @@ fn graphs_and_hot_calls_pass_and_leave_nothing_allocated() {
     for result in &results[1..] {
         assert!(result["calls_per_sample"].as_u64() >= Some(8), "{result}");
         assert!(result["single_calls"]["median_ns"].as_f64() > Some(0.0), "{result}");
-        let sharing = &result["sharing"];
-        let [alone, together, launch, shared] =
-            ["alone_ns", "together_ns", "launch_ns", "shared_ns"].map(|part| sharing[part].as_f64().expect("a time"));
-        assert!((alone - together - launch - shared).abs() < 1.0, "{sharing}");
     }
     assert_nothing_is_left(&gpu);
     for ledger in gpu.ledgers_of("worker") {
