@@ -122,7 +122,8 @@ pub struct ProbeState {
     pub errors: Vec<ProbeError>,
     /// Number of failed calls that are not listed.
     pub errors_left_out: u64,
-    /// Functions of the driver that were called, from counters that lose nothing.
+    /// Functions of the driver that were called, from counters that lose nothing. Those that only
+    /// ask, such as `cuCtxGetCurrent`, are not observed.
     pub calls: Vec<ProbeCalls>,
 }
 

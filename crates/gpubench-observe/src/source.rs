@@ -15,8 +15,8 @@ pub trait Source {
     /// If events cannot be read any more.
     fn poll(&mut self, sink: &mut dyn FnMut(Event)) -> Result<usize, Failure>;
 
-    /// Returns what each function of the driver was called, exact even where events are lost.
-    /// Functions without calls may be absent.
+    /// Returns how often each observed function of the driver was called, exact even where events
+    /// are lost. Functions without calls may be absent.
     fn totals(&self) -> Vec<FunctionTotal>;
 
     /// Returns how many events were lost until now: calls, beginnings and ends of processes, and

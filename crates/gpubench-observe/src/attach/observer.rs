@@ -15,7 +15,7 @@ use super::mapped::{Mapped, MappedDrivers};
 use super::{ObserveError, Target};
 use crate::cuda::{
     Coverage, Decoder, Decoding, FIRST_SEEN, Functions, Introduction, Maps, PROCESSES_LOST, Plan, Programs, Recognised,
-    Recording, Scope, counter, is_driver_function, process_value,
+    Recording, Scope, counter, is_observed, process_value,
 };
 use crate::system::{self, Stat};
 use crate::{Event, EventKind, FunctionTotal, Launches, Origin, ProcessId, Source};
@@ -446,7 +446,7 @@ impl DriverFile {
         Some(DriverFile {
             path: path.to_owned(),
             inode: libraries::inode(path)?,
-            functions: Library::read(path, is_driver_function),
+            functions: Library::read(path, is_observed),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Names of the driver's functions, and their variants.
 
 /// Whether a symbol of the driver is a function that programs call. `cudbg…` is for debuggers.
-pub(crate) fn is_driver_function(symbol: &str) -> bool {
+pub(super) fn is_driver_function(symbol: &str) -> bool {
     symbol.starts_with("cu") && !symbol.starts_with("cudbg") && !symbol.starts_with("cuda")
 }
 

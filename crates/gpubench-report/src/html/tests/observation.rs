@@ -45,7 +45,7 @@ fn a_program_that_only_asks_for_properties_made_calls() {
     finished.timeline.clear();
     let page = outline(&page(&finished));
     assert!(
-        page.contains("calls of the CUDA driver, but no memory or work."),
+        page.contains("calls of the CUDA driver besides queries, but no memory or work."),
         "{page}"
     );
 }
