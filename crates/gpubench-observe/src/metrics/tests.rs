@@ -244,6 +244,18 @@ fn a_client_that_says_nothing_keeps_nobody_waiting() {
 }
 
 #[test]
+fn clients_that_come_again_and_again_and_say_nothing_keep_no_scrape_out() {
+    let server = serving();
+    let mut silent: Vec<TcpStream> = Vec::new();
+    for _ in 0..20 {
+        let more = (0..20).filter_map(|_| TcpStream::connect(server.address()).ok());
+        silent.extend(more);
+        let answer = ask(server.address(), "GET /metrics HTTP/1.1\r\n\r\n");
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer:?} beside {}", silent.len());
+    }
+}
+
+#[test]
 fn clients_that_send_slowly_are_sent_away_in_the_end() {
     let server = serving();
     let slow = |_| {
