@@ -22,6 +22,11 @@ pub trait Source {
     /// Returns how many events were lost until now: calls, beginnings and ends of processes, and
     /// processes that ended before the driver they used could be observed.
     fn lost(&self) -> u64;
+
+    /// Returns what is not observed, and why, as sentences for people. They may change.
+    fn notices(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// How often a function of the driver was called, in all observed processes.

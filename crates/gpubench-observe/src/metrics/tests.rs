@@ -40,6 +40,7 @@ pub(super) fn busy() -> (Ledger, Totals) {
             dropped: 0,
         }],
         lost: 0,
+        notices: Vec::new(),
     };
     (ledger_of([train, leaky]), totals)
 }

@@ -35,7 +35,7 @@ fn a_page_of_nothing_says_so() {
 }
 
 #[test]
-fn a_program_that_only_asks_for_properties_made_calls() {
+fn a_program_without_memory_and_work_made_calls() {
     let mut finished = finished();
     let calls = finished.seen.take().expect("calls").calls;
     finished.seen = Some(ProbeState {

@@ -142,7 +142,11 @@ fn incomplete(seen: &ProbeState) -> Vec<String> {
             )
         }),
     ];
-    remarks.into_iter().flatten().collect()
+    remarks
+        .into_iter()
+        .flatten()
+        .chain(seen.notices.iter().cloned())
+        .collect()
 }
 
 /// Returns notes: these remarks, and those of the start.
