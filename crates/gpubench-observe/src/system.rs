@@ -36,7 +36,7 @@ fn executable(pid: u32) -> Option<PathBuf> {
 /// Returns the beginning of a command line. A whole one has up to megabytes.
 fn command_line(pid: u32) -> Vec<u8> {
     const MOST_BYTES: u64 = 4096;
-    in_time(move || {
+    in_time(Duration::from_millis(200), move || {
         let mut line = Vec::new();
         let file = File::open(format!("/proc/{pid}/cmdline"));
         match file.and_then(|file| file.take(MOST_BYTES).read_to_end(&mut line)) {
@@ -46,10 +46,21 @@ fn command_line(pid: u32) -> Vec<u8> {
     })
 }
 
+/// Returns what a process has mapped, as the kernel lists it: at most the first 16 MiB.
+pub fn mappings_of(pid: u32) -> String {
+    const MOST_BYTES: u64 = 16 << 20;
+    in_time(Duration::from_secs(1), move || {
+        let mut maps = Vec::new();
+        let file = File::open(format!("/proc/{pid}/maps"));
+        // What was read before an error is as true as the rest.
+        let _ = file.and_then(|file| file.take(MOST_BYTES).read_to_end(&mut maps));
+        String::from_utf8_lossy(&maps).into_owned()
+    })
+}
+
 /// Returns what `read` gives, or nothing if that takes too long. The arguments of a process are in
 /// its memory, and that can be in a file of a file system that never answers.
-fn in_time<T: Default + Send + 'static>(read: impl FnOnce() -> T + Send + 'static) -> T {
-    const PATIENCE: Duration = Duration::from_millis(200);
+fn in_time<T: Default + Send + 'static>(patience: Duration, read: impl FnOnce() -> T + Send + 'static) -> T {
     /// Threads that wait for an answer.
     const MOST: usize = 8;
     static WAITING: AtomicUsize = AtomicUsize::new(0);
@@ -67,7 +78,7 @@ fn in_time<T: Default + Send + 'static>(read: impl FnOnce() -> T + Send + 'stati
         WAITING.fetch_sub(1, Ordering::AcqRel);
         return T::default();
     }
-    answered.recv_timeout(PATIENCE).unwrap_or_default()
+    answered.recv_timeout(patience).unwrap_or_default()
 }
 
 fn words(arguments: &[u8]) -> Vec<String> {
@@ -249,7 +260,7 @@ mod tests {
         let asked = std::sync::Arc::new(AtomicUsize::new(0));
         for _ in 0..20 {
             let (kept, asked) = (kept.clone(), asked.clone());
-            let answer = in_time(move || {
+            let answer = in_time(Duration::from_millis(20), move || {
                 asked.fetch_add(1, Ordering::AcqRel);
                 // Until the sender is gone.
                 let _ = kept.lock().map(|kept| kept.recv());

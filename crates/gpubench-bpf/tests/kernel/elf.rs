@@ -124,7 +124,7 @@ fn read(bytes: &[u8], size: u64) -> Result<Vec<String>, String> {
 #[test]
 fn tables_that_are_larger_than_those_of_a_driver_are_refused_unread() {
     const HUGE: u64 = 500 << 20;
-    // Millions of symbols in a sparse file, endless names, and a table of relocations a thousand times.
+    // Millions of symbols in a sparse file, endless names, and more functions than a driver has.
     let symbols = library(&[(SYMBOLS, CONTENT, HUGE, 1), (NAMES, CONTENT, 64, 0)], b"");
     assert_eq!(
         read(&symbols, HUGE + 4096),

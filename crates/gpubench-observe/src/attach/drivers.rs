@@ -266,7 +266,7 @@ impl Drivers {
         }
         for pid in &file.holders {
             self.awaiting.remove(pid);
-            // The end of one that has ended was told already.
+            // Nobody will tell that one has ended which ended before.
             if system::exists(*pid) {
                 self.places.hold(*pid, account, inode);
             }

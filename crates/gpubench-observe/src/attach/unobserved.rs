@@ -39,7 +39,7 @@ impl Unobserved {
         }
     }
 
-    /// Forgets files that are told elsewhere.
+    /// Forgets files that other notices name.
     pub(super) fn forget_unreadable(&mut self) {
         let all = self.accounts.values_mut().chain([&mut self.of_others]);
         all.for_each(|reasons| reasons.unreadable = 0);

@@ -252,7 +252,7 @@ fn clients_that_come_again_and_again_and_say_nothing_keep_no_scrape_out() {
         let more = (0..20).filter_map(|_| TcpStream::connect(server.address()).ok());
         silent.extend(more);
         let answer = ask(server.address(), "GET /metrics HTTP/1.1\r\n\r\n");
-        assert!(answer.starts_with("HTTP/1.1 200"), "{answer:?} beside {}", silent.len());
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer:?} with {}", silent.len());
     }
 }
 

@@ -66,3 +66,13 @@ fn page_without_calls_has_no_figures_of_them() {
     };
     insta::assert_snapshot!(outline(&page.page()));
 }
+
+#[test]
+fn the_page_and_the_summary_say_whose_drivers_are_not_observed() {
+    let mut finished = finished();
+    let notice = "calls through 2 files of user 7 are not observed: there are too many at once";
+    finished.seen.as_mut().expect("calls").notices = vec![notice.to_owned()];
+    assert!(page(&finished).contains(notice));
+    let summary = crate::probe_summary(&started(), &finished, gpubench_diagnostic::layout::UNBOUNDED);
+    assert!(summary.contains(&format!("note: {notice}")), "{summary}");
+}
