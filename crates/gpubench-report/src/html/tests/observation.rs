@@ -74,5 +74,5 @@ fn the_page_and_the_summary_say_whose_drivers_are_not_observed() {
     finished.seen.as_mut().expect("calls").notices = vec![notice.to_owned()];
     assert!(page(&finished).contains(notice));
     let summary = crate::probe_summary(&started(), &finished, gpubench_diagnostic::layout::UNBOUNDED);
-    assert!(summary.contains(&format!("note: {notice}")), "{summary}");
+    assert!(summary.contains(&format!(": {notice}\n")), "{summary}");
 }
