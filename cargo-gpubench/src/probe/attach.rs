@@ -55,13 +55,16 @@ fn is_of_the_machine(error: &ObserveError) -> bool {
     }
 }
 
+/// Files that are named like a driver and told at the start.
+const MOST_REFUSED: usize = 8;
+
 fn notices_of(observer: &Observer) -> Vec<String> {
     let missing = Abilities::here().missing.map(|missing| missing.to_string());
     let driver = observer.drivers().next().is_none().then(|| {
         "no CUDA driver was found at the start: a program that brings its own is observed once it has loaded it"
             .to_owned()
     });
-    let refused = observer.refused().map(|(file, error)| {
+    let refused = observer.refused().take(MOST_REFUSED).map(|(file, error)| {
         let file = file.display();
         format!(
             "`{file}` is named like a CUDA driver, but is not observed: {}",

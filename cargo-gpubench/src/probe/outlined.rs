@@ -7,7 +7,9 @@ use super::clock::now as clock;
 use super::outline::nanoseconds;
 use gpubench_contract::OutlinedProcess;
 use gpubench_diagnostic::layout::in_one_line;
-use gpubench_observe::{Doorbell, DoorbellError, Event, EventKind, Origin, ProcessId, ProcessStart, Timestamp};
+use gpubench_observe::{
+    Doorbell, DoorbellError, Event, EventKind, Origin, ProcessId, ProcessStart, Timestamp, mappings_of,
+};
 
 /// Processes that ended and are kept.
 const MOST_ENDED: usize = 512;
@@ -40,7 +42,7 @@ pub(super) struct Here;
 
 impl Look for Here {
     fn has_driver(&self, pid: u32) -> bool {
-        let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+        let maps = mappings_of(pid);
         let mut names = maps.lines().filter_map(|line| line.rsplit_once('/'));
         names.any(|(_, name)| name.starts_with("libcuda.so"))
     }

@@ -34,13 +34,13 @@ pub enum BpfError {
         /// Why.
         source: io::Error,
     },
-    /// A file is not an ELF file of this machine, or a damaged one.
+    /// A file is not an ELF file of this machine, a damaged one, or no driver.
     #[error("`{}` is not a library of this machine", path.display())]
     NotElf {
         /// The file.
         path: PathBuf,
         /// Why.
-        source: object::Error,
+        source: io::Error,
     },
     /// The kernel does not describe a type.
     #[error("this kernel does not describe `{0}`")]

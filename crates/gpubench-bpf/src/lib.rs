@@ -10,6 +10,7 @@
 #![allow(unsafe_code)]
 
 mod abilities;
+mod account;
 mod assembler;
 mod btf;
 pub mod elf;
@@ -27,6 +28,7 @@ mod signals;
 mod syscall;
 
 pub use abilities::{Abilities, Ability, Missing};
+pub use account::Account;
 pub use assembler::{Assembler, Condition, Label, Operand, Operation, Register, Width};
 pub use btf::KernelTypes;
 pub use error::BpfError;

@@ -98,6 +98,8 @@ pub struct ProbeState {
     pub events: u64,
     /// Number of lost events. If it is not 0, everything but `calls` may be incomplete.
     pub lost_events: u64,
+    /// Which files of drivers are not observed, whose they are, and why.
+    pub notices: Vec<String>,
     /// Number of processes that began or were found.
     pub processes_seen: u64,
     /// Processes that used the driver: those that run, with the most memory first, then those that
@@ -122,7 +124,8 @@ pub struct ProbeState {
     pub errors: Vec<ProbeError>,
     /// Number of failed calls that are not listed.
     pub errors_left_out: u64,
-    /// Functions of the driver that were called, from counters that lose nothing.
+    /// Functions of the driver that were called, from counters that lose nothing. Those that only
+    /// ask, such as `cuCtxGetCurrent`, are not observed.
     pub calls: Vec<ProbeCalls>,
 }
 

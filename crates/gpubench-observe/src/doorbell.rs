@@ -11,6 +11,8 @@ use gpubench_bpf::BpfError;
 use gpubench_bpf::perf::Watchpoint;
 use gpubench_diagnostic::{ExitCode, Expected};
 
+use crate::system::mappings_of;
+
 /// Counts the submissions of one process, from all its threads. A program that it starts has a
 /// doorbell of its own, which is not watched.
 ///
@@ -83,8 +85,7 @@ impl Doorbell {
     ///
     /// If it has none, or the kernel refuses.
     pub fn of_process(pid: u32) -> Result<Doorbell, DoorbellError> {
-        let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-        let words: Vec<u64> = maps
+        let words: Vec<u64> = mappings_of(pid)
             .lines()
             .filter_map(mapping_of_gpu)
             .map(|start| start + WORD)

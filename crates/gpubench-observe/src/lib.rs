@@ -31,7 +31,7 @@ pub use memory::{Allocation, ContextHandle, HandleSpace, MemoryHandle, MemoryKin
 pub use process::{Origin, ProcessId, ProcessStart};
 pub use result_code::result_name;
 pub use source::{FunctionTotal, Source};
-pub use system::sees_its_own_process_ids;
+pub use system::{mappings_of, sees_its_own_process_ids};
 pub use system_calls::{SystemCall, SystemCalls};
 pub use timestamp::Timestamp;
 pub use work::{

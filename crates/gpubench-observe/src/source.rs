@@ -15,13 +15,18 @@ pub trait Source {
     /// If events cannot be read any more.
     fn poll(&mut self, sink: &mut dyn FnMut(Event)) -> Result<usize, Failure>;
 
-    /// Returns what each function of the driver was called, exact even where events are lost.
-    /// Functions without calls may be absent.
+    /// Returns how often each observed function of the driver was called, exact even where events
+    /// are lost. Functions without calls may be absent.
     fn totals(&self) -> Vec<FunctionTotal>;
 
     /// Returns how many events were lost until now: calls, beginnings and ends of processes, and
     /// processes that ended before the driver they used could be observed.
     fn lost(&self) -> u64;
+
+    /// Returns what is not observed, and why, as sentences for people. They may change.
+    fn notices(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// How often a function of the driver was called, in all observed processes.

@@ -7,6 +7,10 @@ use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use crate::cuda::Pids;
 use crate::{Origin, ProcessStart, Timestamp};
@@ -32,12 +36,49 @@ fn executable(pid: u32) -> Option<PathBuf> {
 /// Returns the beginning of a command line. A whole one has up to megabytes.
 fn command_line(pid: u32) -> Vec<u8> {
     const MOST_BYTES: u64 = 4096;
-    let mut line = Vec::new();
-    let read = File::open(format!("/proc/{pid}/cmdline")).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut line));
-    match read {
-        Ok(_) => line,
-        Err(_) => Vec::new(),
+    in_time(Duration::from_millis(200), move || {
+        let mut line = Vec::new();
+        let file = File::open(format!("/proc/{pid}/cmdline"));
+        match file.and_then(|file| file.take(MOST_BYTES).read_to_end(&mut line)) {
+            Ok(_) => line,
+            Err(_) => Vec::new(),
+        }
+    })
+}
+
+/// Returns what a process has mapped, as the kernel lists it: at most the first 16 MiB.
+pub fn mappings_of(pid: u32) -> String {
+    const MOST_BYTES: u64 = 16 << 20;
+    in_time(Duration::from_secs(1), move || {
+        let mut maps = Vec::new();
+        let file = File::open(format!("/proc/{pid}/maps"));
+        // What was read before an error is as true as the rest.
+        let _ = file.and_then(|file| file.take(MOST_BYTES).read_to_end(&mut maps));
+        String::from_utf8_lossy(&maps).into_owned()
+    })
+}
+
+/// Returns what `read` gives, or nothing if that takes too long. The arguments of a process are in
+/// its memory, and that can be in a file of a file system that never answers.
+fn in_time<T: Default + Send + 'static>(patience: Duration, read: impl FnOnce() -> T + Send + 'static) -> T {
+    /// Threads that wait for an answer.
+    const MOST: usize = 8;
+    static WAITING: AtomicUsize = AtomicUsize::new(0);
+    if WAITING.load(Ordering::Acquire) >= MOST {
+        return T::default();
     }
+    WAITING.fetch_add(1, Ordering::AcqRel);
+    let (answer, answered) = mpsc::channel();
+    let work = move || {
+        // Nobody listens any more if it took too long.
+        let _ = answer.send(read());
+        WAITING.fetch_sub(1, Ordering::AcqRel);
+    };
+    if thread::Builder::new().name("reader".to_owned()).spawn(work).is_err() {
+        WAITING.fetch_sub(1, Ordering::AcqRel);
+        return T::default();
+    }
+    answered.recv_timeout(patience).unwrap_or_default()
 }
 
 fn words(arguments: &[u8]) -> Vec<String> {
@@ -210,6 +251,25 @@ mod tests {
         child.wait().unwrap();
         assert_eq!(line.len(), 4096);
         assert!(line.starts_with(b"sh\0-c\0read line\0word word"));
+    }
+
+    #[test]
+    fn what_never_answers_is_nothing_and_is_not_asked_again_and_again() {
+        let (keep, kept) = mpsc::channel::<()>();
+        let kept = std::sync::Arc::new(std::sync::Mutex::new(kept));
+        let asked = std::sync::Arc::new(AtomicUsize::new(0));
+        for _ in 0..20 {
+            let (kept, asked) = (kept.clone(), asked.clone());
+            let answer = in_time(Duration::from_millis(20), move || {
+                asked.fetch_add(1, Ordering::AcqRel);
+                // Until the sender is gone.
+                let _ = kept.lock().map(|kept| kept.recv());
+                7
+            });
+            assert_eq!(answer, 0);
+        }
+        assert!(asked.load(Ordering::Acquire) <= 8);
+        drop(keep);
     }
 
     #[test]

@@ -124,6 +124,7 @@ fn busy(second: u64) -> (Ledger, Totals) {
             dropped: 0,
         }],
         lost: 0,
+        notices: Vec::new(),
     };
     (ledger, totals)
 }

@@ -4,11 +4,13 @@
 //! relocation fills, so the file tells where it is. A probe there also sees callers that read the
 //! slot. What is not recognised for certain is left alone: the probe goes to the exported symbol.
 
+mod file;
 mod function;
 mod library;
 mod site;
 mod stub;
 
+pub use file::LibraryFile;
 pub use function::Function;
 pub use library::Library;
 pub use site::Site;

@@ -24,6 +24,8 @@ pub enum Lifecycle {
         address: u64,
         /// Its length, in bytes.
         bytes: u64,
+        /// The device of the file as the kernel has it: major number, minor number.
+        device: (u32, u32),
         /// The inode of the file, 0 for memory without one.
         inode: u64,
         /// `PROT_READ`, `PROT_WRITE`, `PROT_EXEC` of `mmap(2)`.
@@ -78,6 +80,7 @@ impl Record {
             MAPPED => Lifecycle::Mapped {
                 address: double(bytes, 16)?,
                 bytes: double(bytes, 24)?,
+                device: (word(bytes, 40)?, word(bytes, 44)?),
                 inode: double(bytes, 48)?,
                 protection: word(bytes, 64)?,
                 name: PathBuf::from(OsStr::from_bytes(text(bytes, 72))),

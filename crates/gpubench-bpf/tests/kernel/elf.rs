@@ -60,6 +60,155 @@ fn a_pipe_or_a_huge_file_in_place_of_a_library_is_an_error_at_once() {
     }
 }
 
+/// A section: its kind, where it is, its bytes, and the section with its names.
+type Section = (u32, u64, u64, u32);
+
+/// A library of this machine with these sections, and one segment of code over all of its bytes.
+fn library(sections: &[Section], content: &[u8]) -> Vec<u8> {
+    let machine: u16 = if cfg!(target_arch = "x86_64") { 62 } else { 183 };
+    let count = u16::try_from(sections.len()).expect("few sections");
+    let mut bytes = b"\x7fELF\x02\x01\x01".to_vec();
+    bytes.resize(16, 0);
+    bytes.extend([3, 0]);
+    bytes.extend(machine.to_le_bytes());
+    bytes.extend(1_u32.to_le_bytes());
+    bytes.extend(
+        [0_u64, 64, CONTENT + content.len() as u64]
+            .map(u64::to_le_bytes)
+            .concat(),
+    );
+    bytes.extend([0; 4]);
+    bytes.extend([64, 56, 1, 64, count, 0].map(u16::to_le_bytes).concat());
+    bytes.extend([1_u32, 5].map(u32::to_le_bytes).concat());
+    bytes.extend(
+        [0, 0, 0, u64::MAX >> 1, u64::MAX >> 1, 1]
+            .map(u64::to_le_bytes)
+            .concat(),
+    );
+    bytes.extend(content);
+    for (kind, offset, length, names) in sections {
+        bytes.extend([0, *kind].map(u32::to_le_bytes).concat());
+        bytes.extend([0, 0, *offset, *length].map(u64::to_le_bytes).concat());
+        bytes.extend([*names, 0].map(u32::to_le_bytes).concat());
+        bytes.extend([8_u64, 24].map(u64::to_le_bytes).concat());
+    }
+    bytes
+}
+
+/// Where the content of such a library begins.
+const CONTENT: u64 = 64 + 56;
+const SYMBOLS: u32 = 11;
+const NAMES: u32 = 3;
+const RELOCATIONS: u32 = 4;
+
+/// A symbol of a function whose name and code are at these places.
+fn symbol(name: u32, code: u64) -> Vec<u8> {
+    [&name.to_le_bytes()[..], &[0x12, 0, 1, 0], &code.to_le_bytes(), &[0; 8]].concat()
+}
+
+/// Reads a file of these bytes, made as large as told.
+fn read(bytes: &[u8], size: u64) -> Result<Vec<String>, String> {
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(file.path(), bytes).expect("it can be written");
+    file.as_file()
+        .set_len(size.max(bytes.len() as u64))
+        .expect("a sparse file");
+    let read = Library::read(file.path(), |name| name.starts_with("cu"));
+    let names = |library: Library| library.functions.into_iter().map(|function| function.name).collect();
+    read.map(names).map_err(|error| {
+        let source = std::error::Error::source(&error).map(ToString::to_string);
+        source.unwrap_or_default()
+    })
+}
+
+#[test]
+fn tables_that_are_larger_than_those_of_a_driver_are_refused_unread() {
+    const HUGE: u64 = 500 << 20;
+    // Millions of symbols in a sparse file, endless names, and more functions than a driver has.
+    let symbols = library(&[(SYMBOLS, CONTENT, HUGE, 1), (NAMES, CONTENT, 64, 0)], b"");
+    assert_eq!(
+        read(&symbols, HUGE + 4096),
+        Err("it has more symbols than a driver".to_owned())
+    );
+    let names = library(&[(SYMBOLS, CONTENT, 24, 1), (NAMES, CONTENT, HUGE, 0)], &symbol(1, 0));
+    assert_eq!(
+        read(&names, HUGE + 4096),
+        Err("it has more symbols than a driver".to_owned())
+    );
+    let many: Vec<u8> = (0..3000_u32).flat_map(|index| symbol(7 * index, 0)).collect();
+    let text: Vec<u8> = (0..3000_u32)
+        .flat_map(|index| format!("cu{index:04x}\0").into_bytes())
+        .collect();
+    let at = CONTENT + many.len() as u64;
+    let functions = library(
+        &[
+            (SYMBOLS, CONTENT, many.len() as u64, 1),
+            (NAMES, at, text.len() as u64, 0),
+        ],
+        &[many, text].concat(),
+    );
+    assert_eq!(
+        read(&functions, 0),
+        Err("it has more functions than a driver".to_owned())
+    );
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn relocations_that_are_told_again_and_again_are_not_read_again_and_again() {
+    // A stub whose slot is filled by a relocation, which is looked for in all of the tables.
+    let code = [
+        &[0x81, 0x3d, 0, 0, 0, 0, 0, 0, 0, 0, 0x74, 6, 0xff, 0x25, 0, 0, 0, 0][..],
+        &[0xb8, 4, 0, 0, 0, 0xc3],
+    ]
+    .concat();
+    let name = b"\0cuInit\0".to_vec();
+    let content = [symbol(1, CONTENT + 32), name, code].concat();
+    let mut sections = vec![(SYMBOLS, CONTENT, 24, 1), (NAMES, CONTENT + 24, 8, 0)];
+    assert_eq!(read(&library(&sections, &content), 0), Ok(vec!["cuInit".to_owned()]));
+    sections.extend([(RELOCATIONS, 0, 40 << 20, 0); 1000]);
+    // They are 40 GiB together.
+    assert!(read(&library(&sections, &content), 41 << 20).is_err());
+}
+
+#[test]
+fn names_that_do_not_end_are_none() {
+    let symbols = [symbol(0, 0), symbol(4, 0), symbol(9999, 0)].concat();
+    let text = [b"cu1\0".to_vec(), b"cu".repeat(500)].concat();
+    let at = CONTENT + symbols.len() as u64;
+    let sections = [(SYMBOLS, CONTENT, 72, 1), (NAMES, at, text.len() as u64, 0)];
+    assert_eq!(
+        read(&library(&sections, &[symbols, text].concat()), 0),
+        Ok(vec!["cu1".to_owned()])
+    );
+}
+
+#[test]
+fn damaged_libraries_end_nothing() {
+    let target = Target::build();
+    let file = target.compile("libstubs.so", STUBS, &["-shared", "-fPIC", "-Wl,-Bsymbolic"]);
+    let whole = std::fs::read(file).expect("it can be read");
+    let mut random: u64 = 88_172_645_463_325_252;
+    let mut next = |below: usize| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        (random % below as u64) as usize
+    };
+    for _ in 0..300 {
+        let mut bytes = whole[..whole.len() - next(whole.len() / 4)].to_vec();
+        for _ in 0..8 {
+            // The header, the segments and the sections, which have the numbers that are believed.
+            let at = match next(2) {
+                0 => next(1024),
+                _ => bytes.len() - 1 - next(2048),
+            };
+            bytes[at] = [0, 1, 0x7f, 0x80, 0xff][next(5)];
+        }
+        let _ = read(&bytes, 0);
+    }
+}
+
 #[test]
 fn a_file_that_is_no_library_is_an_error_with_its_path() {
     let file = tempfile::NamedTempFile::new().expect("a file");

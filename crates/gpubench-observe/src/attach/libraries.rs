@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -69,12 +71,20 @@ fn cached(cache: &[u8]) -> Vec<PathBuf> {
         .collect()
 }
 
+/// Bytes that are read of what a process has mapped.
+const MOST_MAPS: u64 = 64 << 20;
+/// Mappings of drivers of one process.
+const MOST_DRIVERS: usize = 16;
+
 /// Returns the files of the driver that a process has mapped, through paths that lead to them from
 /// here, whatever the process's root is and even where they were removed.
 pub(super) fn mapped_by(pid: u32) -> BTreeSet<PathBuf> {
-    let maps = std::fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
-    let lines = maps.split(|byte| *byte == b'\n');
-    lines.filter_map(|line| mapped_driver(pid, line)).collect()
+    let Ok(maps) = File::open(format!("/proc/{pid}/maps")) else {
+        return BTreeSet::new();
+    };
+    let lines = BufReader::new(maps.take(MOST_MAPS)).split(b'\n').map_while(Result::ok);
+    let drivers = lines.filter_map(|line| mapped_driver(pid, &line));
+    drivers.take(MOST_DRIVERS).collect()
 }
 
 /// Returns the path to the driver's file in a line of `/proc/PID/maps`.

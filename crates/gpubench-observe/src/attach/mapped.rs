@@ -1,50 +1,119 @@
-//! Drivers that processes map while they are observed: in containers, or in unusual places.
+//! What jobs of strangers' files and processes do.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use gpubench_bpf::BpfError;
-use gpubench_bpf::perf::{Lifecycle, Records, Watched};
+use gpubench_bpf::Account;
 
-use super::libraries::{below_root, is_driver, mapped_by};
+use super::libraries::{Inode, below_root, inode, mapped_by};
+use super::prober::{Looked, Prober};
+use crate::system;
 
-/// A driver that a process mapped.
+/// A file as records of mappings name it: its device and its number there.
+pub(super) type Mapping = ((u32, u32), u64);
+
+/// Something to look at.
 #[derive(Debug)]
-pub(super) struct Mapped {
-    pub(super) pid: u32,
-    /// A path from here that leads to the file, while the process runs.
-    pub(super) file: PathBuf,
-    /// The number of the file within its file system.
-    pub(super) number: u64,
+pub(super) enum Job {
+    /// The processes of the machine.
+    Survey,
+    /// What processes have mapped.
+    Scan(Vec<u32>),
+    /// A file that a process has mapped.
+    File(MappedFile),
 }
 
-/// The files that processes map from now on.
+/// A file that a process has mapped.
+#[derive(Clone, Debug)]
+pub(super) struct MappedFile {
+    pub(super) pid: u32,
+    /// Unknown if it was found by a scan.
+    pub(super) mapping: Option<Mapping>,
+    /// A path through `/proc`, as long as the process has it mapped there.
+    pub(super) place: PathBuf,
+    /// How the process calls it.
+    pub(super) name: Option<PathBuf>,
+    /// All processes of the account that are known to have mapped it.
+    pub(super) holders: BTreeSet<u32>,
+    /// How often another thread was looking at it.
+    pub(super) waited: u32,
+}
+
+/// What was found.
 #[derive(Debug)]
-pub(super) struct MappedDrivers(Records);
+pub(super) enum Found {
+    Processes(BTreeMap<Account, Vec<u32>>),
+    Files(Vec<MappedFile>),
+    File(MappedFile, Option<Looked>),
+}
 
-impl MappedDrivers {
-    pub(super) fn watch() -> Result<MappedDrivers, BpfError> {
-        Records::open(Watched::System).map(MappedDrivers)
-    }
+/// The longest scan of the processes of one account.
+const LONGEST_SCAN: Duration = Duration::from_secs(3);
 
-    /// Returns the drivers that were mapped since the last call.
-    pub(super) fn next(&mut self) -> Vec<Mapped> {
-        let mut found = Vec::new();
-        for record in self.0.read() {
-            if let Lifecycle::Mapped { name, inode, .. } = record.what
-                && is_driver(&name)
-            {
-                // A process that has ended leaves the path as it called it.
-                let in_process = below_root(record.pid, &name);
-                let elsewhere = mapped_by(record.pid).into_iter().next();
-                let exists = |path: &PathBuf| path.exists();
-                let file = elsewhere.or(Some(in_process).filter(exists)).unwrap_or(name);
-                found.push(Mapped {
-                    pid: record.pid,
-                    file,
-                    number: inode,
-                });
+impl Job {
+    pub(super) fn run(self, prober: &Prober) -> Found {
+        match self {
+            Job::Survey => {
+                let mut processes: BTreeMap<Account, Vec<u32>> = BTreeMap::new();
+                for pid in system::all() {
+                    processes.entry(Account::of(pid)).or_default().push(pid);
+                }
+                Found::Processes(processes)
+            }
+            Job::Scan(pids) => {
+                let until = Instant::now() + LONGEST_SCAN;
+                let pids = pids.into_iter().take_while(|_| Instant::now() < until);
+                let mut files: BTreeMap<Inode, MappedFile> = BTreeMap::new();
+                for (pid, place) in pids.flat_map(|pid| mapped_by(pid).into_iter().map(move |place| (pid, place))) {
+                    let known = files.len();
+                    if let Some(inode) = inode(&place)
+                        && (known < MOST_FOUND || files.contains_key(&inode))
+                    {
+                        let file = files.entry(inode).or_insert_with(|| MappedFile::found(pid, place));
+                        file.holders.insert(pid);
+                    }
+                }
+                Found::Files(files.into_values().collect())
+            }
+            Job::File(file) => {
+                if file.waited > 0 {
+                    thread::sleep(BETWEEN_TRIES);
+                }
+                let looked = file.paths().iter().find_map(|path| prober.look_at(path));
+                Found::File(file, looked)
             }
         }
-        found
+    }
+}
+
+/// Files that a scan finds.
+const MOST_FOUND: usize = 48;
+/// A pause while another thread looks at the file.
+const BETWEEN_TRIES: Duration = Duration::from_millis(50);
+
+impl MappedFile {
+    /// A file that a scan found.
+    fn found(pid: u32, place: PathBuf) -> MappedFile {
+        MappedFile {
+            pid,
+            mapping: None,
+            place,
+            name: None,
+            holders: BTreeSet::new(),
+            waited: 0,
+        }
+    }
+
+    /// Returns the paths that may lead to it, the surest first.
+    fn paths(&self) -> Vec<PathBuf> {
+        let in_process = self.name.as_ref().map(|name| below_root(self.pid, name));
+        // A process that has ended leaves the path as it called it.
+        let left = self.name.clone().filter(|_| !system::exists(self.pid));
+        [Some(self.place.clone()), in_process, left]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 }

@@ -1,12 +1,17 @@
 //! Attaching to drivers and processes.
 
 mod counts;
+mod drivers;
 mod error;
 mod libraries;
 mod lifecycles;
 mod mapped;
 mod observer;
+mod places;
+mod prober;
+mod scouts;
 mod target;
+mod unobserved;
 
 pub use error::ObserveError;
 pub use libraries::Driver;

@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::thread::ScopedJoinHandle;
 
-use gpubench_bpf::elf::{Function, Library};
 use gpubench_bpf::{Abilities, Ability, AttachType, BpfError, HeldChild, KernelTypes, Link, Map, Update};
 use gpubench_diagnostic::Failure;
 
 use super::counts::Counts;
-use super::libraries::{self, Driver, Inode};
-use super::mapped::{Mapped, MappedDrivers};
+use super::drivers::Drivers;
+use super::libraries::{self, Driver};
+use super::prober::Prober;
 use super::{ObserveError, Target};
 use crate::cuda::{
-    Coverage, Decoder, Decoding, FIRST_SEEN, Functions, Introduction, Maps, PROCESSES_LOST, Plan, Programs, Recognised,
-    Recording, Scope, counter, is_driver_function, process_value,
+    Decoder, Decoding, FIRST_SEEN, Introduction, Maps, PROCESSES_LOST, Programs, Recording, Scope, counter,
+    process_value,
 };
 use crate::system::{self, Stat};
 use crate::{Event, EventKind, FunctionTotal, Launches, Origin, ProcessId, Source};
@@ -28,28 +28,18 @@ use crate::{Event, EventKind, FunctionTotal, Launches, Origin, ProcessId, Source
 #[derive(Debug)]
 pub struct Observer {
     maps: Maps,
-    programs: Programs,
-    functions: Functions,
     decoder: Decoder,
-    /// In the order in which they were attached.
+    /// What follows processes. In the order in which they were attached.
     links: Vec<Link>,
-    attachment: Attachment,
     scope: Scope,
     counts: Counts,
-    drivers: BTreeMap<Inode, Driver>,
-    /// Files that are named like a driver and cannot be probed.
-    unreadable: BTreeMap<Inode, (PathBuf, BpfError)>,
-    mapped: Option<MappedDrivers>,
+    drivers: Drivers,
     /// Processes that ended before the driver they used was probed.
-    too_late: BTreeSet<u32>,
     missed: u64,
     child: Option<Child>,
     /// Events that wait for the next poll.
     events: Vec<Event>,
 }
-
-/// Different files that are probed. The links to one take three descriptors.
-const MOST_FILES: usize = 128;
 
 /// How probes are attached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,35 +113,27 @@ impl Observer {
             Attachment::AtOnce => AttachType::UprobeMulti,
             Attachment::OneByOne => AttachType::Plain,
         };
-        // Each of the three takes about 10 ms.
-        let (maps, types, drivers) = std::thread::scope(|threads| {
+        // Each of the two takes about 10 ms.
+        let (maps, types) = std::thread::scope(|threads| {
             let types = threads.spawn(KernelTypes::load);
-            let drivers = threads.spawn(|| installed.iter().filter_map(|file| DriverFile::read(file)).collect());
-            (Maps::create(), joined(types), joined::<Vec<DriverFile>>(drivers))
+            (Maps::create(), joined(types))
         });
         let maps = maps?;
         let programs = Programs::load(&maps, &types?, recording, attach)?;
         let links = programs.follow_processes()?;
         let mut observer = Observer {
             maps,
-            programs,
-            functions: Functions::default(),
             decoder: Decoder::default(),
             links,
-            attachment,
             scope: recording.scope,
             counts: Counts::of(recording.launches),
-            drivers: BTreeMap::new(),
-            unreadable: BTreeMap::new(),
-            // Without it, drivers that are mapped later in unusual places are not seen.
-            mapped: MappedDrivers::watch().ok(),
-            too_late: BTreeSet::new(),
+            drivers: Drivers::new(Prober::new(programs, attachment)),
             missed: 0,
             child: None,
             events: Vec::new(),
         };
-        for driver in drivers {
-            observer.probe(driver)?;
+        for driver in installed {
+            observer.drivers.probe_installed(driver)?;
         }
         Ok(observer)
     }
@@ -182,22 +164,16 @@ impl Observer {
                 self.find(pid)?;
             }
         }
-        for file in listed.iter().flat_map(|pid| libraries::mapped_by(*pid)) {
-            self.probe_file(&file)?;
-        }
+        self.drivers.find_users(Some(&listed));
+        self.drivers.probe_found();
         Ok(self)
     }
 
     fn follow_all(mut self) -> Result<Observer, ObserveError> {
-        for pid in system::all() {
-            let mapped = libraries::mapped_by(pid);
-            if !mapped.is_empty() {
-                self.find(pid)?;
-            }
-            for file in mapped {
-                self.probe_file(&file)?;
-            }
+        for pid in self.drivers.find_users(None) {
+            self.find(pid)?;
         }
+        self.drivers.probe_found();
         Ok(self)
     }
 
@@ -219,7 +195,7 @@ impl Observer {
             start: system::describe(pid, Origin::Before),
         };
         let mut decoding = Decoding {
-            functions: &self.functions,
+            functions: &self.drivers.functions(),
             launches: &self.maps.launches,
             events: &mut self.events,
         };
@@ -233,115 +209,33 @@ impl Observer {
         self.maps.processes.update(&pid.to_ne_bytes(), &value, Update::Absent)
     }
 
-    /// Probes a file of the driver that is not probed yet.
-    fn probe_file(&mut self, file: &Path) -> Result<(), BpfError> {
-        match self.knows(file) {
-            true => Ok(()),
-            false => DriverFile::read(file).map_or(Ok(()), |driver| self.probe(driver)),
-        }
-    }
-
-    /// Whether a file was looked at. There is none that cannot be found.
-    fn knows(&self, file: &Path) -> bool {
-        let is_known = |inode: Inode| self.drivers.contains_key(&inode) || self.unreadable.contains_key(&inode);
-        libraries::inode(file).is_some_and(is_known)
-    }
-
-    /// Probes a driver. A file that is none, or that cannot be probed, is remembered: it does not
-    /// end the observation of the others.
-    ///
-    /// # Errors
-    ///
-    /// If this process may probe none.
-    fn probe(&mut self, driver: DriverFile) -> Result<(), BpfError> {
-        let DriverFile { path, inode, functions } = driver;
-        if self.drivers.contains_key(&inode) {
-            return Ok(());
-        }
-        match functions.and_then(|library| self.probe_functions(&path, &library.functions)) {
-            Ok(recognised) => {
-                self.drivers.insert(inode, Driver { path, recognised });
-            }
-            Err(error @ BpfError::Refused { .. }) if error.is_denied() => return Err(error),
-            Err(error) => {
-                self.unreadable.insert(inode, (path, error));
-            }
-        }
-        Ok(())
-    }
-
-    fn probe_functions(&mut self, path: &Path, library: &[Function]) -> Result<Recognised, BpfError> {
-        let coverage = match self.attachment {
-            Attachment::AtOnce => Coverage::All,
-            Attachment::OneByOne => Coverage::Roles,
-        };
-        let plan = Plan::of(library, &mut self.functions, coverage);
-        for (place, points) in plan.places() {
-            let program = self.programs.at(place);
-            match self.attachment {
-                Attachment::AtOnce => {
-                    let link = Link::uprobe_multi(program, path, &points, place.moment())?;
-                    self.links.push(link);
-                }
-                Attachment::OneByOne => {
-                    for point in points {
-                        let link = Link::uprobe(program, path, point, place.moment())?;
-                        self.links.push(link);
-                    }
-                }
-            }
-        }
-        Ok(Recognised::of(library))
-    }
-
-    /// Probes drivers that processes have mapped since the last poll.
-    fn probe_mapped(&mut self) {
-        let mapped = self.mapped.as_mut().map(MappedDrivers::next).unwrap_or_default();
-        for Mapped { pid, file, number } in mapped {
-            let files = self.drivers.keys().chain(self.unreadable.keys());
-            let is_known = files.map(|(_, known)| *known).any(|known| known == number);
-            if self.knows(&file) {
-                continue;
-            }
-            let is_full = self.drivers.len() + self.unreadable.len() >= MOST_FILES;
-            // One file that cannot be probed does not end the observation of the others.
-            if !is_full
-                && let Err(error) = self.probe_file(&file)
-                && let Some(inode) = libraries::inode(&file)
-            {
-                self.unreadable.insert(inode, (file, error));
-            }
-            // The path of a process that ends leads nowhere, also to a driver that is probed.
-            if !is_known && (is_full || !system::exists(pid)) {
-                self.too_late.insert(pid);
-            }
-        }
-    }
-
-    /// Counts the observed processes that used a driver which was never probed while they ran.
-    fn count_missed(&mut self, events: &[Event]) {
+    /// Probes drivers that observed processes have mapped since the last poll, and counts processes
+    /// for which that was too late.
+    fn probe_mapped(&mut self, events: &[Event]) {
         let began = |pid: u32| {
             let is_begin = |event: &Event| event.process.pid == pid && matches!(event.kind, EventKind::Started(_));
             events.iter().any(is_begin)
         };
-        let too_late = std::mem::take(&mut self.too_late);
-        let is_observed = |pid: &u32| match self.scope {
-            Scope::Listed => self.decoder.follows(*pid) || began(*pid),
+        let (scope, decoder, processes) = (self.scope, &self.decoder, &self.maps.processes);
+        self.drivers.poll(|pid| match scope {
             Scope::Everything => true,
-        };
-        let missed = too_late.into_iter().filter(is_observed);
-        self.missed += missed.count() as u64;
+            Scope::Listed => {
+                let is_listed = || processes.lookup(&pid.to_ne_bytes()).is_ok_and(|entry| entry.is_some());
+                decoder.follows(pid) || began(pid) || is_listed()
+            }
+        });
+        self.missed += self.drivers.too_late().len() as u64;
     }
 
     /// Returns the files whose functions are probed. More may be found while the observation goes
     /// on.
     pub fn drivers(&self) -> impl Iterator<Item = &Driver> {
-        self.drivers.values()
+        self.drivers.probed()
     }
 
     /// Returns the files that are named like a driver and cannot be probed, with the reason.
     pub fn refused(&self) -> impl Iterator<Item = (&Path, &BpfError)> {
-        self.unreadable.values().map(|(path, error)| (&**path, error))
+        self.drivers.refused()
     }
 
     /// Returns the map of the followed processes, by pid.
@@ -357,10 +251,10 @@ impl Observer {
 
 impl Source for Observer {
     fn poll(&mut self, sink: &mut dyn FnMut(Event)) -> Result<usize, Failure> {
-        self.probe_mapped();
         let mut events = std::mem::take(&mut self.events);
+        let functions = self.drivers.functions();
         let mut decoding = Decoding {
-            functions: &self.functions,
+            functions: &functions,
             launches: &self.maps.launches,
             events: &mut events,
         };
@@ -371,7 +265,8 @@ impl Source for Observer {
         if self.counts.are_due() {
             self.counts.take(|now| decoder.count_launches(now, &mut decoding))?;
         }
-        self.count_missed(&events);
+        drop(functions);
+        self.probe_mapped(&events);
         let count = events.len();
         events.drain(..).for_each(sink);
         self.events = events;
@@ -379,8 +274,9 @@ impl Source for Observer {
     }
 
     fn totals(&self) -> Vec<FunctionTotal> {
+        let functions = self.drivers.functions();
         let mut totals: BTreeMap<_, FunctionTotal> = BTreeMap::new();
-        for (number, function) in self.functions.iter() {
+        for (number, function) in functions.iter() {
             let counts = self.counts(number);
             let total = totals.entry(&function.call).or_insert_with(|| FunctionTotal {
                 call: function.call.clone(),
@@ -398,12 +294,17 @@ impl Source for Observer {
     }
 
     fn lost(&self) -> u64 {
-        let numbers = self.functions.iter().map(|(number, _)| number);
+        let functions = self.drivers.functions();
+        let numbers = functions.iter().map(|(number, _)| number);
         numbers
             .chain([PROCESSES_LOST])
             .map(|number| self.counts(number)[3])
             .sum::<u64>()
             + self.missed
+    }
+
+    fn notices(&self) -> Vec<String> {
+        self.drivers.notices()
     }
 }
 
@@ -425,29 +326,10 @@ impl Drop for Observer {
     /// once only once.
     fn drop(&mut self) {
         std::thread::scope(|threads| {
-            for link in self.links.drain(..) {
+            for link in self.links.drain(..).chain(self.drivers.take_links()) {
                 threads.spawn(move || drop(link));
             }
         });
-    }
-}
-
-/// A file of the driver, read.
-#[derive(Debug)]
-struct DriverFile {
-    path: PathBuf,
-    inode: Inode,
-    functions: Result<Library, BpfError>,
-}
-
-impl DriverFile {
-    /// Reads a file, unless there is none.
-    fn read(path: &Path) -> Option<DriverFile> {
-        Some(DriverFile {
-            path: path.to_owned(),
-            inode: libraries::inode(path)?,
-            functions: Library::read(path, is_driver_function),
-        })
     }
 }
 

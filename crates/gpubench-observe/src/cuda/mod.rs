@@ -11,13 +11,15 @@ mod map;
 mod names;
 mod plan;
 mod programs;
+mod queries;
 mod role;
 mod work;
 
 pub(crate) use decoder::{Decoder, Decoding, Introduction};
 pub(crate) use map::{FIRST_SEEN, Maps, PROCESSES_LOST, Pids, Recording, Scope, counter, process_value};
-pub(crate) use names::{canonical, is_driver_function, is_per_thread};
+pub(crate) use names::{canonical, is_per_thread};
 pub use plan::Recognised;
 pub(crate) use plan::{Coverage, Functions, Plan};
 pub(crate) use programs::{Place, Probe, Programs};
+pub(crate) use queries::is_observed;
 pub(crate) use role::Role;

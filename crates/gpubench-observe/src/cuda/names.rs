@@ -1,8 +1,10 @@
 //! Names of the driver's functions, and their variants.
 
-/// Whether a symbol of the driver is a function that programs call. `cudbg…` is for debuggers.
-pub(crate) fn is_driver_function(symbol: &str) -> bool {
-    symbol.starts_with("cu") && !symbol.starts_with("cudbg") && !symbol.starts_with("cuda")
+/// Whether a symbol of the driver is a function that programs call. `cudbg…` is for debuggers,
+/// and `curl_…` of another library.
+pub(super) fn is_driver_function(symbol: &str) -> bool {
+    let rest = symbol.strip_prefix("cu");
+    rest.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()))
 }
 
 /// Returns a symbol without the ending of the variant that uses each thread's own default stream.

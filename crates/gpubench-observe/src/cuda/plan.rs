@@ -29,20 +29,27 @@ pub(crate) struct KnownFunction {
     pub(crate) is_per_thread: bool,
 }
 
+/// More symbols than have a role, each with its variants.
+const WITH_A_ROLE: u32 = 512;
+
 impl Functions {
     /// Returns the number of a symbol, or `None` if there is no room for more.
     fn number(&mut self, symbol: &str) -> Option<u32> {
         if let Some(number) = self.numbers.get(symbol) {
             return Some(*number);
         }
-        let number = u32::try_from(self.known.len())
-            .ok()
-            .filter(|number| *number < PROCESSES_LOST)?;
+        let role = super::calls::role(symbol);
+        // A file with endless functions of no meaning leaves room for those with one.
+        let room = match role {
+            Role::Other => PROCESSES_LOST - WITH_A_ROLE,
+            _ => PROCESSES_LOST,
+        };
+        let number = u32::try_from(self.known.len()).ok().filter(|number| *number < room)?;
         let name = canonical(symbol);
         let call = self.calls.entry(name.to_owned()).or_insert_with(|| name.into());
         self.known.push(KnownFunction {
             call: DriverCall(Arc::clone(call)),
-            role: super::calls::role(symbol),
+            role,
             is_per_thread: is_per_thread(symbol),
         });
         self.numbers.insert(symbol.to_owned(), number);
@@ -68,7 +75,7 @@ pub(crate) struct Plan(BTreeMap<Probe, Vec<ProbePoint>>);
 /// How much a plan covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Coverage {
-    /// Every function.
+    /// Every observed function.
     All,
     /// The functions with a role, where each probe costs much.
     Roles,
@@ -231,11 +238,17 @@ mod tests {
     }
 
     #[test]
+    fn endless_functions_without_a_role_leave_room_for_those_with_one() {
+        let mut functions = Functions::default();
+        let junk: Vec<Function> = (0..10_000).map(|n| function(&format!("cuJunk{n}"), n, None)).collect();
+        Plan::of(&junk, &mut functions, Coverage::All);
+        let plan = Plan::of(&[function("cuMemFree_v2", 16, None)], &mut functions, Coverage::All);
+        assert_eq!(probes_of(&plan, 16), [Probe::Return, Probe::Store]);
+    }
+
+    #[test]
     fn costly_probes_go_to_functions_with_a_role_alone() {
-        let library = [
-            function("cuMemFree_v2", 16, None),
-            function("cuCtxGetCurrent", 32, None),
-        ];
+        let library = [function("cuMemFree_v2", 16, None), function("cuCtxSetLimit", 32, None)];
         let plan = Plan::of(&library, &mut Functions::default(), Coverage::Roles);
         assert!(!probes_of(&plan, 16).is_empty() && probes_of(&plan, 32).is_empty());
     }

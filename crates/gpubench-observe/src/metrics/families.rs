@@ -46,7 +46,7 @@ fn calls(ledger: &Ledger, totals: &Totals) -> Vec<Family> {
     let mut calls = Family::counter(
         "gpubench_cuda_calls",
         &["call"],
-        "Calls of each function of the driver, exact even where events are lost",
+        "Calls of each function of the driver that does more than ask, exact even where events are lost",
     );
     for (place, total) in totals.functions.iter().filter(|total| total.entries > 0).enumerate() {
         let call = if place < FUNCTIONS { &*total.call.0 } else { OTHER };

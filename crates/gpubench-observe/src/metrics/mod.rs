@@ -5,6 +5,7 @@
 //! has a bounded number of values: a kernel or a program keeps the label that it got first, and
 //! those that come after the limit share the value `other`.
 
+mod clients;
 mod error;
 mod exporter;
 mod families;

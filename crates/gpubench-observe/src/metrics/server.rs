@@ -3,11 +3,12 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use super::clients::Clients;
 use super::{Format, MetricsError, Page};
 
 /// The address if none is given: this machine alone can reach it.
@@ -17,8 +18,6 @@ pub const DEFAULT_ADDRESS: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Add
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The most bytes of a request that are read.
 const LONGEST_REQUEST: u64 = 16 * 1024;
-/// The most clients at once. Further ones are sent away.
-const MOST_CLIENTS: usize = 16;
 
 /// Serves the page that was published last.
 #[derive(Debug)]
@@ -31,7 +30,7 @@ pub struct Server {
 #[derive(Debug, Default)]
 struct Shared {
     page: Mutex<Page>,
-    clients: AtomicUsize,
+    clients: Mutex<Clients>,
     stops: AtomicBool,
 }
 
@@ -93,21 +92,27 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
             thread::sleep(Duration::from_millis(50));
             continue;
         };
-        if shared.clients.fetch_add(1, Ordering::AcqRel) >= MOST_CLIENTS {
-            shared.clients.fetch_sub(1, Ordering::AcqRel);
+        let Ok(peer) = client.peer_addr() else {
+            // It left already.
             continue;
-        }
+        };
+        let client = Arc::new(client);
+        let number = clients(shared).admit(peer.ip(), client.clone());
         let served = shared.clone();
         let thread = thread::Builder::new().name("scrape".to_owned());
         let spawned = thread.spawn(move || {
             // A client that leaves early harms nobody.
             let _ = answer(&client, &served);
-            served.clients.fetch_sub(1, Ordering::AcqRel);
+            clients(&served).leave(number);
         });
         if spawned.is_err() {
-            shared.clients.fetch_sub(1, Ordering::AcqRel);
+            clients(shared).leave(number);
         }
     }
+}
+
+fn clients(shared: &Shared) -> MutexGuard<'_, Clients> {
+    shared.clients.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Answers one request and closes the connection.

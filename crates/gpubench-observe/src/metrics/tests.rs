@@ -40,6 +40,7 @@ pub(super) fn busy() -> (Ledger, Totals) {
             dropped: 0,
         }],
         lost: 0,
+        notices: Vec::new(),
     };
     (ledger_of([train, leaky]), totals)
 }
@@ -241,6 +242,18 @@ fn a_client_that_says_nothing_keeps_nobody_waiting() {
     server.publish(Page::default());
     assert!(ask(server.address(), "GET /metrics HTTP/1.1\r\n\r\n").contains("Content-Length: 0"));
     drop(silent);
+}
+
+#[test]
+fn clients_that_come_again_and_again_and_say_nothing_keep_no_scrape_out() {
+    let server = serving();
+    let mut silent: Vec<TcpStream> = Vec::new();
+    for _ in 0..20 {
+        let more = (0..20).filter_map(|_| TcpStream::connect(server.address()).ok());
+        silent.extend(more);
+        let answer = ask(server.address(), "GET /metrics HTTP/1.1\r\n\r\n");
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer:?} with {}", silent.len());
+    }
 }
 
 #[test]

@@ -17,6 +17,8 @@ pub struct Totals {
     pub functions: Vec<FunctionTotal>,
     /// Lost events.
     pub lost: u64,
+    /// What is not observed.
+    pub notices: Vec<String>,
 }
 
 impl Totals {
@@ -25,6 +27,7 @@ impl Totals {
         Self {
             functions: source.totals(),
             lost: source.lost(),
+            notices: source.notices(),
         }
     }
 }

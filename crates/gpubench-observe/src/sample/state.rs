@@ -26,6 +26,7 @@ pub(super) fn state(ledger: &Ledger, totals: &Totals, before: &Before, now: Time
     ProbeState {
         events: ledger.events(),
         lost_events: totals.lost,
+        notices: totals.notices.clone(),
         processes_seen: ledger.started(),
         processes,
         processes_left_out,

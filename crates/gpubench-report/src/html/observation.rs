@@ -123,5 +123,6 @@ fn incomplete(seen: &ProbeState) -> Vec<String> {
     let unknown = several(seen.unknown_frees, "call", "calls");
     let unknown =
         (seen.unknown_frees > 0).then(|| format!("{unknown} freed memory that was not seen to be allocated."));
-    lost.into_iter().chain(unknown).collect()
+    let notices = seen.notices.iter().map(|notice| format!("{notice}."));
+    lost.into_iter().chain(unknown).chain(notices).collect()
 }

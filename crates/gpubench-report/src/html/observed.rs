@@ -179,7 +179,7 @@ pub(super) fn calls(seen: &ProbeState) -> Option<Element> {
             vec![count(calls.calls), errors, count(calls.lost)],
         )
     });
-    let caption = "Functions of the driver, from counters that lose nothing";
+    let caption = "Functions of the driver, from counters that lose nothing; those that only ask are not observed";
     table(
         "calls",
         "Calls",

@@ -60,6 +60,7 @@ fn state() -> ProbeState {
     ProbeState {
         events: 130_000,
         lost_events: 0,
+        notices: Vec::new(),
         processes_seen: 5,
         processes: vec![
             process(4711, "python"),

@@ -14,7 +14,7 @@
 typedef uint64_t u64;
 typedef unsigned int u32;
 
-enum { OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700 };
+enum { OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_CONTEXT = 201, NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700 };
 
 HIDDEN volatile int dead = 0;
 static volatile u64 next_handle = 0x10000;
@@ -101,6 +101,7 @@ HIDDEN int impl_cuCtxPopCurrent_v2(u64 *out) FINE
 HIDDEN int impl_cuDevicePrimaryCtxRetain(u64 *out, int device) { *out = 0xc0000 + device; return OK; }
 HIDDEN int impl_cuDevicePrimaryCtxRelease_v2(int device) FINE
 HIDDEN int impl_cuDevicePrimaryCtxReset_v2(int device) FINE
+HIDDEN int impl_cuCtxGetDevice(int *out) { return INVALID_CONTEXT; }
 HIDDEN int impl_cuCtxSetLimit(int limit, u64 value) { return limit == 99 ? ILLEGAL_ADDRESS : OK; }
 HIDDEN int impl_cuEventRecord(u64 event, u64 stream) FINE
 HIDDEN int impl_cuStreamWaitEvent(u64 stream, u64 event, u32 flags) FINE
@@ -128,7 +129,7 @@ HIDDEN int impl_cuGetProcAddress_v2(const char *name, void **out, int version, u
   X(cuMemcpyDtoD_v2) X(cuMemcpy) X(cuMemcpyHtoDAsync_v2) X(cuMemcpyPeer) X(cuMemcpy2D_v2) X(cuMemcpy3DAsync_v2) \
   X(cuMemsetD32_v2) X(cuMemsetD2D16Async) X(cuModuleLoadData) X(cuModuleUnload) X(cuLibraryLoadData) \
   X(cuModuleGetFunction) X(cuLibraryGetKernel) X(cuKernelGetFunction) X(cuFuncGetName) X(cuStreamCreate) \
-  X(cuStreamDestroy_v2) X(cuStreamSynchronize) X(cuStreamQuery) X(cuCtxSynchronize) X(cuCtxSetLimit) \
+  X(cuStreamDestroy_v2) X(cuStreamSynchronize) X(cuStreamQuery) X(cuCtxSynchronize) X(cuCtxSetLimit) X(cuCtxGetDevice) \
   X(cuCtxCreate_v2) X(cuCtxDestroy_v2) X(cuCtxSetCurrent) X(cuCtxPushCurrent_v2) X(cuCtxPopCurrent_v2) \
   X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease_v2) X(cuDevicePrimaryCtxReset_v2) \
   X(cuEventRecord) X(cuStreamWaitEvent) X(cuStreamBeginCapture_v2) X(cuStreamEndCapture) X(cuGraphLaunch) \

@@ -182,6 +182,17 @@ static void errors(void) {
   launch(f, 0);
 }
 
+static void asks(void) {
+  u64 f = 0;
+  int out = 0;
+  FUNCTION(cuDriverGetVersion, int *)(&out);
+  FUNCTION(cuCtxGetDevice, int *)(&out);
+  FUNCTION(cuStreamQuery, u64)(0);
+  FUNCTION(cuGetProcAddress_v2, const char *, void **, int, u64, int *)("cuNothing", 0, 12000, 0, 0);
+  FUNCTION(cuLibraryGetKernel, u64 *, u64, const char *)(&f, module, "asked_for");
+  launch(f, 0);
+}
+
 static u64 shared_address;
 static void *thread_allocates(void *unused) { shared_address = allocated(4096); launch(kernel("in_thread"), 0); return unused; }
 static void *thread_frees(void *unused) { release(shared_address); return unused; }
@@ -329,6 +340,7 @@ int main(int count, char **words) {
   else if (!strcmp(what, "launches")) launches();
   else if (!strcmp(what, "capture")) capture();
   else if (!strcmp(what, "errors")) errors();
+  else if (!strcmp(what, "asks")) asks();
   else if (!strcmp(what, "threads")) { run_thread(thread_allocates); run_thread(thread_frees); }
   else if (!strcmp(what, "free-first")) { run_thread(thread_frees_nothing); run_thread(thread_allocates); }
   else if (!strcmp(what, "many-threads")) { for (long i = 0; i < number; i++) run_thread(thread_allocates); }

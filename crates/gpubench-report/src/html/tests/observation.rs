@@ -35,7 +35,7 @@ fn a_page_of_nothing_says_so() {
 }
 
 #[test]
-fn a_program_that_only_asks_for_properties_made_calls() {
+fn a_program_without_memory_and_work_made_calls() {
     let mut finished = finished();
     let calls = finished.seen.take().expect("calls").calls;
     finished.seen = Some(ProbeState {
@@ -45,7 +45,7 @@ fn a_program_that_only_asks_for_properties_made_calls() {
     finished.timeline.clear();
     let page = outline(&page(&finished));
     assert!(
-        page.contains("calls of the CUDA driver, but no memory or work."),
+        page.contains("calls of the CUDA driver besides queries, but no memory or work."),
         "{page}"
     );
 }
@@ -65,4 +65,14 @@ fn page_without_calls_has_no_figures_of_them() {
         finished: &finished_without_calls(),
     };
     insta::assert_snapshot!(outline(&page.page()));
+}
+
+#[test]
+fn the_page_and_the_summary_say_whose_drivers_are_not_observed() {
+    let mut finished = finished();
+    let notice = "calls through 2 files of user 7 are not observed: there are too many at once";
+    finished.seen.as_mut().expect("calls").notices = vec![notice.to_owned()];
+    assert!(page(&finished).contains(notice));
+    let summary = crate::probe_summary(&started(), &finished, gpubench_diagnostic::layout::UNBOUNDED);
+    assert!(summary.contains(&format!(": {notice}\n")), "{summary}");
 }

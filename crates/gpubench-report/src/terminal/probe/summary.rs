@@ -88,7 +88,7 @@ pub(crate) fn counts(seen: &ProbeState) -> String {
         return match calls {
             0 => "No call of the CUDA driver was seen.".to_owned(),
             _ => format!(
-                "{} of the CUDA driver, but no memory or work.",
+                "{} of the CUDA driver besides queries, but no memory or work.",
                 several(calls, "call", "calls")
             ),
         };
@@ -142,7 +142,11 @@ fn incomplete(seen: &ProbeState) -> Vec<String> {
             )
         }),
     ];
-    remarks.into_iter().flatten().collect()
+    remarks
+        .into_iter()
+        .flatten()
+        .chain(seen.notices.iter().cloned())
+        .collect()
 }
 
 /// Returns notes: these remarks, and those of the start.
