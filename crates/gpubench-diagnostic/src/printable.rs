@@ -37,6 +37,25 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Replaces what must not reach a terminal or a log in JSON by escapes, which mean the same:
+/// characters that [`printable`] replaces, and the hashes of CI systems' commands.
+pub fn printable_json(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        // In JSON, all of these are in strings.
+        let is_second_hash = letter == '#' && escaped.ends_with('#');
+        if is_second_hash || letter != '\n' && !is_printable(letter) {
+            let mut units = [0; 2];
+            for unit in letter.encode_utf16(&mut units) {
+                escaped += &format!("\\u{unit:04x}");
+            }
+        } else {
+            escaped.push(letter);
+        }
+    }
+    escaped
+}
+
 /// Whether [`printable`] leaves a letter unchanged.
 pub fn is_printable(letter: char) -> bool {
     replacement(letter).is_none()
@@ -97,6 +116,15 @@ mod tests {
             "one\ntwo\nthree\n    four"
         );
         assert_eq!(printable_line("one\r\ntwo\u{2029}three"), "one two three");
+    }
+
+    #[test]
+    fn json_keeps_its_meaning_without_what_a_log_must_not_have() {
+        assert_eq!(
+            printable_json("\"a##[b]###\u{202e}\u{e0001}µ\"\n"),
+            "\"a#\\u0023[b]#\\u0023#\\u202e\\udb40\\udc01µ\"\n"
+        );
+        assert_eq!(printable_json("{\"a\":[\"#\"]}"), "{\"a\":[\"#\"]}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use gpubench_diagnostic::hexadecimal;
+use gpubench_diagnostic::{Place, hexadecimal};
 use sha2::{Digest as _, Sha256};
 
 /// Writes a file atomically: other processes see the whole file or none.
@@ -52,14 +52,13 @@ fn digest_file(path: &Path) -> PathBuf {
 }
 
 fn write_whole(path: &Path, contents: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs_err::create_dir_all(folder)?;
+    let place = Place::of_entry(path)?;
     let mut file = tempfile::Builder::new()
         // The permissions of any new file; the user's umask restricts them.
         .permissions(std::fs::Permissions::from_mode(0o666))
-        .tempfile_in(folder)?;
+        .tempfile_in(place.folder())?;
     file.write_all(contents)?;
-    file.persist(path)?;
+    file.persist(place.path())?;
     Ok(())
 }
 

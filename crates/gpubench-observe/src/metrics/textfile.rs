@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
+use gpubench_diagnostic::Place;
 
 use super::{Format, MetricsError, Page};
 
@@ -29,19 +30,15 @@ impl Textfile {
     /// The file cannot be written. It still has the page before.
     pub fn write(&self, page: &Page) -> Result<(), MetricsError> {
         let text = page.format(Format::Text);
-        let folder = match self.path.parent() {
-            Some(folder) if folder != "" => folder,
-            _ => Utf8Path::new("."),
-        };
-        // node_exporter reads only names that end in `.prom`, so it never reads this file.
-        let written = tempfile::Builder::new()
-            .prefix(".gpubench-")
-            .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
-            .tempfile_in(folder)
-            .and_then(|mut file| {
-                file.write_all(text.as_bytes())?;
-                file.persist(&self.path).map_err(|error| error.error)
-            });
+        let written = Place::of(&self.path).and_then(|place| {
+            // node_exporter reads only names that end in `.prom`, so it never reads this file.
+            let mut file = tempfile::Builder::new()
+                .prefix(".gpubench-")
+                .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
+                .tempfile_in(place.folder())?;
+            file.write_all(text.as_bytes())?;
+            file.persist(place.path()).map_err(|error| error.error)
+        });
         written.map(drop).map_err(|source| MetricsError::File {
             path: self.path.clone(),
             source,
