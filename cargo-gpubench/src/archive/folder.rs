@@ -4,8 +4,7 @@ use std::fs::File;
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use gpubench_diagnostic::Place;
-use tempfile::TempDir;
+use gpubench_diagnostic::{Place, Purpose, TemporaryFolder};
 
 use super::ArchiveError;
 
@@ -28,7 +27,7 @@ pub enum ExtractTo {
 #[derive(Debug)]
 pub struct ExtractionFolder {
     path: Utf8PathBuf,
-    _temporary: Option<TempDir>,
+    _temporary: Option<TemporaryFolder>,
 }
 
 impl ExtractionFolder {
@@ -58,8 +57,7 @@ impl ExtractionFolder {
         let parent = std::env::temp_dir();
         let shown = Utf8PathBuf::from(parent.to_string_lossy().into_owned());
         let in_parent = |action| ArchiveError::io(action, &*shown);
-        let temporary = tempfile::Builder::new().prefix("gpubench-archive-").tempdir_in(&parent);
-        let temporary = temporary.map_err(in_parent("create a folder in"))?;
+        let temporary = TemporaryFolder::new(Purpose::Archive).map_err(in_parent("create a folder in"))?;
         let path = temporary.path().canonicalize().map_err(in_parent("open"))?;
         let path = Utf8PathBuf::from_path_buf(path).map_err(|path| ArchiveError::not_utf8(&path))?;
         Ok(ExtractionFolder {

@@ -3,8 +3,10 @@
 //! `##vso[…]` and TeamCity's `##teamcity[…]` even within a line, GitLab's and Travis's
 //! `section_start:…` and `travis_fold:…`.
 
+use crate::printable::visible;
+
 /// What is put into a command. No runner knows the rest.
-const MARK: char = '\'';
+const MARK: u8 = b'\'';
 
 /// Words that are commands before a colon.
 const WORDS: [&str; 4] = ["section_start", "section_end", "travis_fold", "travis_time"];
@@ -40,7 +42,7 @@ enum Hashes {
     Two,
 }
 
-/// A style of the tool. Where it is not shown it is removed, so commands go on behind it.
+/// A style of the tool. Where it is not shown it is removed, so commands go on after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Escape {
     #[default]
@@ -50,10 +52,11 @@ enum Escape {
 }
 
 impl CommandMarks {
-    /// Returns the next piece of the text, with marks.
+    /// Returns the next piece of the text, with marks. Spells out invisible letters, should any
+    /// have come this far.
     pub fn mark(&mut self, piece: &str) -> String {
         // Only ASCII is added, before ASCII.
-        String::from_utf8_lossy(&self.mark_bytes(piece.as_bytes())).into_owned()
+        String::from_utf8_lossy(&self.mark_bytes(visible(piece).as_bytes())).into_owned()
     }
 
     /// Returns the next piece of the text, with marks.
@@ -61,7 +64,7 @@ impl CommandMarks {
         let mut marked = Vec::with_capacity(piece.len());
         for byte in piece {
             if self.completes_command(*byte) {
-                marked.push(MARK as u8);
+                marked.push(MARK);
             }
             marked.push(*byte);
         }
@@ -140,14 +143,16 @@ mod tests {
             ("a###vso[task.complete]", "a###vso'[task.complete]"),
             ("#\u{1b}[1m#vso\u{1b}[0m[x", "#\u{1b}[1m#vso\u{1b}[0m'[x"),
             ("##teamcity[message text='x']", "##teamcity'[message text='x']"),
+            ("\u{202e}::error::x", "⟨U+202E⟩::error::x"),
+            ("a\u{2028}::error::x\u{9b}", "a\n:':error::x\u{fffd}"),
             ("section_start:1:a", "section_start':1:a"),
             ("\u{1b}[0Ksection_end:1:a", "\u{1b}[0Ksection_end':1:a"),
             ("x travis_fold:start:a", "x travis_fold':start:a"),
         ] {
             assert_eq!(marked(command), expected);
             let mut marks = CommandMarks::default();
-            let byte_by_byte: Vec<u8> = command.bytes().flat_map(|byte| marks.mark_bytes(&[byte])).collect();
-            assert_eq!(byte_by_byte, expected.as_bytes(), "cut anywhere");
+            let letter_by_letter: String = command.chars().map(|letter| marks.mark(&letter.to_string())).collect();
+            assert_eq!(letter_by_letter, expected, "cut anywhere");
         }
     }
 

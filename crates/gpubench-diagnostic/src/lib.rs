@@ -1,5 +1,5 @@
 //! Diagnostics: exit codes, errors with hints, safe printing of untrusted text, layout for
-//! terminals, and safe places for files.
+//! terminals, safe places for files, and temporary folders.
 //!
 //! Each area has an error type that implements [`Expected`]. Any of them can stop a command as a
 //! [`Failure`]. [`Explanation`] prints an error with its causes and its hint.
@@ -18,6 +18,7 @@ mod print;
 mod printable;
 mod quotation;
 mod regular;
+mod temporary;
 
 pub use at_most::{AtMost, is_too_much, read_at_most, read_text_at_most};
 pub use ci_commands::CommandMarks;
@@ -31,3 +32,4 @@ pub use print::{Explanation, print_error, print_to_stderr, print_warning, rewrit
 pub use printable::*;
 pub use quotation::{continued, quoted};
 pub use regular::{create_regular, open_regular};
+pub use temporary::{Purpose, TemporaryFolder, remove_abandoned};

@@ -1,6 +1,9 @@
 //! Safe display of untrusted text, such as names and messages of crates, files and compilers. The
 //! same rules apply to all output for people: terminals, comments, tables and pages.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
 /// Makes a text safe to display. Removes escape sequences, replaces control characters by U+FFFD,
 /// and spells out invisible characters and those that reorder text, as in `⟨U+202E⟩`. Line breaks
 /// stay; a tab becomes four spaces.
@@ -15,9 +18,22 @@ pub fn printable(text: &str) -> String {
         false => text.to_owned(),
     };
     let shown = stripped.replace("\r\n", "\n");
-    let letters = shown.chars();
+    replaced(&shown, |_| true)
+}
+
+/// Does the same with letters that are not ASCII, for text that may have styles of the tool.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    match text.is_ascii() {
+        true => text.into(),
+        false => replaced(text, |letter| !letter.is_ascii()).into(),
+    }
+}
+
+fn replaced(text: &str, is_untrusted: impl Fn(char) -> bool) -> String {
+    let letters = text.chars();
+    let shown = |letter| replacement(letter).filter(|_| is_untrusted(letter));
     letters
-        .map(|letter| replacement(letter).unwrap_or_else(|| letter.to_string()))
+        .map(|letter| shown(letter).unwrap_or_else(|| letter.to_string()))
         .collect()
 }
 
@@ -47,7 +63,8 @@ pub fn printable_json(text: &str) -> String {
         if is_second_hash || letter != '\n' && !is_printable(letter) {
             let mut units = [0; 2];
             for unit in letter.encode_utf16(&mut units) {
-                escaped += &format!("\\u{unit:04x}");
+                // Writing to a string does not fail.
+                let _ = write!(escaped, "\\u{unit:04x}");
             }
         } else {
             escaped.push(letter);

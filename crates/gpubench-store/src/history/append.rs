@@ -61,8 +61,8 @@ pub fn ensure_writable(folder: &Utf8Path, identity: &DeviceIdentity) -> Result<(
     lock(&path).map(drop).map_err(StoreError::not_written(&path))
 }
 
-/// Waits until no other process writes. Creates the folder. The lock is on a separate file because the history itself
-/// may be replaced.
+/// Creates the folder, and waits until no other process writes. The lock is on a separate file
+/// because the history itself may be replaced.
 fn lock(path: &Utf8Path) -> io::Result<File> {
     let path = path.with_extension("lock");
     let file = create_regular(Place::with_folders(&path)?.path(), 0o666)?;
