@@ -1,14 +1,13 @@
 //! The `cargo gpubench` command.
 #![forbid(unsafe_code)]
 
-use std::io::{self, Write};
 use std::{panic, process};
 
 use cargo_gpubench::cli::{self, Command, GpubenchArguments, Verb, play};
 use cargo_gpubench::probe::Ending;
 use cargo_gpubench::{broker, calibrate, doctor, history, probe};
 use gpubench_diagnostic::{ExitCode, Failure};
-use gpubench_report::OutputError;
+use gpubench_report::Output;
 
 /// A panic is a bug of the tool. Rust's own exit code for it would look like a failed build.
 fn main() -> process::ExitCode {
@@ -44,13 +43,8 @@ fn benchmark(arguments: GpubenchArguments) -> Result<Ending, Failure> {
         Command::Emit(options) => broker::emit(&options)?,
         Command::Calibrate(options) => calibrate::calibrate(&options)?,
         Command::Doctor(options) => doctor::examine(&options)?,
-        Command::Print(what, text) => {
-            let mut out = io::stdout().lock();
-            let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-            printed.map_err(|source| OutputError::Unwritten {
-                what: what.to_owned(),
-                source,
-            })?;
+        Command::Print(text) => {
+            Output::stdout().print(&text)?;
             ExitCode::Success
         }
         Command::Manual(manual) => {

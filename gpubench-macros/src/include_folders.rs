@@ -58,14 +58,20 @@ impl IncludeFolders {
         Ok(IncludeFolders(folders))
     }
 
+    /// Returns whether a file is in one of the folders.
+    pub(crate) fn contain(&self, file: &Path) -> bool {
+        self.0.iter().any(|folder| file.starts_with(folder))
+    }
+
     /// Finds the included file for an `#include` in the folder `including`. `None` if the package
-    /// does not have it.
+    /// does not have it. An absolute path belongs to the machine that compiles the kernels.
     pub(crate) fn find(&self, include: &Include<'_>, including: &Path) -> Option<PathBuf> {
         let (path, including) = match include {
             Include::Quoted(path) => (path, Some(including)),
             Include::Angled(path) => (path, None),
         };
         let folders = including.into_iter().chain(self.0.iter().map(PathBuf::as_path));
+        let folders = folders.filter(|_| Path::new(path).is_relative());
         folders
             .map(|folder| normal(&folder.join(path)))
             .find(|path| path.is_file())

@@ -41,6 +41,7 @@ impl Package {
     /// Returns the file, then every file that it includes from the package, without duplicates.
     pub(crate) fn collect(&self, literal: &LitStr, folders: &IncludeFolders) -> Result<Vec<File>> {
         let main = self.locate(literal)?;
+        let project = self.project(&main);
         let mut seen = vec![main];
         let mut files = Vec::new();
         let mut next = 0;
@@ -64,12 +65,34 @@ impl Package {
                 let Some(included) = folders.find(&include, folder) else {
                     continue;
                 };
+                let is_ours = folders.contain(&included) || project.iter().any(|folder| included.starts_with(folder));
+                if !is_ours && self.outside(&included).is_some() {
+                    let message = format!(
+                        "`{}` includes `{}`, which is not in the package's repository (hint: name its folder with the \
+                         option `-I`)",
+                        self.shown(&path),
+                        included.display()
+                    );
+                    return Err(Error::new(literal.span(), message));
+                }
                 if !seen.contains(&included) {
                     seen.push(included);
                 }
             }
         }
         Ok(files)
+    }
+
+    /// Returns the folders whose files a source may include. What is included gets into the
+    /// library, and a source of somebody else must not get other files there.
+    fn project(&self, main: &Path) -> Vec<PathBuf> {
+        let home = std::env::var_os("HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from);
+        let folders = [&*self.root, main.parent().unwrap_or(main)];
+        let repositories = folders.map(|folder| folder.ancestors().find(|above| above.join(".git").exists()));
+        let common = self.root.ancestors().find(|above| main.starts_with(above));
+        let above = repositories.into_iter().flatten().chain(common);
+        let above = above.filter(|folder| !home.starts_with(folder) && folder.parent().is_some());
+        folders.into_iter().chain(above).map(Path::to_owned).collect()
     }
 
     /// Returns the file that a literal names, relative to the Rust file.
@@ -168,6 +191,28 @@ mod tests {
             "[package]\nname = \"a\"\n[package.metadata.x]\npublish = false\n"
         ));
         assert!(!is_unpublished("[package]\npublish = true\n"));
+    }
+
+    #[test]
+    fn a_project_is_a_repository_or_what_the_rust_file_names_and_never_a_home_folder() {
+        let folder = std::env::temp_dir().join(format!("gpubench-macros-project-{}", std::process::id()));
+        let root = folder.join("benches/gpu");
+        std::fs::create_dir_all(&root).expect("a folder");
+        let package = Package { root: root.clone() };
+        let has = |main: &str, file: &str| {
+            let project = package.project(&folder.join(main));
+            project
+                .iter()
+                .any(|above| normal(&folder.join(file)).starts_with(above))
+        };
+        assert!(has("benches/gpu/k.cu", "benches/gpu/k.cuh") && !has("benches/gpu/k.cu", "src/k.cuh"));
+        assert!(has("src/k.cu", "include/k.cuh") && !has("src/k.cu", "../k.cuh"));
+        std::fs::create_dir(folder.join(".git")).expect("a folder");
+        assert!(has("benches/gpu/k.cu", "src/k.cuh") && !has("benches/gpu/k.cu", "../k.cuh"));
+        let home = PathBuf::from(std::env::var_os("HOME").expect("a home folder"));
+        let above = Package { root: home.join("a") }.project(&home.join("b/k.cu"));
+        assert!(!above.contains(&home), "{above:?}");
+        std::fs::remove_dir_all(&folder).expect("removed");
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! The folder that an archive is unpacked to.
 
+use std::fs::File;
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use tempfile::TempDir;
+use gpubench_diagnostic::{Place, Purpose, TemporaryFolder};
 
 use super::ArchiveError;
 
@@ -26,7 +27,7 @@ pub enum ExtractTo {
 #[derive(Debug)]
 pub struct ExtractionFolder {
     path: Utf8PathBuf,
-    _temporary: Option<TempDir>,
+    _temporary: Option<TemporaryFolder>,
 }
 
 impl ExtractionFolder {
@@ -38,9 +39,10 @@ impl ExtractionFolder {
         match wanted {
             ExtractTo::Temporary => ExtractionFolder::temporary(),
             ExtractTo::Kept { folder, overwrite } => {
-                fs_err::create_dir_all(folder).map_err(ArchiveError::io("create", folder))?;
-                let io = ArchiveError::io("open", folder);
-                let path = folder.canonicalize_utf8().map_err(io)?;
+                // The place of any file in it.
+                let place = Place::of_entry(folder.join("file")).map_err(ArchiveError::io("create", folder))?;
+                let path = place.folder().read_link().map_err(ArchiveError::io("open", folder))?;
+                let path = Utf8PathBuf::from_path_buf(path).map_err(|path| ArchiveError::not_utf8(&path))?;
                 let mut entries = fs_err::read_dir(&path).map_err(ArchiveError::io("read", folder))?;
                 if !overwrite && entries.next().is_some() {
                     let folder = folder.clone();
@@ -55,8 +57,7 @@ impl ExtractionFolder {
         let parent = std::env::temp_dir();
         let shown = Utf8PathBuf::from(parent.to_string_lossy().into_owned());
         let in_parent = |action| ArchiveError::io(action, &*shown);
-        let temporary = tempfile::Builder::new().prefix("gpubench-archive-").tempdir_in(&parent);
-        let temporary = temporary.map_err(in_parent("create a folder in"))?;
+        let temporary = TemporaryFolder::new(Purpose::Archive).map_err(in_parent("create a folder in"))?;
         let path = temporary.path().canonicalize().map_err(in_parent("open"))?;
         let path = Utf8PathBuf::from_path_buf(path).map_err(|path| ArchiveError::not_utf8(&path))?;
         Ok(ExtractionFolder {
@@ -72,17 +73,13 @@ impl ExtractionFolder {
 
     /// Creates a file and its parent folders. Replaces an existing file instead of writing into it:
     /// it may be a link, or in use.
-    pub(super) fn create(&self, path: &Utf8Path) -> Result<fs_err::File, ArchiveError> {
+    pub(super) fn create(&self, path: &Utf8Path) -> Result<File, ArchiveError> {
         let path = self.path.join(path);
-        if let Some(parent) = path.parent() {
-            fs_err::create_dir_all(parent).map_err(ArchiveError::io("create", parent))?;
+        let io = |action| ArchiveError::io(action, &*path);
+        let place = Place::of_entry(&path).map_err(io("create"))?;
+        match std::fs::remove_file(place.path()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io("replace")(error)),
+            _ => File::create_new(place.path()).map_err(io("create")),
         }
-        match fs_err::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(ArchiveError::io("replace", path)(error));
-            }
-            _ => {}
-        }
-        fs_err::File::create_new(&path).map_err(ArchiveError::io("create", path.clone()))
     }
 }

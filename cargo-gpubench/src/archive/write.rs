@@ -1,15 +1,14 @@
 //! Writes an archive.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use fs_err::File;
 use gpubench::catalog::Source;
-use tempfile::NamedTempFile;
+use gpubench_store::Replacement;
 
 use super::digest::CopyError;
 use super::manifest::{LONGEST_MANIFEST, MANIFEST};
@@ -100,7 +99,7 @@ impl Contents {
     fn file(&mut self, path: String, place: &Utf8Path) -> Result<ArchivedFile, ArchiveError> {
         let named = tar::Header::new_ustar().set_path(&path);
         named.map_err(|_| ArchiveError::LongName { path: path.clone() })?;
-        let mut file = File::open(place).map_err(ArchiveError::io("read", place))?;
+        let mut file = fs_err::File::open(place).map_err(ArchiveError::io("read", place))?;
         let digested = Digest::while_copying(&mut file, &mut io::sink());
         let unread = |(CopyError::Read(error) | CopyError::Write(error))| ArchiveError::io("read", place)(error);
         let (size, sha256) = digested.map_err(unread)?;
@@ -125,21 +124,12 @@ impl Contents {
 /// # Errors
 /// A file cannot be read or written, or changes meanwhile.
 pub fn write(contents: &Contents, archive: &Utf8Path) -> Result<u64, ArchiveError> {
-    let folder = archive.parent().filter(|parent| !parent.as_str().is_empty());
-    let folder = folder.unwrap_or(Utf8Path::new("."));
-    let temporary = tempfile::Builder::new()
-        .prefix(".gpubench-archive-")
-        // The user's umask applies, as for any new file.
-        .permissions(std::fs::Permissions::from_mode(0o666))
-        .tempfile_in(folder)
-        .map_err(ArchiveError::io("create a file in", folder))?;
-    let size = fill(contents, archive, &temporary)?;
-    let kept = temporary.persist(archive);
-    kept.map_err(|error| ArchiveError::io("write", archive)(error.error))?;
-    Ok(size)
+    let unwritten = |source| ArchiveError::io("write", archive)(source);
+    let replacement = Replacement::of(archive).map_err(unwritten)?;
+    replacement.filled_by(unwritten, |file| fill(contents, archive, file))
 }
 
-fn fill(contents: &Contents, archive: &Utf8Path, temporary: &NamedTempFile) -> Result<u64, ArchiveError> {
+fn fill(contents: &Contents, archive: &Utf8Path, file: &File) -> Result<u64, ArchiveError> {
     let unwritten = || ArchiveError::io("write", archive);
     contents.manifest.refuse_many_files(archive)?;
     let manifest = serde_json::to_vec_pretty(&contents.manifest)
@@ -149,7 +139,7 @@ fn fill(contents: &Contents, archive: &Utf8Path, temporary: &NamedTempFile) -> R
         let longest = LONGEST_MANIFEST;
         return Err(ArchiveError::LongManifest { length, longest });
     }
-    let gzip = GzEncoder::new(io::BufWriter::new(temporary.as_file()), Compression::default());
+    let gzip = GzEncoder::new(io::BufWriter::new(file), Compression::default());
     let mut tar = tar::Builder::new(gzip);
     append(&mut tar, MANIFEST, &manifest).map_err(unwritten())?;
     for file in contents.manifest.files() {
@@ -159,7 +149,6 @@ fn fill(contents: &Contents, archive: &Utf8Path, temporary: &NamedTempFile) -> R
     let gzip = tar.into_inner().map_err(unwritten())?;
     let buffered = gzip.finish().map_err(unwritten())?;
     let file = buffered.into_inner().map_err(|error| unwritten()(error.into_error()))?;
-    file.sync_all().map_err(unwritten())?;
     Ok(file.metadata().map_err(unwritten())?.len())
 }
 

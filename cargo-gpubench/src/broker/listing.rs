@@ -1,12 +1,12 @@
 //! The names of the selected cases: printed, or saved for commands that build nothing.
 
-use super::cases::{Case, Naming, write_names};
+use super::cases::{Case, Naming, names};
 use super::choice::ChosenCases;
 use super::options::MessageFormat;
 use crate::build::Built;
 use gpubench_contract::{BenchmarkListed, Record, SchemaVersion};
 use gpubench_diagnostic::{ExitCode, Failure, chain, print_warning};
-use gpubench_report::{OutputError, json_line};
+use gpubench_report::{Output, json_line};
 use gpubench_store::Listing;
 
 /// Saves the names of all cases. A failure only prints a warning, so that a full disk does not
@@ -30,16 +30,13 @@ pub(super) fn print_names(chosen: &ChosenCases, format: MessageFormat) -> Result
     let (cases, naming) = (&chosen.cases, chosen.naming());
     match format {
         MessageFormat::Human => {
-            write_names(&mut std::io::stdout().lock(), cases, naming).map_err(|source| OutputError::Unwritten {
-                what: "the list of cases".to_owned(),
-                source,
-            })?;
+            Output::stdout().print(&names(cases, naming))?;
         }
         MessageFormat::Json => {
             let lines: String = listed(cases, naming)
                 .map(|case| json_line(&Record::BenchmarkListed(case)))
                 .collect::<Result<_, _>>()?;
-            gpubench_report::Output::stdout().print(&lines)?;
+            Output::stdout().print(&lines)?;
         }
     }
     Ok(ExitCode::Success)

@@ -15,7 +15,7 @@ use super::settings::DeviceTools;
 use super::sources::Sources;
 use super::stored::bookkeeping::ResultTargets;
 use super::stored::loaded_run::show_loaded_run;
-use gpubench_diagnostic::{ExitCode, Failure};
+use gpubench_diagnostic::{ExitCode, Failure, remove_abandoned};
 
 /// Runs the command.
 ///
@@ -30,6 +30,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
         return show_loaded_run(name, options, &places, targets);
     }
     let interrupt = guard_process()?;
+    remove_abandoned();
     let sources = Sources::build(options, &results, &interrupt)?;
     if options.action == Action::Build {
         return Ok(sources.name_libraries(options));

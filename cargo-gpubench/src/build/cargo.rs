@@ -1,13 +1,15 @@
 //! Cargo as a child process.
 
 use std::ffi::OsString;
+use std::io::{Read, Write as _};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 use std::{env, io};
 
 use rustix::process::Signal;
 
 use super::{BuildError, FeatureSelection, ManifestOptions};
+use gpubench_diagnostic::CommandMarks;
 use gpubench_report::Color;
 
 /// Cargo: the one that started this process, or the one in `PATH`.
@@ -49,6 +51,35 @@ impl Cargo {
         command.arg(verb).stdin(Stdio::null());
         command
     }
+}
+
+/// What happens with the standard error of a cargo that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Complaints {
+    Shown,
+    Dropped,
+}
+
+impl Complaints {
+    pub(super) fn show(self, answer: &Output) {
+        if self == Complaints::Shown {
+            pass_on(&*answer.stderr);
+        }
+    }
+}
+
+/// Forwards cargo's standard error and returns it. Commands of CI systems are marked: cargo prints
+/// what build scripts and crates say.
+pub(super) fn pass_on(mut stderr: impl Read) -> Vec<u8> {
+    let (mut seen, mut marks) = (Vec::new(), CommandMarks::default());
+    let mut buffer = [0; 4096];
+    // A read error ends the copy like the end of the stream. The exit status tells whether cargo
+    // succeeded.
+    while let Ok(count @ 1..) = stderr.read(&mut buffer) {
+        let _ = io::stderr().write_all(&marks.mark_bytes(&buffer[..count]));
+        seen.extend_from_slice(&buffer[..count]);
+    }
+    seen
 }
 
 /// Options that become cargo arguments.

@@ -1,16 +1,18 @@
 //! Reads the messages of a cargo build and ends it when the run is interrupted.
 
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, IsTerminal as _};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use cargo_metadata::{Artifact, BuildScript, Message};
 use gpubench_diagnostic::print_to_stderr;
 use rustix::process::{Pid, Signal, kill_process_group};
+
+use super::cargo::pass_on;
 
 /// How often a silent build checks for an interrupt.
 const ATTENTION: Duration = Duration::from_millis(50);
@@ -44,6 +46,7 @@ impl Outputs {
 /// whether the signal came from a terminal or was sent only to this process.
 pub(super) struct BuildingCargo {
     child: Child,
+    complaints: Option<JoinHandle<Vec<u8>>>,
     messages: Receiver<io::Result<Message>>,
 }
 
@@ -54,12 +57,21 @@ impl BuildingCargo {
     ///
     /// The command cannot be started.
     pub(super) fn start(mut command: Command) -> io::Result<Self> {
+        // On a terminal cargo shows its progress. Elsewhere the output may be a CI system's log.
+        if !io::stderr().is_terminal() {
+            command.stderr(Stdio::piped());
+        }
         let mut child = command.stdout(Stdio::piped()).process_group(0).spawn()?;
+        let complaints = child.stderr.take().map(|stderr| thread::spawn(move || pass_on(stderr)));
         let (sender, messages) = mpsc::channel();
         if let Some(stdout) = child.stdout.take() {
             thread::spawn(move || forward_messages(stdout, &sender));
         }
-        Ok(Self { child, messages })
+        Ok(Self {
+            child,
+            complaints,
+            messages,
+        })
     }
 
     /// Waits for the end of the build. Prints a message if cargo is silent about the target
@@ -89,7 +101,12 @@ impl BuildingCargo {
                 }
             }
         }
-        Ok((outputs, self.child.wait()?))
+        let status = self.child.wait()?;
+        if let Some(complaints) = self.complaints {
+            // The text was shown.
+            let _ = complaints.join();
+        }
+        Ok((outputs, status))
     }
 
     /// Asks the process group to end, and kills what is left when cargo has ended or does not end.

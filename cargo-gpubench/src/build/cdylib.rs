@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{Artifact, CrateType, Package};
 
-use super::cargo::{Cargo, CargoArguments, stopped_by_interrupt};
+use super::cargo::{Cargo, CargoArguments, Complaints, stopped_by_interrupt};
 use super::cargo_messages::{BuildingCargo, Outputs};
 use super::compiler::Compiler;
 use super::entry_symbol::has_entry_point;
@@ -220,7 +220,8 @@ impl CdylibBuild<'_> {
             manifest.add_to(&mut command);
             // If cargo cannot clean a package, the second build returns it again, which is an
             // error.
-            command.status().map_err(self.cargo.not_started())?;
+            let answer = command.output().map_err(self.cargo.not_started())?;
+            Complaints::Shown.show(&answer);
         }
         Ok(())
     }

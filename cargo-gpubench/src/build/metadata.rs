@@ -1,13 +1,13 @@
 //! The workspace as `cargo metadata` describes it.
 
-use std::io::{self, Read, Write};
-use std::process::{ChildStderr, Stdio};
+use std::io::{self, Read};
+use std::process::Stdio;
 use std::thread;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{DependencyKind, Metadata, Package, PackageId};
 
-use super::cargo::{Cargo, CargoArguments, stopped_by_interrupt};
+use super::cargo::{Cargo, CargoArguments, pass_on, stopped_by_interrupt};
 use super::compiler::Compiler;
 use super::package_metadata::features_of;
 use super::{BuildError, BuildOptions};
@@ -176,7 +176,10 @@ fn ask_cargo(cargo: &Cargo, compiler: &Compiler, options: &BuildOptions) -> Resu
         Ok(answer)
     } else if stopped_by_interrupt(status) {
         Err(BuildError::Interrupted)
-    } else if errors.contains(LINKS_CONFLICT) {
+    } else if anstream::adapter::strip_str(&String::from_utf8_lossy(&errors))
+        .to_string()
+        .contains(LINKS_CONFLICT)
+    {
         Err(BuildError::SeveralRuntimes { versions: Vec::new() })
     } else {
         Err(BuildError::MetadataFailed { status })
@@ -192,19 +195,6 @@ fn color_through_a_pipe(color: Color) -> Color {
         },
         decided => decided,
     }
-}
-
-/// Forwards a child's standard error and returns it without colours.
-fn pass_on(mut stderr: ChildStderr) -> String {
-    let mut seen = Vec::new();
-    let mut buffer = [0; 4096];
-    // A read error ends the copy like the end of the stream. The exit status tells whether cargo
-    // succeeded.
-    while let Ok(count @ 1..) = stderr.read(&mut buffer) {
-        let _ = io::stderr().write_all(&buffer[..count]);
-        seen.extend_from_slice(&buffer[..count]);
-    }
-    anstream::adapter::strip_str(&String::from_utf8_lossy(&seen)).to_string()
 }
 
 fn refuse_several_runtimes(metadata: &Metadata) -> Result<(), BuildError> {

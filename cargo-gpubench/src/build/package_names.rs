@@ -1,10 +1,9 @@
 //! Lists packages that can have benchmarks, without resolving dependencies.
 
-use std::process::Stdio;
-
 use camino::Utf8PathBuf;
 
 use super::ManifestOptions;
+use super::cargo::Complaints;
 use super::metadata::RUNTIME_PACKAGE;
 use super::workspace_folders::without_dependencies;
 
@@ -19,7 +18,7 @@ pub struct BenchmarkPackages {
 
 /// Returns the packages of the current workspace that can have benchmarks; `None` if cargo fails.
 pub fn packages_with_benchmarks() -> BenchmarkPackages {
-    let Ok(metadata) = without_dependencies(&ManifestOptions::default(), Stdio::null()) else {
+    let Ok(metadata) = without_dependencies(&ManifestOptions::default(), Complaints::Dropped) else {
         return BenchmarkPackages::default();
     };
     let on_runtime = metadata.packages.iter().filter(|package| {

@@ -1,11 +1,9 @@
 //! The folders of a workspace and its builds.
 
-use std::process::Stdio;
-
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::Metadata;
 
-use super::cargo::{Cargo, CargoArguments};
+use super::cargo::{Cargo, CargoArguments, Complaints};
 use super::metadata::absolute;
 use super::{BuildError, ManifestOptions};
 
@@ -25,7 +23,7 @@ impl WorkspaceFolders {
     /// # Errors
     /// Cargo does not start or fails, for example without a workspace.
     pub fn find(manifest: &ManifestOptions, target_dir: Option<&Utf8Path>) -> Result<WorkspaceFolders, BuildError> {
-        let metadata = without_dependencies(manifest, Stdio::inherit())?;
+        let metadata = without_dependencies(manifest, Complaints::Shown)?;
         Ok(WorkspaceFolders {
             root: metadata.workspace_root,
             target: match target_dir {
@@ -36,14 +34,14 @@ impl WorkspaceFolders {
     }
 }
 
-/// Asks cargo about a workspace without resolving dependencies. Cargo's standard error goes to
-/// `complaints`.
-pub(super) fn without_dependencies(manifest: &ManifestOptions, complaints: Stdio) -> Result<Metadata, BuildError> {
+/// Asks cargo about a workspace without resolving dependencies.
+pub(super) fn without_dependencies(manifest: &ManifestOptions, complaints: Complaints) -> Result<Metadata, BuildError> {
     let cargo = Cargo::from_environment();
     let mut command = cargo.command("metadata");
     command.args(["--format-version", "1", "--no-deps"]);
     manifest.add_to(&mut command);
-    let answer = command.stderr(complaints).output().map_err(cargo.not_started())?;
+    let answer = command.output().map_err(cargo.not_started())?;
+    complaints.show(&answer);
     match answer.status.success() {
         true => serde_json::from_slice(&answer.stdout).map_err(|source| BuildError::MetadataUnreadable { source }),
         false => Err(BuildError::MetadataFailed { status: answer.status }),

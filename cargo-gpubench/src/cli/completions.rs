@@ -190,6 +190,14 @@ mod tests {
     }
 
     #[test]
+    fn nothing_in_a_script_looks_like_a_command_of_a_ci_system() {
+        for shell in Shell::value_variants() {
+            let script = script(*shell, &described_verb());
+            assert_eq!(gpubench_diagnostic::CommandMarks::default().mark(&script), script);
+        }
+    }
+
+    #[test]
     fn bash_completes_options_values_and_subcommands() {
         assert_eq!(
             completed("", &["cargo", "gpubench", "--export-j"]),

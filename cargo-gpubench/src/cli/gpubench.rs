@@ -170,8 +170,8 @@ pub enum Command {
     Doctor(DoctorOptions),
     /// A comparison of each method with kernels of known length.
     Calibrate(Box<CalibrateOptions>),
-    /// A name and a text for standard output.
-    Print(&'static str, String),
+    /// A text for standard output.
+    Print(String),
     /// Manual pages.
     Manual(Manual),
     /// An observation of processes.
@@ -231,8 +231,8 @@ impl GpubenchArguments {
             Below::Calibrate(arguments) => Command::Calibrate(Box::new(arguments.into_options(color)?)),
             Below::Doctor(arguments) => Command::Doctor(arguments.into_options()),
             Below::Probe(arguments) => Command::Probe(Box::new(arguments.into_options()?)),
-            Below::ShowConfig(arguments) => Command::Print("the configuration", arguments.text(&self.active_settings)),
-            Below::Completions(arguments) => Command::Print("the script", arguments.text(&described_verb())),
+            Below::ShowConfig(arguments) => Command::Print(arguments.text(&self.active_settings)),
+            Below::Completions(arguments) => Command::Print(arguments.text(&described_verb())),
             Below::Man(arguments) => arguments.into_command(&described_verb()),
             Below::History(arguments) => Command::History(arguments.into_options()?),
             Below::Report(arguments) => Command::Report(arguments.into_options()?),

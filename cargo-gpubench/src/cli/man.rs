@@ -1,13 +1,11 @@
 //! `cargo gpubench man`: the manual.
 
-use std::{fs, io};
-
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use clap::{Command, ValueHint};
 use clap_mangen::Man;
 
 use crate::config::settings;
-use gpubench_report::OutputError;
+use gpubench_report::{OutputError, OutputTarget};
 
 settings! {
     /// The options of `cargo gpubench man`.
@@ -31,7 +29,7 @@ impl ManArguments {
     pub(super) fn into_command(self, gpubench: &Command) -> super::Command {
         let command = gpubench.clone().name("cargo-gpubench").bin_name("cargo gpubench");
         let Some(folder) = self.output_dir else {
-            return super::Command::Print("the manual", page(command));
+            return super::Command::Print(page(command));
         };
         let mut pages = vec![("cargo-gpubench.1".to_owned(), page(command))];
         pages.extend(gpubench.get_subcommands().map(|subcommand| {
@@ -50,17 +48,10 @@ impl Manual {
     /// A file cannot be written.
     pub fn publish(&self) -> Result<(), OutputError> {
         let Self { folder, pages } = self;
-        fs::create_dir_all(folder).map_err(|source| unwritten(folder, source))?;
-        pages.iter().try_for_each(|(name, page)| {
-            let file = folder.join(name);
-            fs::write(&file, page).map_err(|source| unwritten(&file, source))
-        })
+        pages
+            .iter()
+            .try_for_each(|(name, page)| OutputTarget::File(folder.join(name)).write(page))
     }
-}
-
-fn unwritten(file: &Utf8Path, source: io::Error) -> OutputError {
-    let what = format!("`{file}`");
-    OutputError::Unwritten { what, source }
 }
 
 fn page(command: Command) -> String {
@@ -115,12 +106,12 @@ mod tests {
     #[test]
     fn the_error_names_a_folder_that_cannot_be_created() {
         let error = pages_in("/dev/null/man1".into()).publish().expect_err("no folder");
-        assert_eq!(error.to_string(), "could not write `/dev/null/man1`");
+        assert_eq!(error.to_string(), "could not write `/dev/null/man1/cargo-gpubench.1`");
     }
 
     #[test]
     fn the_page_of_the_command_goes_to_standard_output() {
-        let crate::cli::Command::Print(_, page) = manual(None) else {
+        let crate::cli::Command::Print(page) = manual(None) else {
             panic!("no page");
         };
         assert!(

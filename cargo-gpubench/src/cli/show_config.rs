@@ -8,7 +8,7 @@ use clap::Arg;
 use super::layered_value::{is_flag, is_switch, takes_several};
 use crate::build::{BenchmarkPackages, packages_with_benchmarks};
 use crate::config::{CaseLayers, CaseNames, CaseSettings, ConfigLine, Source, settings};
-use gpubench_diagnostic::print_warning;
+use gpubench_diagnostic::{is_printable, print_warning, printable_line};
 use gpubench_store::{Home, Listing};
 
 mod case_name;
@@ -93,9 +93,9 @@ impl ActiveSettings {
         for other in &self.cases.overrides {
             let _ = write!(
                 text,
-                "\n# {}\n[[profile.{}.overrides]]\nfilter = {}\n",
-                other.place,
-                self.profile,
+                "\n{}[[profile.{}.overrides]]\nfilter = {}\n",
+                comment(&other.place.to_string()),
+                printable_line(&self.profile),
                 quoted(other.filter.as_str())
             );
             for (key, value) in other.settings.entries() {
@@ -121,7 +121,7 @@ impl ActiveSettings {
                 (assignment, origin.to_string())
             })
             .collect();
-        let mut text = format!("{}# {remark}\n{}", case.remarks(), self.which_fit(names));
+        let mut text = format!("{}{}{}", case.remarks(), comment(remark), self.which_fit(names));
         text += &self.head();
         push_aligned(&mut text, &lines);
         text
@@ -131,7 +131,7 @@ impl ActiveSettings {
     fn which_fit(&self, names: CaseNames<'_>) -> String {
         let lines = self.cases.overrides.iter().map(|other| {
             let fits = if other.fits(names) { "matches" } else { "does not match" };
-            format!("# override {}, filter `{}`: {fits}\n", other.place, other.filter)
+            comment(&format!("override {}, filter `{}`: {fits}", other.place, other.filter))
         });
         lines.collect()
     }
@@ -141,7 +141,7 @@ impl ActiveSettings {
         let file = file
             .as_ref()
             .map_or("no configuration file".to_owned(), |file| format!("`{file}`"));
-        format!("# {file}\n[profile.{profile}]\n")
+        format!("{}[profile.{}]\n", comment(&file), printable_line(profile))
     }
 
     fn origin_for_case(&self, key: &str, names: CaseNames<'_>) -> Origin {
@@ -246,13 +246,18 @@ fn toml_string(text: &str) -> String {
     for c in text.chars() {
         match c {
             '"' | '\\' => quoted.extend(['\\', c]),
-            c if c.is_control() => {
-                let _ = write!(quoted, "\\u{:04X}", u32::from(c));
+            c if !is_printable(c) => {
+                let _ = write!(quoted, "\\U{:08X}", u32::from(c));
             }
             c => quoted.push(c),
         }
     }
     quoted + "\""
+}
+
+/// Returns a comment line. Files of others name what it quotes.
+fn comment(text: &str) -> String {
+    format!("# {}\n", printable_line(text))
 }
 
 fn push_aligned(text: &mut String, lines: &[(String, String)]) {
@@ -263,7 +268,7 @@ fn push_aligned(text: &mut String, lines: &[(String, String)]) {
         .unwrap_or(0)
         .min(40);
     for (assignment, origin) in lines {
-        let _ = writeln!(text, "{assignment:width$}  # {origin}");
+        let _ = write!(text, "{assignment:width$}  {}", comment(origin));
     }
 }
 
@@ -297,6 +302,17 @@ mod tests {
             &BothForms::of(case, &packages),
             &looked_up(case, None).expect("a remark"),
         )
+    }
+
+    /// A filter of a repository's configuration can have any text.
+    #[test]
+    fn no_value_hides_its_letters_or_leaves_its_line() {
+        assert_eq!(
+            toml_string("a\u{202e}b\n\u{e0001}"),
+            r#""a\U0000202Eb\U0000000A\U000E0001""#
+        );
+        let text = shown("x|\n::error::\u{202e}", "suite::a", &["suite"]);
+        assert!(text.contains("filter `x| ::error::⟨U+202E⟩`"), "{text}");
     }
 
     #[test]

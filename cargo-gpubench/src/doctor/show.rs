@@ -8,7 +8,7 @@ use super::machine::Verdict;
 use gpubench_contract::{DeviceWords, SchemaVersion};
 use gpubench_device::Backend;
 use gpubench_diagnostic::layout::{fitted, padded, width, with_heading};
-use gpubench_diagnostic::{SetupMissing, printable, printable_line};
+use gpubench_diagnostic::{SetupMissing, printable, printable_json, printable_line};
 
 const TITLE: Style = Style::new().bold();
 const GOOD: Style = AnsiColor::Green.on_default();
@@ -108,6 +108,6 @@ pub fn json_lines(checks: &[Check], verdict: &Verdict) -> String {
     let lines = found.chain([last]);
     lines
         .filter_map(|line| serde_json::to_string(&line).ok())
-        .map(|line| line + "\n")
+        .map(|line| printable_json(&line) + "\n")
         .collect()
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use gpubench_diagnostic::CommandMarks;
 use gpubench_report::ScreenSize;
 
 /// Which stream is the terminal.
@@ -35,9 +36,10 @@ impl Stream {
     /// Writes text. Styles are removed where they are not shown. Nobody can read a message about a
     /// closed stream, and the observation goes on.
     pub(super) fn write(self, text: &str) {
+        let text = CommandMarks::default().mark(text);
         let _ = match self {
-            Stream::Stdout => write_all(anstream::stdout().lock(), text),
-            Stream::Stderr => write_all(anstream::stderr().lock(), text),
+            Stream::Stdout => write_all(anstream::stdout().lock(), &text),
+            Stream::Stderr => write_all(anstream::stderr().lock(), &text),
         };
     }
 }

@@ -121,7 +121,7 @@ impl Surroundings {
 
     /// Returns the toolkits: first those in environment variables, then installed ones, newest
     /// first.
-    fn toolkit_folders(&self) -> Vec<PathBuf> {
+    pub(crate) fn toolkit_folders(&self) -> Vec<PathBuf> {
         let mut installed = entries(&self.local, |name| name == "cuda" || name.starts_with("cuda-"));
         installed.sort_by_key(|path| std::cmp::Reverse(version_of(path)));
         self.toolkits.iter().cloned().chain(installed).collect()
@@ -276,7 +276,7 @@ fn version_of(path: &Path) -> Vec<u32> {
 }
 
 /// Returns the entries of a folder with wanted names, sorted; none if it cannot be read.
-fn entries(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
+pub(crate) fn entries(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     let Ok(entries) = fs_err::read_dir(folder) else {
         return Vec::new();
     };

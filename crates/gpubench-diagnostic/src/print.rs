@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 
 use crate::layout::{UNBOUNDED, columns_of, fitted, in_one_line};
-use crate::{Expected, printable};
+use crate::{CommandMarks, Expected, printable};
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -60,12 +60,14 @@ fn after_label(text: &str) -> String {
     })
 }
 
-/// Prints a text to standard error, wrapped if that is a terminal.
+/// Prints a text to standard error, wrapped if that is a terminal. Marks commands of CI systems
+/// ([`CommandMarks`]).
 ///
 /// Ignores write errors: if standard error is closed, nobody can read a message about it.
 pub fn print_to_stderr(text: &dyn Display) {
     rewrite_line_of_stderr("");
     let text = fitted(&text.to_string(), columns_of(&io::stderr()));
+    let text = CommandMarks::default().mark(&text);
     let mut stderr = anstream::stderr().lock();
     let _ = write!(stderr, "{text}").and_then(|()| stderr.flush());
 }

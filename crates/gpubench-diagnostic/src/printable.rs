@@ -1,6 +1,9 @@
 //! Safe display of untrusted text, such as names and messages of crates, files and compilers. The
 //! same rules apply to all output for people: terminals, comments, tables and pages.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
 /// Makes a text safe to display. Removes escape sequences, replaces control characters by U+FFFD,
 /// and spells out invisible characters and those that reorder text, as in `⟨U+202E⟩`. Line breaks
 /// stay; a tab becomes four spaces.
@@ -15,9 +18,22 @@ pub fn printable(text: &str) -> String {
         false => text.to_owned(),
     };
     let shown = stripped.replace("\r\n", "\n");
-    let letters = shown.chars();
+    replaced(&shown, |_| true)
+}
+
+/// Does the same with letters that are not ASCII, for text that may have styles of the tool.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    match text.is_ascii() {
+        true => text.into(),
+        false => replaced(text, |letter| !letter.is_ascii()).into(),
+    }
+}
+
+fn replaced(text: &str, is_untrusted: impl Fn(char) -> bool) -> String {
+    let letters = text.chars();
+    let shown = |letter| replacement(letter).filter(|_| is_untrusted(letter));
     letters
-        .map(|letter| replacement(letter).unwrap_or_else(|| letter.to_string()))
+        .map(|letter| shown(letter).unwrap_or_else(|| letter.to_string()))
         .collect()
 }
 
@@ -35,6 +51,26 @@ pub fn in_backticks(names: impl IntoIterator<Item = impl std::fmt::Display>) -> 
 /// Formats bytes as lower-case hexadecimal digits.
 pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Replaces what must not reach a terminal or a log in JSON by escapes, which mean the same:
+/// characters that [`printable`] replaces, and the hashes of CI systems' commands.
+pub fn printable_json(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        // In JSON, all of these are in strings.
+        let is_second_hash = letter == '#' && escaped.ends_with('#');
+        if is_second_hash || letter != '\n' && !is_printable(letter) {
+            let mut units = [0; 2];
+            for unit in letter.encode_utf16(&mut units) {
+                // Writing to a string does not fail.
+                let _ = write!(escaped, "\\u{unit:04x}");
+            }
+        } else {
+            escaped.push(letter);
+        }
+    }
+    escaped
 }
 
 /// Whether [`printable`] leaves a letter unchanged.
@@ -97,6 +133,15 @@ mod tests {
             "one\ntwo\nthree\n    four"
         );
         assert_eq!(printable_line("one\r\ntwo\u{2029}three"), "one two three");
+    }
+
+    #[test]
+    fn json_keeps_its_meaning_without_what_a_log_must_not_have() {
+        assert_eq!(
+            printable_json("\"a##[b]###\u{202e}\u{e0001}µ\"\n"),
+            "\"a#\\u0023[b]#\\u0023#\\u202e\\udb40\\udc01µ\"\n"
+        );
+        assert_eq!(printable_json("{\"a\":[\"#\"]}"), "{\"a\":[\"#\"]}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::{Output, OutputError, Reporter};
 use gpubench_contract::{
     BenchmarkComplete, BenchmarkStarted, ComparisonComplete, ContestComplete, Record, RunFinished, RunStarted,
 };
+use gpubench_diagnostic::printable_json;
 
 /// Writes every record immediately, as one line of JSON.
 pub struct JsonReporter {
@@ -24,16 +25,15 @@ impl JsonReporter {
     }
 }
 
-/// Returns a record as one line of JSON.
+/// Returns a record as one line of JSON, which a terminal or a log can show.
 ///
 /// # Errors
 /// Never fails in practice: every record can be serialized.
 pub fn json_line(record: &Record) -> Result<String, OutputError> {
-    let mut line = serde_json::to_string(record)
+    let line = serde_json::to_string(record)
         .map_err(io::Error::other)
         .map_err(not_written("JSON"))?;
-    line.push('\n');
-    Ok(line)
+    Ok(printable_json(&line) + "\n")
 }
 
 impl Reporter for JsonReporter {

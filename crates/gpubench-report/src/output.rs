@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use camino::Utf8Path;
 
-use gpubench_diagnostic::{ExitCode, Expected};
+use gpubench_diagnostic::{CommandMarks, ExitCode, Expected, Place};
 
 /// The reason why a report could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -71,9 +71,11 @@ pub fn address(path: &Utf8Path) -> String {
 }
 
 /// A destination with a name for errors. Every write is flushed, so that results survive a crash.
+/// Commands of CI systems are marked ([`CommandMarks`]), because logs may show the text.
 pub struct Output {
     name: String,
     writer: Box<dyn Write>,
+    marks: CommandMarks,
 }
 
 impl Output {
@@ -95,11 +97,7 @@ impl Output {
 
     /// Creates a file and its folders. Replaces an existing file.
     pub fn file(path: &Utf8Path) -> Result<Output, OutputError> {
-        let create = || std::fs::File::create(path);
-        let file = create().or_else(|error| match (error.kind(), path.parent()) {
-            (io::ErrorKind::NotFound, Some(folder)) => std::fs::create_dir_all(folder).and_then(|()| create()),
-            _ => Err(error),
-        });
+        let file = Place::with_folders(path).and_then(|place| place.create());
         let file = file.map_err(not_written(path))?;
         Ok(Output::new(path.as_str(), Box::new(file)))
     }
@@ -109,6 +107,7 @@ impl Output {
         Output {
             name: name.into(),
             writer,
+            marks: CommandMarks::default(),
         }
     }
 
@@ -117,6 +116,7 @@ impl Output {
     /// # Errors
     /// Returns an error if the reader closed the pipe or the write failed.
     pub fn print(&mut self, text: &str) -> Result<(), OutputError> {
+        let text = self.marks.mark(text);
         self.writer
             .write_all(text.as_bytes())
             .and_then(|()| self.writer.flush())

@@ -2,6 +2,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use gpubench_diagnostic::CommandMarks;
 use gpubench_store::Replacement;
 
 use super::output::not_written;
@@ -48,7 +49,7 @@ impl OutputTarget {
         match self {
             OutputTarget::StandardOutput => Output::stdout().print(text),
             OutputTarget::File(path) => Replacement::of(path)
-                .and_then(|replacement| replacement.commit(text.as_bytes()))
+                .and_then(|replacement| replacement.commit(CommandMarks::default().mark(text).as_bytes()))
                 .map_err(not_written(path)),
         }
     }

@@ -9,21 +9,24 @@ use landlock::{
     RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 
-/// A role's rights to files. Everything outside of `/dev` stays readable.
+/// A role's rights to files. It can create, write, truncate, remove, rename and link files only in
+/// a private folder, if it has one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Files {
-    pub(crate) changes: Changes,
+    pub(crate) reads: Reads,
     /// Whether it can open a driver's device nodes, and `/dev/shm`, through which drivers share
     /// memory.
     pub(crate) has_driver: bool,
 }
 
-/// Where it can create, write, truncate, remove, rename and link files.
+/// What it can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Changes {
+pub(crate) enum Reads {
+    /// All files outside of `/dev`.
     Anything,
-    InPrivateFolder,
-    Nothing,
+    /// What comes with the system and with toolkits, and its private folder. A source can quote
+    /// what its compiler can read, and records are published.
+    Toolkits,
 }
 
 /// Why files are not protected completely.
@@ -82,8 +85,50 @@ pub fn landlock_abi() -> Option<u32> {
     u32::try_from(version).ok().filter(|version| *version > 0)
 }
 
-/// Devices in `/dev` that every role can open. Terminals and disks are not among them.
-const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
+/// Devices in `/dev` that a role can open. Terminals and disks are not among them. For a compiler,
+/// some are sources without an end.
+const fn devices(reads: Reads) -> &'static [&'static str] {
+    match reads {
+        Reads::Anything => &["null", "zero", "full", "random", "urandom"],
+        Reads::Toolkits => &["null"],
+    }
+}
+
+/// Where systems have compilers, their headers and their libraries, and what the loader and the
+/// C library read.
+const SYSTEM: [&str; 31] = [
+    "/bin",
+    "/gnu",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix",
+    "/opt",
+    "/sbin",
+    "/snap",
+    "/usr",
+    "/etc/ccache.conf",
+    "/etc/clang",
+    "/etc/env.d",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/ld.so.preload",
+    "/etc/localtime",
+    "/etc/nvcc.profile",
+    "/proc/cpuinfo",
+    "/proc/filesystems",
+    "/proc/meminfo",
+    "/proc/stat",
+    "/proc/sys/kernel/osrelease",
+    "/proc/sys/vm/overcommit_memory",
+    "/proc/version",
+    "/sys/devices/system/cpu",
+    "/sys/devices/system/node",
+    "/sys/fs/cgroup",
+    "/sys/kernel/mm/transparent_hugepage",
+];
 
 /// Prefixes of the names of a driver's device nodes.
 const DRIVERS: [&str; 6] = ["nvidia", "nvmap", "nvhost", "nvgpu", "nvsciipc", "dxg"];
@@ -94,7 +139,7 @@ const DRIVERS: [&str; 6] = ["nvidia", "nvmap", "nvhost", "nvgpu", "nvsciipc", "d
 /// # Errors
 /// If the operating system cannot protect all of it.
 pub(crate) fn close(files: Files, private: Option<&Path>) -> Result<(), FilesError> {
-    let status = closing(files, private)?.restrict_self()?;
+    let status = closing(files, private, &[])?.restrict_self()?;
     match (status.ruleset, FileClosing::here()) {
         (RulesetStatus::NotEnforced, _) | (_, FileClosing::Missing) => Err(FilesError::Missing),
         (_, FileClosing::Partial) => Err(FilesError::Partial),
@@ -104,54 +149,68 @@ pub(crate) fn close(files: Files, private: Option<&Path>) -> Result<(), FilesErr
     }
 }
 
-/// Returns the rules, ready to apply, with every right that this kernel's Landlock knows.
+/// Returns the rules, ready to apply, with every right that this kernel's Landlock knows. A role
+/// that reads toolkits also reads `toolkits`, without the user's home folder.
 ///
 /// # Errors
 /// If the operating system rejects them.
-pub(crate) fn closing(files: Files, private: Option<&Path>) -> Result<RulesetCreated, RulesetError> {
-    let open = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
-    let contents = open | AccessFs::Truncate;
+pub(crate) fn closing(
+    files: Files,
+    private: Option<&Path>,
+    toolkits: &[PathBuf],
+) -> Result<RulesetCreated, RulesetError> {
+    let contents = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev | AccessFs::Truncate;
     let make_device = AccessFs::MakeChar | AccessFs::MakeBlock;
     let every_change = AccessFs::from_write(NEWEST) & !make_device;
-    let (handled, outside_of_dev) = match files.changes {
-        Changes::Anything => (open, open),
-        Changes::InPrivateFolder | Changes::Nothing => (
-            AccessFs::from_write(NEWEST) | AccessFs::ReadFile,
-            AccessFs::ReadFile.into(),
-        ),
+    let handled = AccessFs::from_write(NEWEST) | AccessFs::ReadFile;
+    let readable = match files.reads {
+        Reads::Anything => entries("/", |name| name != "dev"),
+        Reads::Toolkits => {
+            let all = SYSTEM.iter().map(PathBuf::from).chain(toolkits.iter().cloned());
+            let home = std::env::var_os("HOME")
+                .map(PathBuf::from)
+                .filter(|home| home.is_absolute());
+            all.flat_map(|folder| without(folder, home.as_deref())).collect()
+        }
     };
     let drivers = |name: &str| files.has_driver && DRIVERS.iter().any(|driver| name.starts_with(driver));
-    let shared_memory = match (files.changes, files.has_driver) {
-        (Changes::Anything, _) | (_, true) => every_change | AccessFs::ReadFile,
-        _ => AccessFs::ReadFile.into(),
+    let shared_memory = match files.has_driver {
+        true => every_change | AccessFs::ReadFile,
+        false => AccessFs::ReadFile.into(),
     };
-    // Drivers name their threads through a file of each thread.
-    let own = if files.has_driver {
-        "/proc/self"
-    } else {
-        "/proc/self/comm"
+    // Drivers name their threads through a file of each thread. A compiler is another process than
+    // this one.
+    let (shared, own): (&[&str], &[&str]) = match files {
+        Files {
+            reads: Reads::Toolkits, ..
+        } => (&[], &[]),
+        Files { has_driver: true, .. } => (&["/dev/shm"], &["/proc/self"]),
+        _ => (&["/dev/shm"], &["/proc/self/comm"]),
     };
     let beneath = |paths: Vec<PathBuf>, access: BitFlags<AccessFs>| path_beneath_rules(paths, access & handled);
     denied_without_a_rule(files, handled)?
         .create()?
-        .add_rules(beneath(entries("/", |name| name != "dev"), outside_of_dev))?
-        .add_rules(beneath(entries("/dev", |name| DEVICES.contains(&name)), contents))?
+        .add_rules(beneath(readable, AccessFs::ReadFile.into()))?
+        .add_rules(beneath(
+            entries("/dev", |name| devices(files.reads).contains(&name)),
+            contents,
+        ))?
         .add_rules(beneath(entries("/dev", drivers), contents))?
-        .add_rules(beneath(vec!["/dev/shm".into()], shared_memory))?
-        .add_rules(beneath(vec![own.into()], contents))?
+        .add_rules(beneath(shared.iter().map(PathBuf::from).collect(), shared_memory))?
+        .add_rules(beneath(own.iter().map(PathBuf::from).collect(), contents))?
         .add_rules(beneath(
             private.into_iter().map(Path::to_owned).collect(),
             every_change | AccessFs::ReadFile,
         ))
 }
 
-/// Returns the rights that are denied without a rule. With `Changes::Anything` only devices need
-/// one.
+/// Returns the rights that are denied without a rule. Compilers may be distributed ones, and a
+/// source cannot make them send anything.
 fn denied_without_a_rule(files: Files, handled: BitFlags<AccessFs>) -> Result<Ruleset, RulesetError> {
     let ruleset = Ruleset::default().handle_access(handled)?;
-    match files.changes {
-        Changes::Anything => Ok(ruleset),
-        Changes::InPrivateFolder | Changes::Nothing => ruleset
+    match files.reads {
+        Reads::Toolkits => Ok(ruleset),
+        Reads::Anything => ruleset
             .handle_access(AccessNet::from_all(NEWEST))?
             .scope(Scope::from_all(NEWEST)),
     }
@@ -167,6 +226,23 @@ fn entries(folder: &str, is_wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     paths
         .filter(|path| folder == "/dev" || !leads_to_devices(path))
         .collect()
+}
+
+/// Returns a folder, or what is in it besides the user's home folder, which is a service's in
+/// `/opt`, for example.
+fn without(folder: PathBuf, home: Option<&Path>) -> Vec<PathBuf> {
+    let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+    match home.map(|home| home.canonicalize().unwrap_or_else(|_| home.to_owned())) {
+        Some(home) if home == real => Vec::new(),
+        Some(home) if home.starts_with(&real) => {
+            let inside = real.to_str().map(|real| entries(real, |_| true)).unwrap_or_default();
+            inside
+                .into_iter()
+                .flat_map(|entry| without(entry, Some(&home)))
+                .collect()
+        }
+        _ => vec![folder],
+    }
 }
 
 fn leads_to_devices(path: &Path) -> bool {
@@ -235,12 +311,14 @@ mod tests {
     }
 
     #[test]
-    fn every_role_opens_the_common_devices() {
+    fn every_role_opens_the_common_devices_and_compilers_only_the_empty_one() {
         for role in ConfinedRole::ALL {
-            for device in DEVICES {
+            for device in devices(Reads::Anything) {
                 let path = Path::new("/dev").join(device);
                 let open = || std::fs::OpenOptions::new().read(true).write(true).open(&path).map(drop);
-                closed_as(role, None, open).unwrap_or_else(|error| panic!("{role:?}: {device}: {error}"));
+                let opened = closed_as(role, None, open);
+                let expected = devices(role.rules().files.reads).contains(device) || !is_closed_here();
+                assert_eq!(opened.is_ok(), expected, "{role:?}: {device}: {opened:?}");
             }
         }
     }
@@ -258,16 +336,14 @@ mod tests {
             "/proc/sysrq-trigger".to_owned(),
         ];
         assert!(writes(&settings[0]).is_ok(), "a process can set what it started");
-        for role in ConfinedRole::ALL
-            .into_iter()
-            .filter(|role| *role != ConfinedRole::Compiler)
-        {
+        for role in ConfinedRole::ALL {
             for setting in &settings {
                 let written = closed_as(role, None, || writes(setting));
                 assert!(written.is_err() || !is_closed_here(), "{role:?}: {setting}");
             }
             let own = closed_as(role, None, || writes("/proc/self/comm"));
-            assert!(own.is_ok(), "{role:?}: {own:?}");
+            let is_named = role != ConfinedRole::Compiler || !is_closed_here();
+            assert_eq!(own.is_ok(), is_named, "{role:?}: {own:?}");
             let score = closed_as(role, None, || writes("/proc/self/oom_score_adj"));
             let is_open = role.rules().files.has_driver || !is_closed_here();
             assert!(score.is_err() || is_open, "{role:?}: its own score");
@@ -298,6 +374,58 @@ mod tests {
             }
         });
         assert!(!is_closed_here() || std::fs::read_to_string(&file).unwrap() == "as it was");
+    }
+
+    #[test]
+    fn a_compiler_reads_toolkits_and_neither_secrets_nor_the_home_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let (private, toolkit) = (folder.path().join("private"), folder.path().join("toolkit"));
+        for place in [&private, &toolkit] {
+            std::fs::create_dir(place).unwrap();
+            std::fs::write(place.join("file"), "").unwrap();
+        }
+        std::fs::write(folder.path().join("secret"), "").unwrap();
+        let reads = |path: &Path| std::fs::File::open(path).is_ok();
+        std::thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                let files = ConfinedRole::Compiler.rules().files;
+                let rules = closing(files, Some(&private), std::slice::from_ref(&toolkit)).unwrap();
+                rules.restrict_self().unwrap();
+                assert!(reads("/usr/bin/env".as_ref()) && reads(&private.join("file")) && reads(&toolkit.join("file")));
+                assert!(std::fs::write(private.join("new"), "").is_ok());
+                for secret in ["/etc/passwd", "/proc/self/environ", "/dev/urandom", "/proc/1/status"] {
+                    assert!(!reads(secret.as_ref()) || !is_closed_here(), "{secret}");
+                }
+                assert!(!reads(&folder.path().join("secret")) || !is_closed_here());
+                assert!(std::fs::write(toolkit.join("new"), "").is_err() || !is_closed_here());
+            });
+            thread.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn a_home_folder_among_toolkits_is_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["service/.ssh", "cuda", "service2"] {
+            std::fs::create_dir_all(at(name)).unwrap();
+        }
+        let mut left = without(folder.path().to_owned(), Some(&at("service")));
+        left.sort();
+        assert_eq!(
+            left,
+            [
+                at("cuda").canonicalize().unwrap(),
+                at("service2").canonicalize().unwrap()
+            ]
+        );
+        assert!(without(at("service"), Some(&at("service"))).is_empty());
+        assert_eq!(without(at("cuda"), Some(&at("service"))), [at("cuda")]);
+        assert_eq!(
+            without(at("service/.ssh"), Some(&at("service"))),
+            [at("service/.ssh")],
+            "named by itself"
+        );
     }
 
     #[test]

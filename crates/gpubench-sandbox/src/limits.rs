@@ -9,9 +9,9 @@ pub(crate) fn disable_core_files() -> rustix::io::Result<()> {
     set(Resource::Core, 0)
 }
 
-/// Limits private memory to the memory of the machine.
-pub(crate) fn limit_memory() -> rustix::io::Result<()> {
-    set(Resource::Data, installed_memory())
+/// Limits private memory to a part of the machine's: all of it, divided by `share`.
+pub(crate) fn limit_memory(share: u64) -> rustix::io::Result<()> {
+    set(Resource::Data, installed_memory() / share)
 }
 
 /// Limits the length of files.
@@ -32,7 +32,18 @@ pub(crate) fn end_early_without_memory(runs: Runs) {
     let _ = fs_err::write("/proc/self/oom_score_adj", score);
 }
 
-fn installed_memory() -> u64 {
+/// Does the same for a process that is only a compiler, between fork and exec.
+pub(crate) fn end_first_without_memory() -> rustix::io::Result<()> {
+    use rustix::fs::{Mode, OFlags, open};
+    let file = open(
+        c"/proc/self/oom_score_adj",
+        OFlags::WRONLY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
+    rustix::io::write(&file, b"1000").map(drop)
+}
+
+pub(crate) fn installed_memory() -> u64 {
     let system = rustix::system::sysinfo();
     (system.totalram as u64).saturating_mul(u64::from(system.mem_unit))
 }

@@ -1,7 +1,7 @@
 //! The table of roles and their rights.
 
 use crate::calls::Calls;
-use crate::files::{Changes, Files};
+use crate::files::{Files, Reads};
 
 /// Longest file of a process with user code, in bytes. Its private folder is on a disk that others
 /// use.
@@ -33,6 +33,8 @@ pub(crate) struct Rules {
     pub(crate) calls: Calls,
     /// Longest file that it can write, in bytes.
     pub(crate) longest_file: u64,
+    /// Private memory of a process: the machine's, divided by this.
+    pub(crate) share_of_memory: u64,
 }
 
 impl ConfinedRole {
@@ -50,28 +52,31 @@ impl ConfinedRole {
         match self {
             ConfinedRole::Compiler => Rules {
                 files: Files {
-                    changes: Changes::Anything,
+                    reads: Reads::Toolkits,
                     has_driver: false,
                 },
                 calls: Calls::All,
                 // The broker reads the compiler's output whole.
                 longest_file: 256 << 20,
+                share_of_memory: 2,
             },
             ConfinedRole::Author | ConfinedRole::NativeKernels => Rules {
                 files: Files {
-                    changes: Changes::Nothing,
+                    reads: Reads::Anything,
                     has_driver: false,
                 },
                 calls: Calls::OfThreads,
                 longest_file: LONGEST_FILE,
+                share_of_memory: 1,
             },
             ConfinedRole::HostCode => Rules {
                 files: Files {
-                    changes: Changes::InPrivateFolder,
+                    reads: Reads::Anything,
                     has_driver: true,
                 },
                 calls: Calls::OfProcesses,
                 longest_file: LONGEST_FILE,
+                share_of_memory: 1,
             },
         }
     }

@@ -39,7 +39,7 @@ impl Sandbox {
         sandbox.note("cannot drop capabilities", give_up_capabilities());
         sandbox.note(
             "cannot limit memory and files",
-            limits::limit_file_length(rules.longest_file).and_then(|()| limits::limit_memory()),
+            limits::limit_file_length(rules.longest_file).and_then(|()| limits::limit_memory(rules.share_of_memory)),
         );
         if let Err(error) = files::close(rules.files, private) {
             sandbox.gaps.push(gpubench_diagnostic::chain(&error));

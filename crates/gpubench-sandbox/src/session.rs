@@ -4,6 +4,7 @@
 use std::io;
 use std::os::fd::AsFd as _;
 use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::role::ConfinedRole;
@@ -20,21 +21,28 @@ pub fn in_own_session(command: &mut Command) -> &mut Command {
     unsafe { command.pre_exec(|| Ok(rustix::process::setsid().map(drop)?)) }
 }
 
-/// Confines a compiler: it leads a session, gains no privileges, opens no terminal, and writes no
-/// endless file.
+/// Confines a compiler: it leads a session, gains no privileges, has limits of memory and files,
+/// writes to `private` and reads what comes with the system, `toolkits` and `private`.
 ///
 /// # Errors
-/// If the operating system refuses. A kernel without Landlock is no error, because the session has
-/// no terminal anyway.
-pub fn confine_compiler(command: &mut Command) -> io::Result<&mut Command> {
+/// If the operating system refuses. A kernel without Landlock is no error: then files are not
+/// protected from a compiler.
+pub fn confine_compiler<'a>(
+    command: &'a mut Command,
+    private: &Path,
+    toolkits: &[PathBuf],
+) -> io::Result<&'a mut Command> {
     let rules = ConfinedRole::Compiler.rules();
-    let mut closing = files::closing(rules.files, None).ok();
+    let mut closing = files::closing(rules.files, Some(private), toolkits).ok();
     in_own_session(command);
     // SAFETY: between fork and exec it makes system calls with memory that was allocated before.
     Ok(unsafe {
         command.pre_exec(move || {
             rustix::thread::set_no_new_privs(true)?;
             limits::limit_file_length(rules.longest_file)?;
+            limits::limit_memory(rules.share_of_memory)?;
+            // Without it the system chooses by itself which process ends.
+            let _ = limits::end_first_without_memory();
             // At the limit the compiler reports an error instead of being killed.
             libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
             // The parent has checked that the kernel supports it. A failure here leaves the files
@@ -74,6 +82,8 @@ pub(crate) fn end_group_with_this() -> rustix::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Stdio;
+
     use super::*;
 
     #[test]
@@ -105,46 +115,48 @@ mod tests {
         println!("child started");
     }
 
-    fn of(command: &mut Command) -> String {
-        let script = "echo $$; cut -d' ' -f5,6,7 /proc/self/stat; (: </dev/tty) 2>/dev/null && echo terminal";
-        let output = command.args(["-c", script]).output().unwrap();
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    /// Checks the shell's id, then its group, session and terminal in `/proc/self/stat`: it leads
-    /// both and has no terminal.
-    fn assert_leads(output: &str) {
-        let fields: Vec<i32> = output
-            .split_whitespace()
-            .filter_map(|field| field.parse().ok())
+    /// Checks a shell's group, session and terminal in `/proc/PID/stat`: it leads both and has no
+    /// terminal.
+    fn assert_leads(command: &mut Command) {
+        let script = "(: </dev/tty) 2>/dev/null && exit 1; read end; exit 0";
+        let mut shell = command.args(["-c", script]).stdin(Stdio::piped()).spawn().unwrap();
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", shell.id())).unwrap();
+        let fields: Vec<u32> = stat
+            .split(' ')
+            .skip(4)
+            .take(3)
+            .map(|field| field.parse().unwrap())
             .collect();
-        let [shell, group, session, terminal] = fields[..] else {
-            panic!("{output}")
-        };
-        assert_eq!((group, session, terminal), (shell, shell, 0), "{output}");
-        assert!(!output.contains("terminal"), "{output}");
+        assert_eq!(fields, [shell.id(), shell.id(), 0], "{stat}");
+        drop(shell.stdin.take());
+        assert!(shell.wait().unwrap().success(), "it has a terminal");
     }
 
     #[test]
     fn a_process_leads_a_session_without_a_terminal() {
-        assert_leads(&of(in_own_session(&mut Command::new("sh"))));
-        assert_leads(&of(confine_compiler(&mut Command::new("sh")).unwrap()));
+        assert_leads(in_own_session(&mut Command::new("sh")));
+        let folder = tempfile::tempdir().unwrap();
+        assert_leads(confine_compiler(&mut Command::new("sh"), folder.path(), &[]).unwrap());
     }
 
     #[test]
     fn a_compiler_writes_files_and_no_terminals() {
         let folder = tempfile::tempdir().unwrap();
         let mut command = Command::new("sh");
-        let script = "ulimit -f; echo object >written && cat written; echo >/dev/null && echo null; echo >/dev/ptmx && echo ptmx";
+        let script = "ulimit -f; ulimit -d; echo object >written && cat written; echo >/dev/null && echo null; echo >/dev/ptmx && echo ptmx";
         command.args(["-c", script]).current_dir(folder.path());
-        let output = confine_compiler(&mut command).unwrap().output().unwrap();
+        let output = confine_compiler(&mut command, folder.path(), &[])
+            .unwrap()
+            .output()
+            .unwrap();
         let output = String::from_utf8(output.stdout).unwrap();
         let terminal = if files::FileClosing::here() == files::FileClosing::Missing {
             "ptmx\n"
         } else {
             ""
         };
-        // In blocks of 512 bytes.
-        assert_eq!(output, format!("524288\nobject\nnull\n{terminal}"));
+        // In blocks of 512 bytes, and in KiB.
+        let memory = limits::installed_memory() / 2 / 1024;
+        assert_eq!(output, format!("524288\n{memory}\nobject\nnull\n{terminal}"));
     }
 }

@@ -1,7 +1,6 @@
 //! A case and its name.
 
 use std::collections::HashSet;
-use std::io::{self, Write};
 
 use gpubench::catalog::{AxisValue, Params};
 
@@ -135,16 +134,10 @@ pub(crate) fn full_names(cases: &[Case]) -> HashSet<String> {
     cases.iter().map(Case::full_name).collect()
 }
 
-/// Writes what `--list` prints: one case name per line, as `--exact` accepts it.
-///
-/// # Errors
-///
-/// `out` cannot be written.
-pub fn write_names(out: &mut dyn Write, cases: &[Case], naming: Naming) -> io::Result<()> {
-    for case in cases {
-        writeln!(out, "{}", printable_line(&case.name_as(naming)))?;
-    }
-    out.flush()
+/// Returns what `--list` prints: one case name per line, as `--exact` accepts it.
+pub fn names(cases: &[Case], naming: Naming) -> String {
+    let names = cases.iter().map(|case| printable_line(&case.name_as(naming)));
+    names.map(|name| name + "\n").collect()
 }
 
 /// Formats a value as in a name, and as `--axis` accepts it.
@@ -209,15 +202,9 @@ mod tests {
 
     #[test]
     fn a_list_has_one_name_per_line() {
-        let mut out = Vec::new();
-        write_names(
-            &mut out,
-            &[case(&[]), case(&[("n", AxisValue::Int(1))])],
-            Naming::AcrossPackages,
-        )
-        .expect("written");
+        let cases = [case(&[]), case(&[("n", AxisValue::Int(1))])];
         assert_eq!(
-            String::from_utf8_lossy(&out),
+            names(&cases, Naming::AcrossPackages),
             "suite::image::grayscale\nsuite::image::grayscale::n=1\n"
         );
     }

@@ -14,7 +14,7 @@ mod selection;
 
 pub use axis_override::{AxisOverride, InvalidAxisOverride};
 pub(crate) use case::full_names;
-pub use case::{Case, Disposition, Naming, value_text, write_names};
+pub use case::{Case, Disposition, Naming, names, value_text};
 pub use error::{CaseError, EmptyReason};
 pub use filter::{IgnoredSelection, NameFilter, NamePattern};
 pub use partition::{InvalidPartition, Partition};

@@ -499,7 +499,7 @@ fn template() -> String {
     let resolved = without_configuration(&["show-config", "--template"], &[]).expect("it makes sense");
     match resolved.verb {
         Verb::Gpubench(arguments) => match arguments.into_command().expect("a command") {
-            Command::Print(_, text) => text,
+            Command::Print(text) => text,
             other => panic!("no text: {other:?}"),
         },
         other => panic!("another verb: {other:?}"),
@@ -718,7 +718,7 @@ fn global_options_may_come_before_a_subcommand() {
             panic!("another verb");
         };
         match arguments.into_command().expect("a command") {
-            Command::Print(_, text) => {
+            Command::Print(text) => {
                 assert!(
                     text.contains("[profile.ci]") && text.contains("timeout = \"7s\""),
                     "{text}"

@@ -1,12 +1,13 @@
 //! Cache files, each stored with its size and digest. A file's name depends only on the inputs. A
 //! full disk, a crash or an editor can change the contents; a changed file counts as missing.
 
-use std::io::{self, Read, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use gpubench_diagnostic::hexadecimal;
+use gpubench_diagnostic::{Place, TemporaryFolder, hexadecimal};
 use sha2::{Digest as _, Sha256};
+
+use super::scratch::PREFIX;
 
 /// Writes a file atomically: other processes see the whole file or none.
 pub(super) fn keep(path: &Path, contents: &[u8]) -> io::Result<()> {
@@ -52,15 +53,11 @@ fn digest_file(path: &Path) -> PathBuf {
 }
 
 fn write_whole(path: &Path, contents: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs_err::create_dir_all(folder)?;
-    let mut file = tempfile::Builder::new()
-        // The permissions of any new file; the user's umask restricts them.
-        .permissions(std::fs::Permissions::from_mode(0o666))
-        .tempfile_in(folder)?;
-    file.write_all(contents)?;
-    file.persist(path)?;
-    Ok(())
+    let place = Place::of_entry(path)?;
+    let folder = TemporaryFolder::new_in(&place.folder(), PREFIX)?;
+    let file = folder.path().join("contents");
+    fs_err::write(&file, contents)?;
+    fs_err::rename(&file, place.path())
 }
 
 #[cfg(test)]

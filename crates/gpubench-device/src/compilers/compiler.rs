@@ -11,7 +11,9 @@ use gpubench::catalog::Source;
 
 use super::diagnostics::{readable, unknown_kernel};
 use super::error::KernelBuildError;
+use super::options::include_folders;
 use super::process::{Finished, Patience, Unfinished, run};
+use super::readable::Readable;
 use super::scratch::Scratch;
 use crate::FrozenFile;
 
@@ -41,7 +43,7 @@ impl Wanted<'_> {
     /// Runs a compiler's command with a time limit. `name` is the compiler's name in messages.
     pub(super) fn run(
         &self,
-        (name, limit): (&'static str, Duration),
+        (name, limit, readable): (&'static str, Duration, &Readable),
         command: &mut Command,
         input: Stdio,
         scratch: &Scratch,
@@ -50,7 +52,9 @@ impl Wanted<'_> {
             limit,
             interrupt: self.interrupt,
         };
-        run(command, input, scratch.directory(), patience).map_err(|unfinished| match unfinished {
+        let folders = include_folders(&self.source.options);
+        let readable = readable.clone().and(folders);
+        run(command, input, scratch.directory(), &readable, patience).map_err(|unfinished| match unfinished {
             Unfinished::Interrupted => KernelBuildError::Interrupted,
             Unfinished::TimedOut => KernelBuildError::Unusable(format!(
                 "{name} did not finish `{}` within {} s",

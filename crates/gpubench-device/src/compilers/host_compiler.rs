@@ -20,6 +20,7 @@ use super::items::{Marks, items};
 use super::options::host_options;
 use super::process::Finished;
 use super::processors::{PORTABLE, Processors};
+use super::readable::Readable;
 use super::refusal::{all_refused, includes, needs_analysis, stub, user_words};
 use super::scratch::{Scratch, read, write};
 use super::static_shared::{LISTED, set_apart};
@@ -44,6 +45,7 @@ pub struct HostCompiler {
     processors: Processors,
     /// The optional flags of the shim that this compiler supports.
     options: Vec<&'static str>,
+    readable: Readable,
 }
 
 impl HostCompiler {
@@ -72,6 +74,7 @@ impl HostCompiler {
             program.display()
         );
         Ok(HostCompiler {
+            readable: Readable::by(&found_on_path(&program)).and(search_folders(&program)),
             program,
             identity,
             processors: Processors::Here,
@@ -301,7 +304,7 @@ impl Job<'_> {
     }
 
     fn run(&self, command: &mut Command) -> Result<Finished, KernelBuildError> {
-        let compiler = ("the C++ compiler", LIMIT);
+        let compiler = ("the C++ compiler", LIMIT, &self.compiler.readable);
         self.wanted.run(compiler, command, Stdio::null(), self.scratch)
     }
 }
@@ -321,6 +324,25 @@ fn find_program() -> PathBuf {
     build
         .try_get_compiler()
         .map_or_else(|_| PathBuf::from("c++"), |tool| tool.path().to_owned())
+}
+
+/// Returns the folders in which a compiler searches its own programs and libraries.
+fn search_folders(program: &Path) -> Vec<PathBuf> {
+    let answer = Command::new(program).arg("-print-search-dirs").output();
+    let text = answer.map(|answer| String::from_utf8_lossy(&answer.stdout).into_owned());
+    let text = text.unwrap_or_default();
+    let lists = text.lines().filter_map(|line| line.split_once(": "));
+    let folders = lists.flat_map(|(_, list)| list.trim_start_matches('=').split(':').map(PathBuf::from));
+    folders.collect()
+}
+
+/// Returns the program that a name means, as the system finds it.
+fn found_on_path(program: &Path) -> PathBuf {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&folders)
+        .map(|folder| folder.join(program))
+        .find(|path| path.is_file());
+    found.unwrap_or_else(|| program.to_owned())
 }
 
 fn understood_options(program: &Path) -> io::Result<Vec<&'static str>> {

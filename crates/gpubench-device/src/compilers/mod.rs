@@ -23,6 +23,7 @@ mod options;
 mod parameters;
 mod process;
 mod processors;
+mod readable;
 mod refusal;
 mod scan;
 mod scratch;

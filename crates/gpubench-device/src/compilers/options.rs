@@ -1,5 +1,7 @@
 //! Translates the options of a kernel source for the host compiler.
 
+use std::path::PathBuf;
+
 use super::gpu::{Known, Shape, known};
 
 /// Keeps definitions, include paths and the language standard, and drops options that only NVIDIA's
@@ -27,6 +29,14 @@ pub(super) fn host_options(options: &[String]) -> Vec<String> {
         }
     }
     kept
+}
+
+/// Returns the include folders that options name.
+pub(super) fn include_folders(options: &[String]) -> Vec<PathBuf> {
+    let options = host_options(options).into_iter();
+    options
+        .filter_map(|option| option.strip_prefix("-I").map(PathBuf::from))
+        .collect()
 }
 
 /// Returns the option for a language standard. The shim needs C++17, so older standards are raised

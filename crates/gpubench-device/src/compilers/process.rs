@@ -10,11 +10,16 @@ use std::time::{Duration, Instant};
 
 use gpubench_sandbox::confine_compiler;
 
+use super::readable::Readable;
+
 /// The interval between two polls of a running compiler.
 const POLL: Duration = Duration::from_millis(2);
 
-/// The most bytes that are read from one output stream or file of a process.
+/// The most bytes that are read from the standard output or a file of a process.
 pub(super) const LONGEST_OUTPUT: u64 = 256 << 20;
+
+/// The most bytes of messages. They end up in records.
+const LONGEST_MESSAGES: u64 = 1 << 20;
 
 /// The outcome of a process that ended.
 pub(super) struct Finished {
@@ -46,20 +51,26 @@ pub(super) struct Patience<'a> {
 
 /// Runs a compiler to identify it, with `folder` for its output. The limit is a minute: a library
 /// is large, and the disk may be slow.
-pub(super) fn describe(command: &mut Command, input: Stdio, folder: &Path) -> Result<Finished, Unfinished> {
+pub(super) fn describe(
+    command: &mut Command,
+    input: Stdio,
+    folder: &Path,
+    readable: &Readable,
+) -> Result<Finished, Unfinished> {
     let patience = Patience {
         limit: Duration::from_secs(60),
         interrupt: &AtomicBool::new(false),
     };
-    run(command, input, folder, patience)
+    run(command, input, folder, readable, patience)
 }
 
-/// Runs a command. Its output goes to files in `scratch`, so that a surviving child cannot keep a
-/// pipe open.
+/// Runs a command, which writes files only in `scratch`. Its output goes to files there, so that a
+/// surviving child cannot keep a pipe open.
 pub(super) fn run(
     command: &mut Command,
     input: Stdio,
     scratch: &Path,
+    readable: &Readable,
     patience: Patience<'_>,
 ) -> Result<Finished, Unfinished> {
     let (out, err) = (scratch.join("stdout"), scratch.join("stderr"));
@@ -67,7 +78,12 @@ pub(super) fn run(
         .stdin(input)
         .stdout(fs_err::File::create(&out)?.into_file())
         .stderr(fs_err::File::create(&err)?.into_file());
-    let mut group = Group(confine_compiler(command.env("LC_ALL", "C"))?.spawn()?);
+    command
+        .env("LC_ALL", "C")
+        .env("TMPDIR", scratch)
+        // Its cache is in the home folder.
+        .env("CCACHE_DISABLE", "1");
+    let mut group = Group(confine_compiler(command, scratch, readable.paths())?.spawn()?);
     let begun = Instant::now();
     let status = loop {
         match group.0.try_wait()? {
@@ -79,14 +95,14 @@ pub(super) fn run(
     };
     Ok(Finished {
         status,
-        stdout: beginning_of(&out)?,
-        stderr: String::from_utf8_lossy(&beginning_of(&err)?).into_owned(),
+        stdout: beginning_of(&out, LONGEST_OUTPUT)?,
+        stderr: String::from_utf8_lossy(&beginning_of(&err, LONGEST_MESSAGES)?).into_owned(),
     })
 }
 
-fn beginning_of(path: &Path) -> io::Result<Vec<u8>> {
+fn beginning_of(path: &Path, longest: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::take(fs_err::File::open(path)?.into_file(), LONGEST_OUTPUT).read_to_end(&mut bytes)?;
+    File::take(fs_err::File::open(path)?.into_file(), longest).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -121,7 +137,13 @@ mod tests {
         };
         let mut command = Command::new("sh");
         command.args(["-c", "sleep 600 & sleep 600"]);
-        let outcome = run(&mut command, Stdio::null(), folder.path(), patience);
+        let outcome = run(
+            &mut command,
+            Stdio::null(),
+            folder.path(),
+            &Readable::default(),
+            patience,
+        );
         assert!(matches!(outcome, Err(Unfinished::Interrupted)));
     }
 
@@ -133,7 +155,14 @@ mod tests {
             limit: Duration::ZERO,
             interrupt: &interrupt,
         };
-        let outcome = run(Command::new("sleep").arg("600"), Stdio::null(), folder.path(), patience);
+        let mut command = Command::new("sleep");
+        let outcome = run(
+            command.arg("600"),
+            Stdio::null(),
+            folder.path(),
+            &Readable::default(),
+            patience,
+        );
         assert!(matches!(outcome, Err(Unfinished::TimedOut)));
     }
 }

@@ -1,20 +1,18 @@
 //! The temporary directory of a compilation.
 
 use std::path::{Component, Path, PathBuf};
-use std::time::Duration;
 
 use gpubench::catalog::Source;
 
 use super::error::KernelBuildError;
 use super::process::LONGEST_OUTPUT;
-use gpubench_diagnostic::read_at_most;
+use gpubench_diagnostic::{TemporaryFolder, read_at_most};
 
-const PREFIX: &str = ".kernel-";
+/// Begins the names of temporary folders in the cache.
+pub(super) const PREFIX: &str = ".kernel-";
 /// The folder of the crate's files, and a folder in it for each `..` that leaves the crate.
 const ROOT: &str = "root";
 const UP: &str = "up";
-/// The age at which a directory is assumed to belong to a killed compilation.
-const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
 
 /// Returns a line with the paths of files that it quotes as the crate has them. Compilers store the
 /// paths of a directory that no longer exists.
@@ -33,7 +31,7 @@ pub(super) fn with_paths_of_the_crate(line: &str) -> String {
 /// A directory with the source under its relative paths, a folder for added headers, and space for
 /// the output. Removed on drop.
 pub(super) struct Scratch {
-    directory: tempfile::TempDir,
+    directory: TemporaryFolder,
     /// The crate's root inside the directory. It is deeper if paths leave the crate through `..`.
     root: PathBuf,
 }
@@ -41,11 +39,7 @@ pub(super) struct Scratch {
 impl Scratch {
     pub(super) fn new(parent: &Path, source: &Source) -> Result<Scratch, KernelBuildError> {
         fs_err::create_dir_all(parent).map_err(KernelBuildError::io("create", parent))?;
-        remove_leftovers(parent);
-        let directory = tempfile::Builder::new()
-            .prefix(PREFIX)
-            .tempdir_in(parent)
-            .map_err(KernelBuildError::io("create", parent))?;
+        let directory = TemporaryFolder::new_in(parent, PREFIX).map_err(KernelBuildError::io("create", parent))?;
         let climbs = source
             .files
             .iter()
@@ -92,24 +86,6 @@ impl Scratch {
 
     pub(super) fn directory(&self) -> &Path {
         self.directory.path()
-    }
-}
-
-/// Removes the directories of killed compilations. If the cache cannot be read, a later step
-/// reports that.
-fn remove_leftovers(parent: &Path) {
-    let Ok(entries) = fs_err::read_dir(parent) else { return };
-    for entry in entries.flatten() {
-        let ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
-        let age = entry
-            .metadata()
-            .and_then(|data| data.modified())
-            .ok()
-            .and_then(|time| time.elapsed().ok());
-        if ours && age.is_some_and(|age| age > ABANDONED_AFTER) {
-            // Another process may remove it at the same time.
-            let _ = fs_err::remove_dir_all(entry.path());
-        }
     }
 }
 

@@ -476,3 +476,38 @@ fn a_damaged_library_in_the_cache_is_compiled_again() {
     compile_in(cache.path(), &source, &["gray"]).expect("it is there");
     assert_eq!(written(), before);
 }
+
+/// Messages and libraries end up in records and archives, which are published.
+#[test]
+fn a_source_can_quote_no_file_that_is_not_its_own_or_a_toolkits() {
+    if gpubench_sandbox::FileClosing::here() == gpubench_sandbox::FileClosing::Missing {
+        return;
+    }
+    const SECRET: &str = "correct_horse_battery_staple";
+    let folder = tempfile::tempdir().expect("a directory");
+    let secret = folder.path().join("secret");
+    std::fs::write(&secret, SECRET).expect("a file");
+    let secret = secret.display();
+    let environment = "/proc/self/environ";
+    let kernel = "__global__ void k(float *x) { x[0] = 1; }\n";
+    for (quoting, path) in [
+        (format!("#include \"{secret}\"\n"), secret.to_string()),
+        (format!("#include <{environment}>\n"), environment.to_owned()),
+        ("#include \"/etc/shadow\"\n".to_owned(), "/etc/shadow".to_owned()),
+        ("#include \"/dev/zero\"\n".to_owned(), "/dev/zero".to_owned()),
+        ("#include \"/dev/urandom\"\n".to_owned(), "/dev/urandom".to_owned()),
+        (
+            format!("#define CAT(a, b) a##b\nCAT(__as, m__)(\".incbin \\\"{secret}\\\"\");\n"),
+            secret.to_string(),
+        ),
+        (
+            format!("#define CAT(a, b) a##b\nCAT(__as, m__)(\".include \\\"{secret}\\\"\");\n"),
+            secret.to_string(),
+        ),
+    ] {
+        let error = rejection(&[("a.cu", &format!("{quoting}{kernel}"))], &["k"]);
+        let text = error.to_string();
+        assert!(matches!(error, KernelBuildError::Compile { .. }), "{path}: {text}");
+        assert!(!text.contains(SECRET) && !text.contains("HOME="), "{path}: {text}");
+    }
+}

@@ -3,7 +3,8 @@
 //! Results are plain integers: a newer library may return codes that an older header does not have.
 //! A compiler can crash on its input, so it runs in a separate process.
 
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::ptr;
 
@@ -154,6 +155,21 @@ impl Nvrtc {
             api: Api::resolve(&library, path)?,
             _library: library,
         })
+    }
+
+    /// Returns the library's file, if the loader knows it.
+    pub fn file(&self) -> Option<PathBuf> {
+        let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+        // SAFETY: the function only compares the address with those of loaded libraries.
+        let is_known = unsafe { libc::dladdr(self.api.nvrtcVersion as *const c_void, found.as_mut_ptr()) } != 0;
+        // SAFETY: all fields are pointers, and were null before.
+        let name = unsafe { found.assume_init() }.dli_fname;
+        if !is_known || name.is_null() {
+            return None;
+        }
+        // SAFETY: the name is the loader's, and stays until the library is unloaded.
+        let name = unsafe { CStr::from_ptr(name) };
+        Some(OsStr::from_bytes(name.to_bytes()).into())
     }
 
     /// Returns the version as major and minor.

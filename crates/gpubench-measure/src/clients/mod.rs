@@ -9,7 +9,6 @@ mod interrupt;
 mod launch_counts;
 mod log;
 mod observer;
-mod private_folder;
 mod referee;
 mod role;
 mod spawn;

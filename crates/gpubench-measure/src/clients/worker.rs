@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::observer::{Observation, ObserverProgram};
-use super::private_folder::PrivateFolder;
 use super::{Child, Interrupt, Output, RoleEnvironment, RoleFailure, RoleName};
 use gpubench_device::{Absence, Count, CounterHold, DeviceOrder, FrozenFile, Launcher};
+use gpubench_diagnostic::{Purpose, TemporaryFolder};
 use gpubench_protocol::window::WindowCalls;
 use gpubench_protocol::wire::{
     BufferLayout, Claim, Measurand, Observer, Problem, SandboxReport, SourceModule, WindowOrder, WorkerSetup,
@@ -20,7 +20,7 @@ use gpubench_sandbox::Confinement;
 pub struct WorkerClient {
     child: Child,
     /// The private folder of a worker with host code or under a launcher, removed after its end.
-    _private: Option<PrivateFolder>,
+    _private: Option<TemporaryFolder>,
     /// The counts of the last window, if it was counted.
     counts: Vec<Count>,
     past: WorkerPast,
@@ -174,7 +174,7 @@ impl WorkerClient {
         launcher: impl FnOnce(&Path) -> Result<Option<Launcher>, Absence>,
     ) -> Result<WorkerClient, RoleFailure> {
         let role = RoleName::Worker;
-        let private = PrivateFolder::new().map_err(|source| RoleFailure::Spawn { role, source })?;
+        let private = TemporaryFolder::new(Purpose::Worker).map_err(|source| RoleFailure::Spawn { role, source })?;
         let launcher = launcher(private.path()).map_err(|absence| RoleFailure::Failed {
             role,
             text: absence.to_string(),

@@ -14,6 +14,7 @@ use crate::clients::End;
 use gpubench_device::{
     self, Absence, AbsenceKind, Backend, CountRequest, CounterHold, DeviceError, DeviceRequest, Launcher,
 };
+use gpubench_diagnostic::{Purpose, TemporaryFolder};
 use gpubench_sandbox::{in_own_session, this_program};
 
 /// Time limit for a driver's answer. A GPU without persistence mode takes seconds to wake.
@@ -177,7 +178,7 @@ pub fn ask<T: DeserializeOwned>(target: Target) -> Answer<T> {
 
 /// Asks a device for the description of its counter, in a process that can count.
 pub fn ask_counter(backend: &Backend, target: CounterTarget) -> Answer<String> {
-    let folder = match tempfile::tempdir() {
+    let folder = match TemporaryFolder::new(Purpose::Toolkit) {
         Ok(folder) => folder,
         Err(error) => {
             return Answer::Broken {

@@ -1,8 +1,10 @@
 //! The file for node_exporter's textfile collector.
 
-use std::io::Write;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
+use gpubench_diagnostic::{Place, TemporaryFolder};
 
 use super::{Format, MetricsError, Page};
 
@@ -29,20 +31,15 @@ impl Textfile {
     /// The file cannot be written. It still has the page before.
     pub fn write(&self, page: &Page) -> Result<(), MetricsError> {
         let text = page.format(Format::Text);
-        let folder = match self.path.parent() {
-            Some(folder) if folder != "" => folder,
-            _ => Utf8Path::new("."),
-        };
-        // node_exporter reads only names that end in `.prom`, so it never reads this file.
-        let written = tempfile::Builder::new()
-            .prefix(".gpubench-")
-            .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
-            .tempfile_in(folder)
-            .and_then(|mut file| {
-                file.write_all(text.as_bytes())?;
-                file.persist(&self.path).map_err(|error| error.error)
-            });
-        written.map(drop).map_err(|source| MetricsError::File {
+        let written = Place::of(&self.path).and_then(|place| {
+            // node_exporter reads only files whose names end in `.prom`.
+            let folder = TemporaryFolder::new_in(&place.folder(), ".gpubench-")?;
+            let file = folder.path().join("page");
+            fs::write(&file, text)?;
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o644))?;
+            fs::rename(&file, place.path())
+        });
+        written.map_err(|source| MetricsError::File {
             path: self.path.clone(),
             source,
         })

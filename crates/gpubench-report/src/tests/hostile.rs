@@ -11,7 +11,7 @@ use gpubench_diagnostic::is_printable;
 use gpubench_testing::{SampleRun, every_change, every_verdict, on_gpu};
 
 /// Texts that have broken reports before.
-pub(crate) const HOSTILE: [&str; 14] = [
+pub(crate) const HOSTILE: [&str; 21] = [
     "</script><script>alert(1)</script>",
     "\"><img src=x onerror=alert(1)>",
     "' onmouseover='alert(1)",
@@ -26,6 +26,13 @@ pub(crate) const HOSTILE: [&str; 14] = [
     "+1+cmd|' /C calc'!A0",
     "-2+3,\"quoted\"\r\nnext",
     "\t@SUM(A1)",
+    "::error file=src/lib.rs,line=1::forged",
+    "  ::stop-commands::token",
+    "a\r\n::add-mask::x\u{2028}::error::x\n\u{b}::warning::x",
+    "##[error]x",
+    "a ##vso[task.complete result=Failed]x",
+    "##teamcity[buildStatus text='x']",
+    "section_start:1:x",
 ];
 
 /// Replaces every untrusted text of a run with `text`.
@@ -151,7 +158,20 @@ fn parsed(text: &str) -> Vec<Vec<String>> {
     rows
 }
 
+/// Commands that CI systems obey in a line, and those that they obey at its begin.
+const COMMANDS: [&str; 4] = ["##[", "##vso[", "##teamcity[", "section_start:"];
+const COMMANDS_AT_THE_BEGIN: &str = "::";
+
+pub(crate) fn assert_no_runner_obeys(text: &str) {
+    for line in text.split(['\n', '\r']) {
+        let begin = line.trim_start_matches(|letter: char| !letter.is_ascii_graphic() || letter == '|');
+        let obeyed = COMMANDS.iter().any(|command| line.contains(command)) || begin.starts_with(COMMANDS_AT_THE_BEGIN);
+        assert!(!obeyed, "{line:?}");
+    }
+}
+
 fn assert_nothing_is_hidden(text: &str) {
+    assert_no_runner_obeys(text);
     let hidden = text.chars().find(|letter| *letter != '\n' && !is_printable(*letter));
     assert_eq!(hidden, None, "{text:?}");
 }
@@ -170,6 +190,12 @@ fn assert_all_is_only_text(text: &str) {
         assert!(rows.iter().all(|row| row.len() == rows[0].len()), "{page}");
         for field in rows.iter().flatten().filter(|field| field.parse::<f64>().is_err()) {
             assert!(!field.trim_start().starts_with(['=', '+', '-', '@']), "{field}");
+        }
+    }
+    for page in all_written(text, JsonReporter::new) {
+        assert_nothing_is_hidden(&page);
+        for line in page.lines() {
+            serde_json::from_str::<gpubench_contract::Record>(line).expect("the record");
         }
     }
     for page in all_written(text, JunitReporter::new) {

@@ -11,7 +11,7 @@ use crate::lock::lock_to_write;
 use crate::read::contents;
 use crate::{Replacement, StoreError};
 use gpubench_contract::DeviceIdentity;
-use gpubench_diagnostic::create_regular;
+use gpubench_diagnostic::{Place, create_regular};
 
 /// The result of an append.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,6 @@ pub struct Appended {
 pub fn append(folder: &Utf8Path, identity: &DeviceIdentity, entry: &HistoryEntry) -> Result<Appended, StoreError> {
     let path = path_of(folder, identity);
     let not_written = StoreError::not_written(&path);
-    std::fs::create_dir_all(folder).map_err(&not_written)?;
     let _lock = lock(&path).map_err(&not_written)?;
     let text = contents(&path)?.unwrap_or_default();
     let line = line_of(entry).map_err(&not_written)?;
@@ -59,15 +58,14 @@ pub fn append(folder: &Utf8Path, identity: &DeviceIdentity, entry: &HistoryEntry
 /// The folder cannot be created or written to.
 pub fn ensure_writable(folder: &Utf8Path, identity: &DeviceIdentity) -> Result<(), StoreError> {
     let path = path_of(folder, identity);
-    let ready = std::fs::create_dir_all(folder).and_then(|()| lock(&path));
-    ready.map(drop).map_err(StoreError::not_written(&path))
+    lock(&path).map(drop).map_err(StoreError::not_written(&path))
 }
 
-/// Waits until no other process writes. The lock is on a separate file because the history itself
-/// may be replaced.
+/// Creates the folder, and waits until no other process writes. The lock is on a separate file
+/// because the history itself may be replaced.
 fn lock(path: &Utf8Path) -> io::Result<File> {
     let path = path.with_extension("lock");
-    let file = create_regular(&path, 0o666)?;
+    let file = create_regular(Place::with_folders(&path)?.path(), 0o666)?;
     lock_to_write(&file, &path)?;
     Ok(file)
 }
@@ -80,7 +78,7 @@ fn line_of(value: &impl serde::Serialize) -> io::Result<Vec<u8>> {
 
 /// Appends a line after the first `whole` bytes and drops everything else.
 fn extend(path: &Utf8Path, whole: u64, line: &[u8]) -> io::Result<()> {
-    let mut file = File::options().append(true).open(path)?;
+    let mut file = File::options().append(true).open(Place::of(path)?.path())?;
     if file.metadata()?.len() != whole {
         file.set_len(whole)?;
     }

@@ -8,6 +8,7 @@ use gpubench::catalog::Source;
 use super::super::compiler::Wanted;
 use super::super::error::KernelBuildError;
 use super::super::process::Finished;
+use super::super::readable::Readable;
 use super::super::scratch::Scratch;
 use super::front_end::usual_form;
 use super::options::ASSEMBLER_OPTION;
@@ -123,10 +124,11 @@ impl Job<'_> {
     pub(super) fn run(
         &self,
         dialect: Dialect,
+        readable: &Readable,
         command: &mut Command,
         input: Stdio,
     ) -> Result<Finished, KernelBuildError> {
-        let compiler = (dialect.name(), LIMIT);
+        let compiler = (dialect.name(), LIMIT, readable);
         self.wanted.run(compiler, command, input, self.scratch)
     }
 

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 
 use super::super::error::KernelBuildError;
 use super::super::process::describe;
+use super::super::readable::Readable;
 use super::super::scratch::{read, write};
 use super::super::unit::{NVCC_UNIT, nvcc_unit, without_pointers};
 use super::compiler::Tool;
@@ -13,6 +14,7 @@ use super::nvrtc::end_ptx;
 use super::options::Dialect;
 use crate::cuda::KernelImage;
 use crate::cuda::ptxas::reports;
+use gpubench_diagnostic::{Purpose, TemporaryFolder};
 
 /// A working nvcc.
 #[derive(Clone, Debug)]
@@ -20,6 +22,7 @@ pub(super) struct Nvcc {
     program: PathBuf,
     version: String,
     capabilities: Vec<u32>,
+    readable: Readable,
 }
 
 impl Nvcc {
@@ -29,8 +32,9 @@ impl Nvcc {
     }
 
     fn describe(program: &Path) -> Option<Nvcc> {
-        let version = output_of(program, "--version")?;
-        let capabilities = output_of(program, "--list-gpu-arch")?;
+        let readable = Readable::by(program);
+        let version = output_of(program, "--version", &readable)?;
+        let capabilities = output_of(program, "--list-gpu-arch", &readable)?;
         let mut capabilities: Vec<u32> = capabilities
             .lines()
             .filter_map(|line| line.trim().strip_prefix("compute_")?.parse().ok())
@@ -41,6 +45,7 @@ impl Nvcc {
             program: program.to_owned(),
             version: release(&version)?,
             capabilities,
+            readable,
         })
     }
 }
@@ -104,7 +109,7 @@ impl Nvcc {
             .args(["-I.", "-o"])
             .arg(output)
             .arg(input);
-        let finished = job.run(Dialect::Nvcc, &mut command, Stdio::null())?;
+        let finished = job.run(Dialect::Nvcc, &self.readable, &mut command, Stdio::null())?;
         // Some parts of nvcc write messages to standard output, others to standard error.
         let messages = format!("{}{}", String::from_utf8_lossy(&finished.stdout), finished.stderr);
         match finished.status.success() {
@@ -115,9 +120,15 @@ impl Nvcc {
 }
 
 /// Returns the output of a program, if it succeeds.
-fn output_of(program: &Path, option: &str) -> Option<String> {
-    let folder = tempfile::tempdir().ok()?;
-    let printed = describe(Command::new(program).arg(option), Stdio::null(), folder.path()).ok()?;
+fn output_of(program: &Path, option: &str, readable: &Readable) -> Option<String> {
+    let folder = TemporaryFolder::new(Purpose::Toolkit).ok()?;
+    let printed = describe(
+        Command::new(program).arg(option),
+        Stdio::null(),
+        folder.path(),
+        readable,
+    )
+    .ok()?;
     let text = || String::from_utf8_lossy(&printed.stdout).into_owned();
     printed.status.success().then(text)
 }

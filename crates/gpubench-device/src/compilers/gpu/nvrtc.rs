@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use super::super::error::KernelBuildError;
 use super::super::process::{Finished, describe};
+use super::super::readable::Readable;
 use super::super::refusal::angled_includes;
 use super::compiler::Tool;
 use super::device_code::DEFAULT_SPACE;
@@ -14,6 +15,7 @@ use super::job::Job;
 use super::options::Dialect;
 use super::request::{Description, Order, Reply, Request};
 use crate::cuda::KernelImage;
+use gpubench_diagnostic::{Purpose, TemporaryFolder};
 
 /// The hidden subcommand of this tool that serves requests.
 const VERB: &str = "__nvrtc";
@@ -25,6 +27,8 @@ pub(super) struct NvrtcCompiler {
     tool: PathBuf,
     library: Description,
     headers: Vec<PathBuf>,
+    /// What the process that loads the library may need.
+    readable: Readable,
 }
 
 impl NvrtcCompiler {
@@ -33,19 +37,25 @@ impl NvrtcCompiler {
     /// # Errors
     /// The reason for each.
     pub(super) fn find(tool: &Path, libraries: Vec<PathBuf>) -> Result<NvrtcCompiler, String> {
+        let folders = libraries
+            .iter()
+            .filter_map(|library| library.parent())
+            .map(Path::to_owned);
+        let readable = Readable::by(tool).and(folders);
         let request = Request {
             libraries,
             order: Order::Describe,
         };
-        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let folder = TemporaryFolder::new(Purpose::Toolkit).map_err(|error| error.to_string())?;
         let (mut command, input) =
             ask(tool, &request, folder.path(), folder.path()).map_err(|error| error.to_string())?;
-        let finished = describe(&mut command, input, folder.path()).map_err(|error| error.to_string())?;
+        let finished = describe(&mut command, input, folder.path(), &readable).map_err(|error| error.to_string())?;
         match serde_json::from_slice(&finished.stdout) {
             Ok(Reply::Described(library)) => Ok(NvrtcCompiler {
                 tool: tool.to_owned(),
                 headers: crate::toolkits::headers_of(&library.path),
                 library,
+                readable,
             }),
             Ok(Reply::Failed(reason)) => Err(reason),
             _ => Err(how_it_ended(&finished)),
@@ -102,9 +112,10 @@ impl Tool for NvrtcCompiler {
                 names: job.wanted.names.to_vec(),
             },
         };
+        let readable = self.readable.clone().and(self.headers.iter().cloned());
         let asked = ask(&self.tool, &request, job.scratch.root(), job.scratch.directory());
         let (mut command, input) = asked.map_err(KernelBuildError::io("run", &self.tool))?;
-        let finished = job.run(Dialect::Nvrtc, &mut command, input)?;
+        let finished = job.run(Dialect::Nvrtc, &readable, &mut command, input)?;
         match serde_json::from_slice(&finished.stdout) {
             Ok(Reply::Compiled(mut image)) => {
                 end_ptx(&mut image.image);

@@ -7,13 +7,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::super::process::{Patience, Unfinished, run};
+use super::super::readable::Readable;
 use super::compiler::NamedCompilers;
 use super::listing::{Kernels, NoListing};
 use super::opcodes::machine_code;
 use crate::cuda::{ImageForm, KernelImage};
 use crate::toolkits::{Surroundings, program_next_to};
 use gpubench_contract::MachineCode;
-use gpubench_diagnostic::{ExitCode, Expected};
+use gpubench_diagnostic::{ExitCode, Expected, Purpose, TemporaryFolder};
 
 /// The program.
 const PROGRAM: &str = "nvdisasm";
@@ -103,7 +104,7 @@ impl Disassembler {
             reason,
         };
         let unwritten = |error: std::io::Error| failed(error.to_string());
-        let folder = tempfile::tempdir().map_err(unwritten)?;
+        let folder = TemporaryFolder::new(Purpose::Toolkit).map_err(unwritten)?;
         let file = folder.path().join("kernels.cubin");
         fs_err::write(&file, cubin).map_err(unwritten)?;
         let mut command = Command::new(&self.program);
@@ -112,11 +113,17 @@ impl Disassembler {
             limit: LIMIT,
             interrupt,
         };
-        let finished =
-            run(&mut command, Stdio::null(), folder.path(), patience).map_err(|unfinished| match unfinished {
-                Unfinished::Interrupted => NoListing::Interrupted,
-                unfinished => failed(unfinished.to_string()),
-            })?;
+        let finished = run(
+            &mut command,
+            Stdio::null(),
+            folder.path(),
+            &Readable::by(&self.program),
+            patience,
+        )
+        .map_err(|unfinished| match unfinished {
+            Unfinished::Interrupted => NoListing::Interrupted,
+            unfinished => failed(unfinished.to_string()),
+        })?;
         if !finished.status.success() {
             return Err(failed(format!("{}: {}", finished.status, finished.stderr.trim())));
         }

@@ -91,25 +91,9 @@ fn first_usable(libraries: &[PathBuf]) -> Result<(Nvrtc, Description), String> {
 fn open(path: &Path) -> Result<(Nvrtc, Description), NvrtcError> {
     let nvrtc = Nvrtc::load(path)?;
     let description = Description {
-        path: loaded_from(path),
+        path: nvrtc.file().unwrap_or_else(|| path.to_owned()),
         version: nvrtc.version()?,
         capabilities: nvrtc.capabilities()?,
     };
     Ok((nvrtc, description))
-}
-
-/// Returns the path of a library that the loader found by name.
-fn loaded_from(path: &Path) -> PathBuf {
-    if path.is_absolute() {
-        return path.to_owned();
-    }
-    let name = path.to_string_lossy();
-    let maps = fs_err::read_to_string("/proc/self/maps").unwrap_or_default();
-    let found = maps.lines().filter_map(|line| line.find('/').map(|at| &line[at..]));
-    // The loader follows links: `libnvrtc.so.12` may be `libnvrtc.so.12.9.86`.
-    let mut libraries = found.filter(|path| {
-        let file = path.rsplit('/').next().unwrap_or(path);
-        file.starts_with(name.as_ref()) || file.starts_with("libnvrtc.so")
-    });
-    libraries.next().map_or_else(|| path.to_owned(), PathBuf::from)
 }

@@ -13,6 +13,7 @@ fn compiler() -> HostCompiler {
         identity: "c++ 1".to_owned(),
         processors: Processors::Here,
         options: vec!["-fa", "-fb"],
+        readable: Readable::default(),
     }
 }
 
