@@ -8,8 +8,8 @@ use camino::Utf8PathBuf;
 use gpubench_tests::{Ending, Fixture, Run};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Background processes of a shell that then executes the tool: a child, a grandchild, an orphan, and
-/// one that becomes an orphan while the tool runs. Each writes its id to a file.
+/// Background processes of a shell that then executes the tool: a child, a grandchild, an orphan,
+/// and one that becomes an orphan while the tool runs. Each leaves a file when it begins.
 struct Strangers {
     _kept: tempfile::TempDir,
     folder: Utf8PathBuf,

@@ -46,7 +46,7 @@ impl Shared {
         copy
     }
 
-    /// A library that writes the capabilities of each process that loads it to [`told`](Self::told).
+    /// A library that writes the capabilities of each process that loads it, for `told`.
     fn tattler(&self) -> Utf8PathBuf {
         let source = self.path.join("tattler.c");
         std::fs::write(&source, TATTLER).expect("written");

@@ -39,7 +39,7 @@ impl WorkspaceFolders {
 /// Asks cargo about a workspace without resolving dependencies. Cargo's standard error goes to
 /// `complaints`.
 pub(super) fn without_dependencies(manifest: &ManifestOptions, complaints: Stdio) -> Result<Metadata, BuildError> {
-    let cargo = Cargo::from_environment();
+    let cargo = Cargo::to_look();
     let mut command = cargo.command("metadata");
     command.args(["--format-version", "1", "--no-deps"]);
     manifest.add_to(&mut command);

@@ -79,7 +79,7 @@ fn stand_in_for(new: Pid, awaited: &libc::sigset_t, before: &libc::sigset_t) -> 
     loop {
         if let Ok(Some((_, status))) = waitpid(Some(new), WaitOptions::NOHANG) {
             if let Some(signal) = status.terminating_signal() {
-                // SAFETY: the calls restore the default action and the mask, and touch no memory of ours.
+                // SAFETY: the calls restore the default action and the mask, and read one set.
                 unsafe {
                     libc::signal(signal, libc::SIG_DFL);
                     libc::raise(signal);

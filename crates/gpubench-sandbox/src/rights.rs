@@ -128,7 +128,8 @@ fn reduce(kept: CapabilitySet, inherited: CapabilitySet) -> rustix::io::Result<(
         set_capabilities(None, wanted)?;
     }
     for one in each(permitted & inherited) {
-        configure_capability_in_ambient_set(one, true)?;
+        // Root hands capabilities over without this. Others may be kept from it.
+        let _ = configure_capability_in_ambient_set(one, true);
     }
     Ok(())
 }

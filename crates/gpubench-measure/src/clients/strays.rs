@@ -2,10 +2,10 @@
 //!
 //! Every role leads a session and a process group, which is killed with it. User code cannot leave
 //! the group if its sandbox is closed. If the sandbox is open, a process can leave. When its parent
-//! dies, it becomes a child of the broker, which has asked the kernel for that and then finds it. The
-//! broker began without children that it had not started
-//! ([`continue_without_foreign_children`](gpubench_sandbox::continue_without_foreign_children)), so it
-//! adopts nobody else's.
+//! dies, it becomes a child of the broker, which has asked the kernel for that and then finds it.
+//!
+//! The broker adopts nobody else's processes: it begins without children that it has not started
+//! ([`continue_without_foreign_children`](gpubench_sandbox::continue_without_foreign_children)).
 
 use std::collections::BTreeSet;
 use std::io;
