@@ -169,6 +169,43 @@ fn commands_that_look_run_nothing_of_the_folder() {
 }
 
 #[test]
+fn links_in_the_target_directory_of_a_folder_lead_nowhere_else() {
+    let hostile = Hostile::new();
+    let run = hostile.run.as_str();
+    let (victim, home) = (hostile.trace(), hostile.folder.join("target/gpubench"));
+    for (link, words) in [
+        ("report.html", &["report", run][..]),
+        ("report.html", &["--load-baseline", run, "--report", "html"]),
+        (
+            "baselines/main.json",
+            &["--load-baseline", run, "--save-baseline", "main"],
+        ),
+        ("baselines", &["--load-baseline", run, "--save-baseline", "main"]),
+    ] {
+        let _ = fs::remove_dir_all(&home);
+        let link = home.join(link);
+        fs::create_dir_all(link.parent().expect("a parent")).expect("a folder");
+        symlink(&victim, &link).expect("a link");
+        let refused = hostile.look(words);
+        assert_eq!(refused.status.code(), Some(2), "{words:?}: {}", text(&refused));
+        assert!(
+            text(&refused).contains("out of the target directory"),
+            "{}",
+            text(&refused)
+        );
+        assert!(victim.symlink_metadata().is_err(), "{words:?}");
+    }
+    // The target directory itself may be elsewhere.
+    let _ = fs::remove_dir_all(hostile.folder.join("target"));
+    let elsewhere = hostile.folder.with_file_name("elsewhere");
+    fs::create_dir(&elsewhere).expect("a folder");
+    symlink(&elsewhere, hostile.folder.join("target")).expect("a link");
+    let written = hostile.look(&["report", run]);
+    assert_eq!(written.status.code(), Some(0), "{}", text(&written));
+    assert!(elsewhere.join("gpubench/report.html").exists());
+}
+
+#[test]
 fn the_configuration_of_another_user_is_not_read() {
     if !rustix::process::geteuid().is_root() {
         return;

@@ -21,9 +21,10 @@ use super::show_config::{ActiveSetting, ActiveSettings};
 use super::{App, GpubenchArguments, UsageError, Verb, foreign, help};
 use crate::config::{
     CaseLayers, CaseSettings, ConfigError, ConfigFile, ConfigWarning, DEFAULT_PROFILE, ForeignFile, Group, Profile,
-    Row, Scope, Source, Values, default_location, is_inside,
+    Row, Scope, Source, Values, default_location,
 };
 use gpubench_diagnostic::{Expected, Failure};
+use gpubench_store::is_inside;
 
 /// Finds the workspace root of a manifest, or of the current folder.
 pub type FindWorkspace<'a> = &'a dyn Fn(Option<&Utf8Path>) -> Option<Utf8PathBuf>;

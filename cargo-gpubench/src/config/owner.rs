@@ -26,9 +26,9 @@ enum Why {
     Unknown,
 }
 
-/// Checks that only this user and the system can write a file: nobody else owns it, or a folder or a
-/// link on the way to it, and not every user can write there. Under `sudo`, its caller counts as this
-/// user.
+/// Checks that only this user and the system can write a file: nobody else owns it, or a folder or
+/// a link on the way to it, and not every user can write there. Under `sudo`, its caller counts as
+/// this user.
 ///
 /// # Errors
 /// Somebody else could have written it.

@@ -1,15 +1,15 @@
-//! Places that a configuration file names.
+//! Whether a path stays in a folder.
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
 /// Returns whether a path stays in a folder, whatever links and `..` it has.
-pub(crate) fn is_inside(path: &Utf8Path, folder: &Utf8Path) -> bool {
+pub fn is_inside(path: &Utf8Path, folder: &Utf8Path) -> bool {
     let (path, folder) = (resolved(path), resolved(folder));
     path.zip(folder).is_some_and(|(path, folder)| path.starts_with(folder))
 }
 
-/// Returns the place that a path leads to. `None` if that depends on what does not exist yet, as with
-/// `..` behind it or a link to it.
+/// Returns the place that a path leads to. `None` if that depends on what does not exist yet, as
+/// with a link to it or `..` after it.
 fn resolved(path: &Utf8Path) -> Option<Utf8PathBuf> {
     let path = camino::absolute_utf8(path).ok()?;
     let exists = |path: &&Utf8Path| path.symlink_metadata().is_ok();
