@@ -188,11 +188,7 @@ fn links_in_the_target_directory_of_a_folder_lead_nowhere_else() {
         symlink(&victim, &link).expect("a link");
         let refused = hostile.look(words);
         assert_eq!(refused.status.code(), Some(2), "{words:?}: {}", text(&refused));
-        assert!(
-            text(&refused).contains("out of the target directory"),
-            "{}",
-            text(&refused)
-        );
+        assert!(text(&refused).contains("a link leads from"), "{}", text(&refused));
         assert!(victim.symlink_metadata().is_err(), "{words:?}");
     }
     // The target directory itself may be elsewhere.

@@ -93,11 +93,13 @@ pub enum StoreError {
         #[source]
         source: serde_json::Error,
     },
-    /// A link in the target directory leads out of it.
-    #[error("a link leads from `{path}` out of the target directory")]
+    /// A link in a folder leads out of it.
+    #[error("a link leads from `{path}` out of `{folder}`")]
     Leaves {
         /// The file.
         path: Utf8PathBuf,
+        /// The folder.
+        folder: Utf8PathBuf,
     },
     /// A file cannot be written. An existing file is unchanged.
     #[error("could not write `{path}`")]

@@ -3,7 +3,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::name::EXTENSION;
-use super::{BaselineName, RunName, StoreError, is_inside};
+use super::{BaselineName, RunName, StoreError, ensure_inside};
 
 /// The folder for stored results, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,10 +43,7 @@ impl Home {
     /// has not chosen where it leads. The target directory itself may be a link.
     fn ensure_inside(&self, path: Utf8PathBuf) -> Result<Utf8PathBuf, StoreError> {
         let target_directory = self.0.as_ref().and_then(|home| home.parent());
-        match target_directory.is_some_and(|directory| is_inside(&path, directory)) {
-            true => Ok(path),
-            false => Err(StoreError::Leaves { path }),
-        }
+        ensure_inside(path, target_directory.unwrap_or(Utf8Path::new("/")))
     }
 
     /// Returns the path of the list of known cases.

@@ -2,10 +2,26 @@
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
+use super::StoreError;
+
 /// Returns whether a path stays in a folder, whatever links and `..` it has.
 pub fn is_inside(path: &Utf8Path, folder: &Utf8Path) -> bool {
     let (path, folder) = (resolved(path), resolved(folder));
     path.zip(folder).is_some_and(|(path, folder)| path.starts_with(folder))
+}
+
+/// Returns the path of a file to write, if it stays in a folder.
+///
+/// # Errors
+/// A link leads out of the folder.
+pub fn ensure_inside(path: Utf8PathBuf, folder: &Utf8Path) -> Result<Utf8PathBuf, StoreError> {
+    match is_inside(&path, folder) {
+        true => Ok(path),
+        false => Err(StoreError::Leaves {
+            path,
+            folder: folder.to_owned(),
+        }),
+    }
 }
 
 /// Returns the place that a path leads to. `None` if that depends on what does not exist yet, as

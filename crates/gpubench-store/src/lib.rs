@@ -36,7 +36,7 @@ pub use contest::contests;
 pub use contradiction::Contradiction;
 pub use error::StoreError;
 pub use home::Home;
-pub use inside::is_inside;
+pub use inside::{ensure_inside, is_inside};
 pub use kept::{Others, Saved, SetupMismatch};
 pub use listing::Listing;
 pub use lock::{Holder, LockError, lock_within};
