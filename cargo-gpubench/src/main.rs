@@ -1,13 +1,14 @@
 //! The `cargo gpubench` command.
 #![forbid(unsafe_code)]
 
-use std::{panic, process};
+use std::{env, panic, process};
 
 use cargo_gpubench::cli::{self, Command, GpubenchArguments, Verb, play};
 use cargo_gpubench::probe::Ending;
 use cargo_gpubench::{broker, calibrate, doctor, history, probe};
-use gpubench_diagnostic::{ExitCode, Failure};
+use gpubench_diagnostic::{ExitCode, Failure, InternalError, SetupMissing};
 use gpubench_report::Output;
+use gpubench_sandbox::{ForeignRights, begin_with_rights_of_caller, continue_without_foreign_children, keep_in_broker};
 
 /// A panic is a bug of the tool. Rust's own exit code for it would look like a failed build.
 fn main() -> process::ExitCode {
@@ -21,6 +22,7 @@ fn main() -> process::ExitCode {
 }
 
 fn run() -> Result<Ending, Failure> {
+    begin_with_rights_of_caller().map_err(refuse_rights)?;
     let verb = cli::parse()?;
     if let Some(played) = play(&verb) {
         return Ok(Ending::Own(played?));
@@ -33,9 +35,26 @@ fn run() -> Result<Ending, Failure> {
     }
 }
 
+/// Such an executable would give its rights to whatever its caller's environment names.
+fn refuse_rights(refused: ForeignRights) -> SetupMissing {
+    let file = env::current_exe().map_or_else(|_| "FILE".to_owned(), |file| file.display().to_string());
+    SetupMissing {
+        what: refused.to_string(),
+        hint: format!(
+            "remove them with `setcap -r {file}` or `chmod ug-s {file}`; to observe processes, run it as root, or \
+             with ambient capabilities of the caller"
+        ),
+    }
+}
+
 fn benchmark(arguments: GpubenchArguments) -> Result<Ending, Failure> {
     arguments.color().apply();
-    let code = match arguments.into_command()? {
+    let command = arguments.into_command()?;
+    keep_in_broker(command.rights()).map_err(InternalError::because("cannot drop capabilities"))?;
+    if command.starts_roles() {
+        continue_without_foreign_children().map_err(InternalError::because("cannot start a process"))?;
+    }
+    let code = match command {
         Command::Probe(options) => return probe::probe(&options),
         Command::Run(options) => broker::run(&options)?,
         Command::Archive(options) => broker::archive(&options)?,

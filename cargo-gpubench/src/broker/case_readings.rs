@@ -7,10 +7,10 @@ use thiserror::Error;
 use super::cases::Case;
 use super::options::RunOptions;
 use crate::build::Built;
-use crate::config::{CaseSettings, InvalidSetting, Modes};
+use crate::config::{CaseSettings, InvalidSetting, Metrics, Modes};
 use gpubench_contract::Method;
-use gpubench_device::Facts;
-use gpubench_diagnostic::{ExitCode, Expected};
+use gpubench_device::{Facts, KernelHost};
+use gpubench_diagnostic::{ExitCode, Expected, print_warning};
 use gpubench_measure::measurement::RunMode;
 
 /// The modes or metrics of a case are invalid.
@@ -59,6 +59,7 @@ pub(super) fn choose_readings(
 ) -> Result<(), ReadingError> {
     let measurement = &options.measurement;
     let flushes = measurement.flushed_bytes(facts) > 0;
+    let mut left_out = None;
     for case in cases {
         let mut libraries = built.libraries.iter().zip(catalogs);
         let library = libraries.find(|(library, _)| library.package == case.package);
@@ -72,11 +73,29 @@ pub(super) fn choose_readings(
         if RunMode::from(options.action).is_timed() {
             case.modes = modes;
             case.metrics = wanted.complete().metric;
+            if case.metrics.counts_instructions() && opens_sandbox_of_archive(options, facts) {
+                case.metrics = Metrics::TIME;
+                left_out.get_or_insert_with(|| case.name());
+            }
         } else {
             case.modes = Modes::only(modes.first());
         }
     }
+    if let Some(case) = left_out {
+        print_warning(&format_args!(
+            "instructions are not counted, of `{case}` for example: kernels of an archive would run without a sandbox, \
+             which only the command line or the environment can allow (hint: `--metric time,instructions`)"
+        ));
+    }
     Ok(())
+}
+
+/// Whether counts would run native kernels of an archive without a sandbox, although neither the
+/// command line nor the environment asks for them. Where sources are built, their build scripts
+/// have run without one already.
+fn opens_sandbox_of_archive(options: &RunOptions, facts: &Facts) -> bool {
+    let are_asked_for = options.measurement.cases.given.metric.is_some();
+    facts.kernels_run_in == KernelHost::Author && options.runs_an_archive() && !are_asked_for
 }
 
 /// Returns the wanted modes, or the default. `None` if calls are to be cold without a flush.

@@ -1,5 +1,7 @@
 //! `cargo gpubench report`: makes a page from stored runs.
 
+use camino::Utf8Path;
+
 use super::options::{JudgingOptions, Verbosity};
 use super::places::PlaceOptions;
 use super::status::status;
@@ -10,7 +12,7 @@ use gpubench_diagnostic::{ExitCode, Failure, print_warning};
 use gpubench_report::{HtmlReport, OutputTarget, address};
 use gpubench_store::compare::{NamedRun, compare};
 use gpubench_store::history::{History, HistoryEntry};
-use gpubench_store::{Home, RunName, StoreError, StoredRun};
+use gpubench_store::{Home, RunName, StoreError, StoredRun, ensure_inside};
 
 /// The options of `cargo gpubench report`.
 #[derive(Clone, Debug)]
@@ -54,7 +56,10 @@ pub fn report(options: &ReportOptions) -> Result<ExitCode, Failure> {
         comparisons: &comparisons,
         history: &earlier_entries(past, &runs, &run),
     };
-    let output = options.output.clone().unwrap_or_else(|| default_page(&options.places));
+    let output = match &options.output {
+        Some(output) => output.clone(),
+        None => default_page(&options.places)?,
+    };
     output.write(&report.page())?;
     if let Some(file) = output.file() {
         status(Verbosity::Normal, "Report", address(file));
@@ -63,9 +68,15 @@ pub fn report(options: &ReportOptions) -> Result<ExitCode, Failure> {
 }
 
 /// Returns the default page of runs; outside a workspace, a file in the current folder.
-fn default_page(places: &PlaceOptions) -> OutputTarget {
-    let page = places.home().ok().and_then(|home| home.page().ok());
-    page.map_or_else(|| "gpubench-report.html".into(), OutputTarget::File)
+///
+/// # Errors
+/// A link leads out of the target directory or the current folder.
+fn default_page(places: &PlaceOptions) -> Result<OutputTarget, StoreError> {
+    let page = match places.home() {
+        Ok(home) => home.page(),
+        Err(_) => ensure_inside("gpubench-report.html".into(), Utf8Path::new(".")),
+    };
+    page.map(OutputTarget::File)
 }
 
 fn load_all(names: &[RunName], home: &Home) -> Result<Vec<(String, StoredRun)>, StoreError> {

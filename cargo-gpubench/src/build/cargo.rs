@@ -28,6 +28,15 @@ impl Cargo {
         }
     }
 
+    /// Returns cargo for commands that only look at a folder: neither that folder nor its parents
+    /// choose the program. Rustup would start any program that their `rust-toolchain.toml` names.
+    pub(super) fn to_look() -> Self {
+        let program = env::var_os("CARGO").or_else(chosen_by_user);
+        Self {
+            program: program.unwrap_or_else(|| OsString::from("cargo")),
+        }
+    }
+
     /// Returns the program's name for messages.
     pub(super) fn program(&self) -> String {
         self.program.to_string_lossy().into_owned()
@@ -80,6 +89,15 @@ pub(super) fn pass_on(mut stderr: impl Read) -> Vec<u8> {
         seen.extend_from_slice(&buffer[..count]);
     }
     seen
+}
+
+/// Returns the cargo that rustup chooses where no folder does. `None` without rustup.
+fn chosen_by_user() -> Option<OsString> {
+    let mut command = Command::new("rustup");
+    command.args(["which", "cargo"]).current_dir("/").stdin(Stdio::null());
+    let answer = command.stderr(Stdio::null()).output().ok()?;
+    let path = String::from_utf8(answer.stdout).ok()?;
+    answer.status.success().then(|| OsString::from(path.trim_end()))
 }
 
 /// Options that become cargo arguments.

@@ -36,7 +36,7 @@ impl WorkspaceFolders {
 
 /// Asks cargo about a workspace without resolving dependencies.
 pub(super) fn without_dependencies(manifest: &ManifestOptions, complaints: Complaints) -> Result<Metadata, BuildError> {
-    let cargo = Cargo::from_environment();
+    let cargo = Cargo::to_look();
     let mut command = cargo.command("metadata");
     command.args(["--format-version", "1", "--no-deps"]);
     manifest.add_to(&mut command);

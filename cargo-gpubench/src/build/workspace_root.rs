@@ -9,7 +9,7 @@ use super::cargo::Cargo;
 /// Returns the workspace root of a manifest or the current folder; `None` without a workspace or
 /// cargo.
 pub fn workspace_root(manifest: Option<&Utf8Path>) -> Option<Utf8PathBuf> {
-    let mut command = Cargo::from_environment().command("locate-project");
+    let mut command = Cargo::to_look().command("locate-project");
     command.args(["--workspace", "--message-format", "plain"]);
     if let Some(manifest) = manifest {
         command.args(["--manifest-path", manifest.as_str()]);

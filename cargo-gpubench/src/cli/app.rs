@@ -119,7 +119,9 @@ pub fn parse() -> Result<Verb, Failure> {
             verb,
             unknown_variables,
             warnings,
+            foreign_file,
         }) => {
+            foreign_file.iter().for_each(|file| print_warning(file));
             unknown_variables.iter().for_each(|variable| print_warning(variable));
             warnings.iter().for_each(|warning| print_warning(warning));
             Ok(verb)

@@ -30,6 +30,7 @@ use crate::doctor::DoctorOptions;
 use crate::history::TrendOptions;
 use crate::probe::ProbeOptions;
 use gpubench_report::Color;
+use gpubench_sandbox::Rights;
 
 /// The options of `cargo gpubench`, from the command line, the environment and the configuration.
 #[derive(Debug, Args)]
@@ -180,6 +181,33 @@ pub enum Command {
     History(TrendOptions),
     /// A page about stored runs.
     Report(ReportOptions),
+}
+
+impl Command {
+    /// Whether the command starts processes that run code of others, and ends what they leave.
+    pub fn starts_roles(&self) -> bool {
+        matches!(
+            self,
+            Command::Run(_) | Command::Archive(_) | Command::Emit(_) | Command::Calibrate(_)
+        )
+    }
+
+    /// Returns what the command needs capabilities for, if its caller has some.
+    pub fn rights(&self) -> Rights {
+        match self {
+            Command::Probe(_) => Rights::Observe,
+            Command::Run(options) => options.rights(),
+            Command::Doctor(_) => Rights::Observe,
+            Command::Archive(_)
+            | Command::Compare(_)
+            | Command::Emit(_)
+            | Command::Calibrate(_)
+            | Command::Print(..)
+            | Command::Manual(_)
+            | Command::History(_)
+            | Command::Report(_) => Rights::None,
+        }
+    }
 }
 
 const MORE: &str = "FILTERS are regular expressions for case names. `--help` shows every option.";

@@ -1,19 +1,22 @@
 //! The values that the environment and a profile set: the texts, and the values that clap parses
 //! from them.
 
+use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::error::Error;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
 use regex::Regex;
 
 use super::UsageError;
 use super::environment::{Environment, variable_of};
+use crate::broker::options::PageTarget;
 use crate::config::{ConfigError, ConfigValue, LayeredValue, Profile, Row, Scope, Setting, Source, Switch};
 use gpubench_diagnostic::in_backticks;
 use gpubench_report::OutputTarget;
+use gpubench_store::RunName;
 
 /// The option whose values are always regular expressions in a configuration.
 const SKIP: &str = "skip";
@@ -93,14 +96,8 @@ pub(super) fn of_profile(
         let (Some(setting), Some(option)) = (profile.settings.get(&key), option) else {
             continue;
         };
-        let mut texts = texts_for(option, &key, setting)?;
-        if matches!(
-            option.get_value_hint(),
-            ValueHint::AnyPath | ValueHint::FilePath | ValueHint::DirPath
-        ) {
-            let paths = texts.iter_mut().filter(|text| *text != OutputTarget::STANDARD_OUTPUT);
-            paths.for_each(|text| *text = root.join(&*text).into_string());
-        }
+        let texts = texts_for(option, &key, setting)?;
+        let texts: Vec<_> = texts.iter().map(|text| from_root(option, text, root)).collect();
         let expressions = texts.iter().filter(|_| key == SKIP);
         let readable = expressions.map(|text| Regex::new(text)).find_map(Result::err);
         let values = readable.map_or_else(|| read(option, &texts), |error| Err(error.into()));
@@ -116,6 +113,52 @@ pub(super) fn of_profile(
         layered.insert(row.id.to_owned(), LayeredValue { texts, values, source });
     }
     Ok(layered)
+}
+
+/// Returns the text of a value, with relative paths from `root` on.
+fn from_root(option: &Arg, text: &str, root: &Utf8Path) -> String {
+    let named = option.get_value_parser().type_id();
+    let is_path = match option.get_value_hint() {
+        _ if named == TypeId::of::<RunName>() => matches!(text.parse(), Ok(RunName::File(_))),
+        ValueHint::AnyPath | ValueHint::FilePath | ValueHint::DirPath => true,
+        _ => false,
+    };
+    let (before, path) = match text.split_once('=') {
+        Some((kind, path)) if named == TypeId::of::<PageTarget>() => (format!("{kind}="), path),
+        _ if is_path => (String::new(), text),
+        _ => return text.to_owned(),
+    };
+    match path {
+        OutputTarget::STANDARD_OUTPUT => text.to_owned(),
+        path => format!("{before}{}", root.join(path)),
+    }
+}
+
+/// Returns the files that a value names, whatever its type.
+pub(super) fn files_of(layered: &LayeredValue, id: &str) -> Vec<Utf8PathBuf> {
+    fn each<T: Clone + Send + Sync + 'static>(
+        layered: &LayeredValue,
+        id: &str,
+        file_of: fn(&T) -> Option<&Utf8Path>,
+    ) -> Vec<Utf8PathBuf> {
+        // An error means that the values have another type.
+        let values = layered.values.try_get_many::<T>(id).ok().flatten();
+        let files = values.into_iter().flatten().filter_map(file_of);
+        files.map(Utf8Path::to_owned).collect()
+    }
+    [
+        each::<OutputTarget>(layered, id, OutputTarget::file),
+        each::<PageTarget>(layered, id, |page| match page {
+            PageTarget::OutputTarget(target) => target.file(),
+            PageTarget::TargetDirectory => None,
+        }),
+        each::<RunName>(layered, id, |name| match name {
+            RunName::File(file) => Some(file),
+            RunName::Baseline(_) => None,
+        }),
+        each::<Utf8PathBuf>(layered, id, |file| Some(file)),
+    ]
+    .concat()
 }
 
 fn texts_for(option: &Arg, key: &str, setting: &Setting) -> Result<Vec<String>, ConfigError> {

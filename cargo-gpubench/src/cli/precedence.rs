@@ -12,7 +12,7 @@ use clap::{Arg, Command, FromArgMatches};
 use super::app::{GPUBENCH, described};
 use super::environment::{Environment, variable_of};
 use super::gpubench::rows_of;
-use super::layered_value::{is_flag, of_environment, of_profile};
+use super::layered_value::{files_of, is_flag, of_environment, of_profile};
 use super::observer::take_profiler_arguments;
 use super::repeated::repeated;
 use super::selection::names;
@@ -20,10 +20,11 @@ use super::settings::RunArguments;
 use super::show_config::{ActiveSetting, ActiveSettings};
 use super::{App, GpubenchArguments, UsageError, Verb, foreign, help};
 use crate::config::{
-    CaseLayers, CaseSettings, ConfigError, ConfigFile, ConfigWarning, DEFAULT_PROFILE, Group, Profile, Row, Scope,
-    Source, Values, default_location,
+    CaseLayers, CaseSettings, ConfigError, ConfigFile, ConfigWarning, DEFAULT_PROFILE, ForeignFile, Group, Profile,
+    Row, Scope, Source, Values, default_location,
 };
 use gpubench_diagnostic::{Expected, Failure};
+use gpubench_store::is_inside;
 
 /// Finds the workspace root of a manifest, or of the current folder.
 pub type FindWorkspace<'a> = &'a dyn Fn(Option<&Utf8Path>) -> Option<Utf8PathBuf>;
@@ -37,6 +38,8 @@ pub struct Resolved {
     pub unknown_variables: Vec<String>,
     /// Warnings about configuration entries without effect.
     pub warnings: Vec<ConfigWarning>,
+    /// A configuration that is not read.
+    pub foreign_file: Option<ForeignFile>,
 }
 
 /// The reason why there are no settings.
@@ -82,6 +85,7 @@ pub fn resolve(
             verb: App::from_arg_matches(&given).map_err(Unresolved::CommandLine)?.verb,
             unknown_variables: Vec::new(),
             warnings: Vec::new(),
+            foreign_file: None,
         });
     };
     if let Some((help::HELP, asked)) = line.subcommand() {
@@ -113,12 +117,17 @@ pub fn resolve(
     };
     let profile_name = text("profile").unwrap_or(DEFAULT_PROFILE.to_owned());
     let file = match text("config_file") {
-        Some(file) => Some(Utf8PathBuf::from(file)),
+        Some(file) => Ok(Some(Utf8PathBuf::from(file))),
         None => {
             let manifest = text("manifest_path").map(Utf8PathBuf::from);
-            let file = find_workspace(manifest.as_deref()).and_then(|root| default_location(&root));
-            file.map(|file| seen_from_here(&file))
+            let file = find_workspace(manifest.as_deref()).map(|root| default_location(&root));
+            file.unwrap_or(Ok(None))
+                .map(|file| file.map(|file| seen_from_here(&file)))
         }
+    };
+    let (file, foreign_file) = match file {
+        Ok(file) => (file, None),
+        Err(foreign) => (None, Some(foreign)),
     };
     let configuration = match &file {
         Some(file) => ConfigFile::read(file, &rows)?,
@@ -131,6 +140,8 @@ pub fn resolve(
         values.add_layer(of_profile(command, &rows_of(name), &profile, &configuration.root)?);
     }
     drop_contradicted(&mut run, gpubench);
+    let used = below.as_ref().map_or(&run, |(_, values)| values);
+    refuse_places_outside(used, &configuration.root)?;
     let active_settings = ActiveSettings {
         profile: profile_name,
         file,
@@ -148,6 +159,7 @@ pub fn resolve(
         verb: Verb::Gpubench(Box::new(arguments)),
         unknown_variables: environment.unknown(gpubench),
         warnings: configuration.warnings,
+        foreign_file,
     })
 }
 
@@ -265,6 +277,25 @@ fn seen_from_here(file: &Utf8Path) -> Utf8PathBuf {
     let short = here.and_then(|here| file.as_std_path().strip_prefix(here).ok().map(ToOwned::to_owned));
     let short = short.and_then(|short| Utf8PathBuf::from_path_buf(short).ok());
     short.unwrap_or_else(|| file.to_owned())
+}
+
+/// Refuses the files that a profile names outside of the folder of its configuration. Who checks
+/// out a folder has not chosen what is written elsewhere.
+fn refuse_places_outside(used: &Values<'_>, root: &Utf8Path) -> Result<(), ConfigError> {
+    for (id, layered) in &used.layered {
+        let (Some(_), Source::Profile { place, .. }) = (used.layered(id), &layered.source) else {
+            continue;
+        };
+        if let Some(outside) = files_of(layered, id).into_iter().find(|file| !is_inside(file, root)) {
+            return Err(ConfigError::Outside {
+                place: place.clone(),
+                key: id.replace('_', "-"),
+                file: outside,
+                folder: root.to_owned(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Removes values that conflict with an option of higher precedence: `-v` on the command line

@@ -122,7 +122,7 @@ settings! {
         /// `nsys profile --trace=cuda,nvtx cargo gpubench --nvtx …` then shows which kernels belong
         /// to which case and window. A profiler slows calls down.
         #[arg(long)]
-        nvtx: bool => Profile "--nvtx --exact add1";
+        nvtx: bool => Line "--nvtx --exact add1";
 
         /// Accepted and ignored: libtest and criterion require it
         #[arg(long, hide = true)]
@@ -610,7 +610,7 @@ settings! {
         /// `CUDA_PATH`, the toolkits in `/usr/local`, the loader's path, Python's `nvidia`
         /// packages.
         #[arg(long, value_name = "PATH")]
-        nvrtc: Option<PathBuf> => Profile "--nvrtc /usr/local/cuda";
+        nvrtc: Option<PathBuf> => Line "--nvrtc /usr/local/cuda";
 
         /// Compile GPU kernels that NVRTC cannot compile with this nvcc
         ///
@@ -619,7 +619,7 @@ settings! {
         /// are searched in order: `NVCC`, the folder of the NVRTC that `--nvrtc` names, `PATH`,
         /// toolkits, Python's packages.
         #[arg(long, value_name = "PATH")]
-        nvcc: Option<PathBuf> => Profile "--nvcc /usr/local/cuda/bin/nvcc";
+        nvcc: Option<PathBuf> => Line "--nvcc /usr/local/cuda/bin/nvcc";
     }
 }
 

@@ -101,6 +101,18 @@ pub enum ConfigError {
         /// The other profiles of the circle.
         by_way_of: Vec<String>,
     },
+    /// A setting names a file that is not in the folder of the configuration.
+    #[error("{place}: `{key}` names `{file}`, which is outside of `{folder}`")]
+    Outside {
+        /// The position.
+        place: ConfigLine,
+        /// The key.
+        key: String,
+        /// The file, with its links and parents as written.
+        file: Utf8PathBuf,
+        /// The folder.
+        folder: Utf8PathBuf,
+    },
     /// The file requires a newer version.
     #[error("{place}: the configuration needs `cargo gpubench` {wanted} or later; this is {ours}")]
     OlderTool {
@@ -153,6 +165,10 @@ impl Expected for ConfigError {
             Self::FilterMissing {
                 similar: Some(similar), ..
             } => Some(format!("did you mean `filter` instead of `{similar}`?")),
+            Self::Outside { key, .. } => Some(format!(
+                "a configuration names files in its own folder; set `GPUBENCH_{}` or `--{key}` instead",
+                key.to_uppercase().replace('-', "_")
+            )),
             Self::Unreadable { .. } => Some("`--config-file` names another file".to_owned()),
             Self::OlderTool { .. } => Some("install a newer `cargo-gpubench`, or lower `gpubench-version`".to_owned()),
             _ => None,
@@ -182,7 +198,7 @@ pub enum Ineffective {
         closest: Option<String>,
     },
     /// The key is an option of the command line only.
-    #[error("has no effect here: only the command line can set it")]
+    #[error("has no effect here: only the command line and the environment can set it")]
     CommandLineOnly,
     /// The key is a setting of a profile, but is outside of profiles.
     #[error("has no effect here (hint: move it to `[profile.default]` or another profile)")]

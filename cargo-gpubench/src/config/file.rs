@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use toml::Spanned;
@@ -10,6 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::error::Ineffective;
 use super::line::Text;
+use super::owner::{ForeignFile, require_own};
 use super::profile::ProfileTable;
 use super::{ConfigError, ConfigWarning, Row, Scope};
 use gpubench_diagnostic::{closest, read_text_at_most};
@@ -36,20 +36,19 @@ pub struct ConfigFile {
 }
 
 /// Returns the configuration file of a workspace, if it has one.
-pub fn default_location(workspace: &Utf8Path) -> Option<Utf8PathBuf> {
-    Some(workspace.join(DEFAULT_FILE)).filter(|file| file.is_file())
+///
+/// # Errors
+/// Somebody else could have written it.
+pub fn default_location(workspace: &Utf8Path) -> Result<Option<Utf8PathBuf>, ForeignFile> {
+    let file = Some(workspace.join(DEFAULT_FILE)).filter(|file| file.is_file());
+    file.map(|file| require_own(&file).map(|()| file)).transpose()
 }
 
 /// Returns the closest folder with a configuration, from `folder` upwards, for machines where cargo
-/// cannot name the workspace. Ignores files of other users except root, because a configuration
-/// names files to write and libraries to load.
+/// cannot name the workspace. Skips files that somebody else could have written.
 pub fn folder_with_configuration(folder: &Utf8Path) -> Option<Utf8PathBuf> {
-    let ours = |file: &Utf8PathBuf| {
-        let owner = file.metadata().map(|metadata| metadata.uid());
-        owner.is_ok_and(|owner| owner == 0 || owner == rustix::process::geteuid().as_raw())
-    };
     let mut folders = folder.ancestors();
-    let found = folders.find(|folder| default_location(folder).is_some_and(|file| ours(&file)));
+    let found = folders.find(|folder| matches!(default_location(folder), Ok(Some(_))));
     found.map(Utf8Path::to_owned)
 }
 

@@ -2,7 +2,7 @@
 
 use regex::Regex;
 
-use super::{CaseSettings, CompleteSettings, ConfigLine};
+use super::{CaseSettings, CompleteSettings, ConfigLine, Metrics};
 use gpubench_diagnostic::{closest, suggestion};
 
 /// The settings for cases from all sources except packages, in the order of precedence.
@@ -50,6 +50,13 @@ impl CaseLayers {
             .fold(self.given, |settings, other| settings.over(other.settings))
             .over(self.profile)
             .over(package)
+    }
+
+    /// Returns whether any layer asks for more than times.
+    pub fn count(&self) -> bool {
+        let overrides = self.overrides.iter().map(|other| &other.settings);
+        let mut layers = [&self.given, &self.profile].into_iter().chain(overrides);
+        layers.any(|settings| settings.metric.is_some_and(|metric| metric != Metrics::TIME))
     }
 
     /// Returns the values for every case, without overrides.

@@ -7,8 +7,8 @@ use crate::perf::{Records, Watched, Watchpoint, uprobe_source};
 use crate::{Assembler, AttachType, BpfError, KernelTypes, Link, Moment, ProbePoint, Program, ProgramKind, Register};
 
 /// How to get the rights that the kernel asks for.
-pub(crate) const HOW_TO_GET_RIGHTS: &str = "run it as root, or give the program the rights with `setcap \
-     cap_bpf,cap_perfmon,cap_sys_ptrace+ep`; a container also needs a seccomp profile that allows `bpf` and \
+pub(crate) const HOW_TO_GET_RIGHTS: &str = "run it as root, or with `CAP_BPF`, `CAP_PERFMON` and \
+     `CAP_SYS_PTRACE` as ambient capabilities of its caller; a container also needs a seccomp profile that allows `bpf` and \
      `perf_event_open`";
 
 /// How much can be seen, from most to least.

@@ -12,19 +12,23 @@ mod confinement;
 mod descriptors;
 mod files;
 mod limits;
+mod lineage;
 mod printing;
 mod process;
 mod program;
+mod rights;
 mod role;
 mod sandbox;
 mod session;
 
 pub use confinement::Confinement;
 pub use files::{FileClosing, landlock_abi};
+pub use lineage::continue_without_foreign_children;
 pub use process::{
     RoleError, Runs, give_up, give_up_to_clean_up, hide_from_others, take_standard_input, take_standard_output,
 };
 pub use program::this_program;
+pub use rights::{ForeignRights, Rights, begin_with_rights_of_caller, give_up_capabilities, keep_in_broker};
 pub use role::ConfinedRole;
 pub use sandbox::Sandbox;
-pub use session::{confine_compiler, in_own_session};
+pub use session::{confine, confine_compiler, in_own_session};

@@ -5,11 +5,10 @@ use std::path::Path;
 
 use rustix::io::Errno;
 use rustix::process::Pid;
-use rustix::thread::{CapabilitySet, CapabilitySets};
 
 use crate::calls::Calls;
 use crate::role::ConfinedRole;
-use crate::{Confinement, calls, descriptors, files, limits, session};
+use crate::{Confinement, calls, descriptors, files, limits, rights, session};
 
 /// A sandbox that is not yet closed. A part that cannot be closed does not stop the process. It is
 /// reported and lowers the grade of the result.
@@ -36,7 +35,9 @@ impl Sandbox {
             sandbox.note("its child processes may outlive it", session::end_group_with_this());
         }
         sandbox.note("cannot close inherited descriptors", descriptors::close_all_but(kept));
-        sandbox.note("cannot drop capabilities", give_up_capabilities());
+        // Without capabilities, root cannot open the memory of a process that is not dumpable, nor
+        // load a kernel module.
+        sandbox.note("cannot drop capabilities", rights::give_up_capabilities());
         sandbox.note(
             "cannot limit memory and files",
             limits::limit_file_length(rules.longest_file).and_then(|()| limits::limit_memory(rules.share_of_memory)),
@@ -76,17 +77,6 @@ impl Sandbox {
     fn note(&mut self, what: &str, outcome: Result<(), Errno>) {
         self.gaps.extend(outcome.err().map(|error| format!("{what}: {error}")));
     }
-}
-
-/// Without capabilities, root cannot open the memory of a process that is not dumpable, nor load a
-/// kernel module.
-fn give_up_capabilities() -> rustix::io::Result<()> {
-    let none = CapabilitySets {
-        effective: CapabilitySet::empty(),
-        permitted: CapabilitySet::empty(),
-        inheritable: CapabilitySet::empty(),
-    };
-    rustix::thread::set_capabilities(None, none)
 }
 
 fn memory_can_be_opened(process: Pid) -> bool {

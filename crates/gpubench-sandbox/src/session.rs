@@ -7,6 +7,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::rights::{Rights, keep_only};
 use crate::role::ConfinedRole;
 
 use crate::{descriptors, files, limits};
@@ -21,8 +22,21 @@ pub fn in_own_session(command: &mut Command) -> &mut Command {
     unsafe { command.pre_exec(|| Ok(rustix::process::setsid().map(drop)?)) }
 }
 
-/// Confines a compiler: it leads a session, gains no privileges, has limits of memory and files,
-/// writes to `private` and reads what comes with the system, `toolkits` and `private`.
+/// Makes the process lead a session, keep at most the capabilities for `rights`, and gain none.
+pub fn confine(command: &mut Command, rights: Rights) -> &mut Command {
+    in_own_session(command);
+    // SAFETY: between fork and exec it makes system calls and touches no memory.
+    unsafe { command.pre_exec(move || Ok(gain_nothing(rights)?)) }
+}
+
+fn gain_nothing(rights: Rights) -> rustix::io::Result<()> {
+    rustix::thread::set_no_new_privs(true)?;
+    keep_only(rights)
+}
+
+/// Confines a compiler: it leads a session, gains no privileges, has no capability but the one to
+/// read files, has limits of memory and files, writes to `private` and reads what comes with the
+/// system, `toolkits` and `private`.
 ///
 /// # Errors
 /// If the operating system refuses. A kernel without Landlock is no error: then files are not
@@ -38,7 +52,7 @@ pub fn confine_compiler<'a>(
     // SAFETY: between fork and exec it makes system calls with memory that was allocated before.
     Ok(unsafe {
         command.pre_exec(move || {
-            rustix::thread::set_no_new_privs(true)?;
+            gain_nothing(Rights::ReadFiles)?;
             limits::limit_file_length(rules.longest_file)?;
             limits::limit_memory(rules.share_of_memory)?;
             // Without it the system chooses by itself which process ends.
@@ -137,6 +151,36 @@ mod tests {
         assert_leads(in_own_session(&mut Command::new("sh")));
         let folder = tempfile::tempdir().unwrap();
         assert_leads(confine_compiler(&mut Command::new("sh"), folder.path(), &[]).unwrap());
+    }
+
+    /// Returns the capabilities of a process, one set after another.
+    fn capabilities_of(command: &mut Command) -> Vec<u64> {
+        let script = "sed -n 's/^Cap[IPEBA][a-z]*:.//p' /proc/self/status";
+        let output = command.args(["-c", script]).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines().map(|set| u64::from_str_radix(set, 16).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_process_keeps_no_capability_that_its_work_does_not_need() {
+        let own = capabilities_of(&mut Command::new("sh"));
+        let [_, permitted, ..] = own[..] else { panic!("{own:?}") };
+        for (rights, most) in [
+            (Rights::None, 0),
+            (Rights::ReadFiles, 1 << 2),
+            (Rights::CountOnGpu, 1 << 2 | 1 << 21 | 1 << 38),
+            (Rights::LockClocks, 1 << 1 | 1 << 21),
+        ] {
+            let kept = permitted & most;
+            assert_eq!(
+                capabilities_of(confine(&mut Command::new("sh"), rights))[..3],
+                [kept; 3],
+                "{rights:?}"
+            );
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let compiler = capabilities_of(confine_compiler(&mut Command::new("sh"), folder.path(), &[]).unwrap());
+        assert_eq!(compiler[..3], [permitted & 1 << 2; 3]);
     }
 
     #[test]

@@ -93,6 +93,14 @@ pub enum StoreError {
         #[source]
         source: serde_json::Error,
     },
+    /// A link in a folder leads out of it.
+    #[error("a link leads from `{path}` out of `{folder}`")]
+    Leaves {
+        /// The file.
+        path: Utf8PathBuf,
+        /// The folder.
+        folder: Utf8PathBuf,
+    },
     /// A file cannot be written. An existing file is unchanged.
     #[error("could not write `{path}`")]
     NotWritten {
@@ -217,6 +225,7 @@ impl Expected for StoreError {
             StoreError::NotWritten { source, .. } if source.kind() == io::ErrorKind::WouldBlock => {
                 Some("wait for that process or, if it hangs, end it; then run again".to_owned())
             }
+            StoreError::Leaves { .. } => Some("remove the link, or name the file that is meant".to_owned()),
             StoreError::Unreadable { .. } | StoreError::NotWritten { .. } => None,
         }
     }

@@ -3,7 +3,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::name::EXTENSION;
-use super::{BaselineName, RunName, StoreError};
+use super::{BaselineName, RunName, StoreError, ensure_inside};
 
 /// The folder for stored results, if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,10 +31,19 @@ impl Home {
     /// Returns the default path of the HTML report.
     ///
     /// # Errors
-    /// There is no folder for stored results.
+    /// There is no folder for stored results, or a link leads out of it.
     pub fn page(&self) -> Result<Utf8PathBuf, StoreError> {
         let no_folder = || StoreError::no_folder("the report", "choose a file with `--report html=FILE`".to_owned());
-        self.folder("report.html").ok_or_else(no_folder)
+        self.folder("report.html")
+            .ok_or_else(no_folder)
+            .and_then(|page| self.ensure_inside(page))
+    }
+
+    /// Checks that no link in the target directory leads out of it: who has checked out a folder
+    /// has not chosen where it leads. The target directory itself may be a link.
+    fn ensure_inside(&self, path: Utf8PathBuf) -> Result<Utf8PathBuf, StoreError> {
+        let target_directory = self.0.as_ref().and_then(|home| home.parent());
+        ensure_inside(path, target_directory.unwrap_or(Utf8Path::new("/")))
     }
 
     /// Returns the path of the list of known cases.
@@ -67,10 +76,8 @@ impl Home {
     fn file_of(&self, name: &BaselineName) -> Result<Utf8PathBuf, StoreError> {
         let instead = format!("use a file instead, as in `./{name}.json`");
         let no_folder = || StoreError::no_folder(&format!("the baseline `{name}`"), instead);
-        Ok(self
-            .baselines()
-            .ok_or_else(no_folder)?
-            .join(format!("{name}.{EXTENSION}")))
+        let folder = self.baselines().ok_or_else(no_folder)?;
+        self.ensure_inside(folder.join(format!("{name}.{EXTENSION}")))
     }
 
     /// Returns the path of a run to read: a baseline or, if there is none, a file of that name.

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use super::{
-    DeviceOptions, LibrarySource, Listener, MeasurementOptions, ObserverChoice, OutputOptions, PageTarget,
-    ResultOptions,
+    Audit, DeviceOptions, LibrarySource, Listener, MeasurementOptions, ObserverChoice, OpponentSource, OutputOptions,
+    PageTarget, ResultOptions,
 };
 use crate::broker::cases::CaseSelection;
 use gpubench_measure::measurement::RunMode;
 use gpubench_report::OutputTarget;
+use gpubench_sandbox::Rights;
 
 /// The options of a run.
 #[derive(Clone, Debug)]
@@ -42,6 +43,22 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
+    /// Returns what the run needs capabilities for, if its caller has some.
+    pub fn rights(&self) -> Rights {
+        let profiles = matches!(self.observer, Some(ObserverChoice::Profiler(..)));
+        match self.measurement.audit {
+            Audit::Made => Rights::Observe,
+            Audit::Left if profiles || self.measurement.cases.count() => Rights::CountOnGpu,
+            Audit::Left => Rights::None,
+        }
+    }
+
+    /// Whether libraries come from an archive, whose author may be anybody.
+    pub fn runs_an_archive(&self) -> bool {
+        let against = &self.results.against;
+        matches!(self.libraries, LibrarySource::Archive { .. }) || matches!(against, Some(OpponentSource::Archive(_)))
+    }
+
     /// Returns whether an export or a page uses standard output, so that the table goes elsewhere.
     pub fn gives_standard_output_away(&self) -> bool {
         let page = self.results.page == Some(PageTarget::OutputTarget(OutputTarget::StandardOutput));

@@ -94,6 +94,64 @@ fn the_command_line_overrides_the_archive_of_a_profile() {
     );
 }
 
+#[test]
+fn a_configuration_names_no_file_outside_of_its_folder() {
+    for (key, value) in [
+        ("export-json", "/a.json"),
+        ("export-csv", "../a.csv"),
+        ("export-markdown", "new/../../a.md"),
+        ("export-junit", "link/a.xml"),
+        ("report", "html=/a.html"),
+        ("save-baseline", "/a.json"),
+        ("baseline", "../b.json"),
+        ("baseline-lenient", "../a.json"),
+        ("history-dir", "/"),
+        ("against-archive", "../a.tar.gz"),
+    ] {
+        let workspace = Workspace::with(&format!("[profile.default]\n{key} = '{value}'\n"));
+        std::os::unix::fs::symlink("/", workspace.root().join("link")).expect("a link");
+        let refused = refusal(workspace.resolve(&[], &[]));
+        assert!(
+            refused.contains(&format!("`{key}` names `")) && refused.contains("is outside of"),
+            "{refused}"
+        );
+        // The command line and the environment say where files are.
+        let option = format!("--{key}={value}");
+        workspace.resolve(&[&option], &[]).expect("it is given");
+        let variable = format!("GPUBENCH_{}", key.to_uppercase().replace('-', "_"));
+        workspace.resolve(&[], &[(&variable, value)]).expect("it is given");
+        // Other commands do not use the setting, and show it.
+        workspace.resolve(&["show-config"], &[]).expect("it only shows");
+        workspace.resolve(&["doctor"], &[]).expect("it does not use it");
+    }
+}
+
+#[test]
+fn a_configuration_names_neither_programs_nor_libraries() {
+    let text = "[profile.default]\nnvcc = './evil'\nnvrtc = './evil.so'\nnvtx = true\n";
+    let workspace = Workspace::with(text);
+    for command in [
+        &[][..],
+        &["doctor"],
+        &["emit", "--ptx"],
+        &["archive", "--archive-file", "a.tar.gz"],
+    ] {
+        let resolved = workspace.resolve(command, &[]).expect("it makes sense");
+        let warnings: Vec<_> = resolved.warnings.iter().map(ToString::to_string).collect();
+        assert_eq!(warnings.len(), 3, "{warnings:?}");
+        assert!(
+            warnings
+                .iter()
+                .all(|warning| warning.contains("only the command line and the environment")),
+            "{warnings:?}"
+        );
+    }
+    let options = workspace.options(&[], &[("GPUBENCH_NVCC", "/usr/bin/nvcc")]);
+    assert!(!options.nvtx);
+    assert_eq!(options.device.compilers.nvcc.as_deref(), Some("/usr/bin/nvcc".as_ref()));
+    assert_eq!(options.device.compilers.nvrtc, None);
+}
+
 fn timeout(options: &RunOptions, package: CaseSettings) -> TimeLimit {
     let names = CaseNames {
         name: "sums::n=1",
@@ -248,7 +306,7 @@ fn a_value_equal_to_the_built_in_one_still_overrides_lower_layers() {
 fn a_profile_sets_options_of_every_kind() {
     let workspace = Workspace::with(
         "gpubench-version = '0.1'\n[profile.ci]\ndevice = 'cpu'\nthreads = 2\nfail-fast = true\nno-capture = true\n\
-         message-format = 'json'\ntarget-cv = '0.5%'\nflush-bytes = 0\nexport-csv = 'out/a.csv'\nexport-json = '/b.json'\n\
+         message-format = 'json'\ntarget-cv = '0.5%'\nflush-bytes = 0\nexport-csv = 'out/a.csv'\nexport-json = 'b.json'\n\
          skip = ['slow', 'flaky']\naxis = 'n=1,2'\nquiet = true\n",
     );
     let options = workspace.options(&["-P", "ci"], &[]);
@@ -269,13 +327,10 @@ fn a_profile_sets_options_of_every_kind() {
         .iter()
         .map(|export| (export.format, export.outlet.file()))
         .collect();
-    let own = workspace.root().join("out/a.csv");
+    let [json, csv] = ["b.json", "out/a.csv"].map(|file| workspace.root().join(file));
     assert_eq!(
         exports,
-        [
-            (ExportFormat::Json, Some("/b.json".into())),
-            (ExportFormat::Csv, Some(&*own))
-        ]
+        [(ExportFormat::Json, Some(&*json)), (ExportFormat::Csv, Some(&*csv))]
     );
     assert_eq!(options.cases.axes.len(), 1);
     let names = format!("{:?}", options.cases.names);

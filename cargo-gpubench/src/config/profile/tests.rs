@@ -107,7 +107,7 @@ fn unknown_keys_are_warnings_with_a_line_and_the_closest_key() {
         warnings,
         [
             "gpubench.toml:1: the key `colour` is unknown and has no effect",
-            "gpubench.toml:4: the key `list` has no effect here: only the command line can set it",
+            "gpubench.toml:4: the key `list` has no effect here: only the command line and the environment can set it",
             "gpubench.toml:7: the key `max-sample` is unknown and has no effect (hint: did you mean `max-samples`?)",
             "gpubench.toml:3: the key `timeot` is unknown and has no effect (hint: did you mean `timeout`?)",
         ]

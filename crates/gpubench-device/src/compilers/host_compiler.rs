@@ -2,11 +2,12 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use gpubench_contract::units::size;
 use gpubench_harness::shim::{OPTIONAL_OPTIONS, REQUIRED_OPTIONS, SHIM, SILENCED_WARNINGS};
+use gpubench_sandbox::{Rights, confine};
 
 use super::alignment::alignment_first;
 use super::cache_file::{is_intact, keep};
@@ -59,7 +60,7 @@ impl HostCompiler {
             tried: program.display().to_string(),
             source,
         };
-        let version = Command::new(&program).arg("--version").output().map_err(missing)?;
+        let version = confined(&program, &["--version"]).map_err(missing)?;
         if !version.status.success() {
             return Err(missing(io::Error::other(format!(
                 "`--version` failed: {}",
@@ -328,7 +329,7 @@ fn find_program() -> PathBuf {
 
 /// Returns the folders in which a compiler searches its own programs and libraries.
 fn search_folders(program: &Path) -> Vec<PathBuf> {
-    let answer = Command::new(program).arg("-print-search-dirs").output();
+    let answer = confined(program, &["-print-search-dirs"]);
     let text = answer.map(|answer| String::from_utf8_lossy(&answer.stdout).into_owned());
     let text = text.unwrap_or_default();
     let lists = text.lines().filter_map(|line| line.split_once(": "));
@@ -345,13 +346,15 @@ fn found_on_path(program: &Path) -> PathBuf {
     found.unwrap_or_else(|| program.to_owned())
 }
 
+/// Runs the compiler with the rights that it has when it compiles.
+fn confined(program: &Path, options: &[&str]) -> io::Result<Output> {
+    confine(Command::new(program).args(options), Rights::ReadFiles).output()
+}
+
 fn understood_options(program: &Path) -> io::Result<Vec<&'static str>> {
     let understands = |options: &[&str]| {
-        let mut command = Command::new(program);
-        command
-            .args(options)
-            .args(["-Werror", "-x", "c++", "-E", "/dev/null", "-o", "/dev/null"]);
-        command.output().map(|output| output.status.success())
+        let nothing = ["-Werror", "-x", "c++", "-E", "/dev/null", "-o", "/dev/null"];
+        confined(program, &[options, &nothing].concat()).map(|output| output.status.success())
     };
     if understands(OPTIONAL_OPTIONS)? {
         return Ok(OPTIONAL_OPTIONS.to_vec());

@@ -10,7 +10,7 @@ use super::role::{Output, RoleName};
 use super::strays::Registered;
 use gpubench_device::Launcher;
 use gpubench_protocol::wire::Channel;
-use gpubench_sandbox::{in_own_session, this_program};
+use gpubench_sandbox::{Rights, confine, this_program};
 
 /// The name of roles in lists of processes.
 pub(crate) const PROGRAM: &str = "cargo-gpubench";
@@ -95,7 +95,7 @@ fn command_for(role: RoleName, environment: RoleEnvironment<'_>) -> std::io::Res
         .arg(role.verb())
         // Kernels that load at their first launch could load while their stream waits for *go*.
         .env("CUDA_MODULE_LOADING", "EAGER");
-    in_own_session(&mut command);
+    confine(&mut command, rights_of(role));
     remove_run_variables(&mut command);
     if !library_path.is_empty() {
         command.env("LD_LIBRARY_PATH", prepend_library_path(library_path)?);
@@ -105,6 +105,15 @@ fn command_for(role: RoleName, environment: RoleEnvironment<'_>) -> std::io::Res
     }
     set_queues(&mut command, role, std::env::var_os(HARDWARE_QUEUES));
     Ok(command)
+}
+
+/// Returns the rights that a role needs at most. A worker gives them up unless its first case needs
+/// them.
+fn rights_of(role: RoleName) -> Rights {
+    match role {
+        RoleName::Worker => Rights::CountOnGpu,
+        _ => Rights::None,
+    }
 }
 
 /// Sets the number of queues. A number that the user has set is kept for workers: code with several

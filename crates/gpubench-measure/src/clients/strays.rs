@@ -3,6 +3,9 @@
 //! Every role leads a session and a process group, which is killed with it. User code cannot leave
 //! the group if its sandbox is closed. If the sandbox is open, a process can leave. When its parent
 //! dies, it becomes a child of the broker, which has asked the kernel for that and then finds it.
+//!
+//! The broker adopts nobody else's processes: it begins without children that it has not started
+//! ([`continue_without_foreign_children`](gpubench_sandbox::continue_without_foreign_children)).
 
 use std::collections::BTreeSet;
 use std::io;
@@ -31,7 +34,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Pause between two searches.
 const BREATH: Duration = Duration::from_micros(200);
 
-/// Makes orphaned descendants children of the broker from now on. Call it when the broker's own
+/// Makes orphaned descendants children of the broker from now on. Every child must descend from a
+/// process that the broker has started. Call it when the broker's own
 /// work, such as a build, no longer starts processes that are meant to stay. A kernel compiler may
 /// start such a process too, for example a cache server. It ends with the next role and starts
 /// again when needed.

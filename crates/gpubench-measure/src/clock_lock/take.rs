@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::order::{Answer, ClockOrder};
 use crate::clients::{Interrupt, PROGRAM, Registered, remove_run_variables};
 use gpubench_diagnostic::{ExitCode, Expected};
-use gpubench_sandbox::{in_own_session, this_program};
+use gpubench_sandbox::{Rights, confine, this_program};
 
 /// The hidden verb of the guardian.
 const VERB: &str = "__clocks";
@@ -146,7 +146,7 @@ impl Guardian {
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
         remove_run_variables(&mut command);
-        let mut process = in_own_session(&mut command).spawn()?;
+        let mut process = confine(&mut command, Rights::LockClocks).spawn()?;
         let stdout = process.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
         let (answer, answers) = channel();
         std::thread::spawn(move || {

@@ -15,7 +15,7 @@ use gpubench_device::{
     self, Absence, AbsenceKind, Backend, CountRequest, CounterHold, DeviceError, DeviceRequest, Launcher,
 };
 use gpubench_diagnostic::{Purpose, TemporaryFolder};
-use gpubench_sandbox::{in_own_session, this_program};
+use gpubench_sandbox::{Rights, confine, in_own_session, this_program};
 
 /// Time limit for a driver's answer. A GPU without persistence mode takes seconds to wake.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -228,7 +228,7 @@ fn converse(target: &Target, launcher: Option<&Launcher>) -> Result<(String, End
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
-    let mut child = in_own_session(&mut command).spawn().map_err(failed)?;
+    let mut child = with_rights(&mut command, target).spawn().map_err(failed)?;
     let mut stdout = child.stdout.take().ok_or("gave no output to read")?;
     let reader = std::thread::spawn(move || {
         let mut printed = String::new();
@@ -253,6 +253,16 @@ fn converse(target: &Target, launcher: Option<&Launcher>) -> Result<(String, End
         }
     };
     Ok((reader.join().unwrap_or_default(), end))
+}
+
+/// Gives a probe's process the rights that it needs. The driver may start a privileged program to
+/// load its kernel module, so a probe of the driver has those of the broker.
+fn with_rights<'c>(command: &'c mut Command, target: &Target) -> &'c mut Command {
+    match target {
+        Target::Device(_) | Target::Gpus => in_own_session(command),
+        Target::Counter(_) => confine(command, Rights::CountOnGpu),
+        Target::Nvtx => confine(command, Rights::None),
+    }
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ use gpubench_device::harness::Harness;
 use gpubench_device::{
     Access, Count, Counter, DeviceError, DeviceOrder, DevicePtr, Driver, Memory, Module, ModuleImage, Profiling, Stream,
 };
-use gpubench_sandbox::{ConfinedRole, Confinement, Sandbox};
+use gpubench_sandbox::{ConfinedRole, Confinement, Sandbox, give_up_capabilities};
 
 /// A worker with a case.
 pub(super) struct Worker {
@@ -78,6 +78,9 @@ impl Worker {
         let setup = Setup::take(&mut frame)?;
         if setup.hosted.is_some() && open.is_some() {
             return Err(WorkerError::Order("host code needs a fresh worker"));
+        }
+        if !reads_counters(&setup) {
+            give_up_capabilities().map_err(WorkerError::Capabilities)?;
         }
         let sandbox = begin_sandbox(&setup, &frame, channel);
         let mut device = match open {
@@ -309,6 +312,13 @@ impl Assignment {
         self.memories.into_iter().for_each(|memory| driver.release(memory));
         driver.unregister(self.page.on_host().base());
     }
+}
+
+/// Whether this process reads a GPU's counters, or a profiler does in it, for which the driver may
+/// ask for capabilities.
+fn reads_counters(setup: &Setup) -> bool {
+    let counts = setup.role().is_none() && setup.to_count().is_some();
+    counts || setup.observer == Observer::Profiler
 }
 
 /// Begins the sandbox for the code that will run here. It keeps the connection and the descriptors

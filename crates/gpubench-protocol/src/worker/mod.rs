@@ -58,6 +58,9 @@ pub enum WorkerError {
     /// The set-up of the user's host code failed.
     #[error("the host code could not be set up")]
     Refused(#[source] HostFailure),
+    /// Rights that the case does not need cannot be given up.
+    #[error("cannot drop capabilities")]
+    Capabilities(#[source] rustix::io::Errno),
     /// The broker's order is invalid.
     #[error("invalid order from the broker: {0}")]
     Order(&'static str),

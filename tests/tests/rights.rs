@@ -1,0 +1,317 @@
+//! Capabilities come from the caller, and no process has one that it does not need.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use gpubench_tests::{Fixture, Process, Run, tool, wait_until};
+use rustix::process::Signal;
+
+/// Says why a test did nothing here.
+fn skipped(test: &str, why: &str) {
+    let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("`{test}` was skipped: {why}\n"));
+}
+
+/// Whether the test can make executables with rights and become another user.
+fn is_root(test: &str) -> bool {
+    let is_root = rustix::process::geteuid().is_root();
+    if !is_root {
+        skipped(test, "it needs root");
+    }
+    is_root
+}
+
+/// A folder that every user can use.
+struct Shared {
+    _kept: tempfile::TempDir,
+    path: Utf8PathBuf,
+}
+
+fn shared() -> Shared {
+    let kept = tempfile::tempdir().expect("a folder");
+    let path = Utf8PathBuf::from_path_buf(kept.path().to_owned()).expect("a UTF-8 path");
+    let all = std::fs::Permissions::from_mode(0o777);
+    std::fs::set_permissions(&path, all).expect("it is ours");
+    Shared { _kept: kept, path }
+}
+
+impl Shared {
+    /// The tool, with rights that `give` gives to its file.
+    fn tool(&self, give: &[&str]) -> Utf8PathBuf {
+        let copy = self.path.join("cargo-gpubench");
+        std::fs::copy(tool(), &copy).expect("a copy");
+        let given = Command::new(give[0]).args(&give[1..]).arg(&copy).status();
+        assert!(given.expect("it runs").success(), "{give:?}");
+        copy
+    }
+
+    /// A library that writes the capabilities of each process that loads it, for `told`.
+    fn tattler(&self) -> Utf8PathBuf {
+        let source = self.path.join("tattler.c");
+        std::fs::write(&source, TATTLER).expect("written");
+        let library = self.path.join("libtattler.so");
+        let compiled = Command::new("cc")
+            .args(["-shared", "-fPIC", "-o", library.as_str(), source.as_str()])
+            .status();
+        assert!(compiled.expect("a C compiler").success());
+        library
+    }
+
+    /// What the library told: a line for each process, its verb and its permitted and ambient
+    /// capabilities.
+    fn told(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(self.path.join("told")).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    fn environment<'c>(&self, command: &'c mut Command) -> &'c mut Command {
+        command
+            .current_dir(&self.path)
+            .env("TOLD", self.path.join("told"))
+            .env("HOME", &self.path)
+    }
+}
+
+const TATTLER: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+__attribute__((constructor)) static void tell(void) {
+    char verb[512] = "", line[512];
+    FILE *words = fopen("/proc/self/cmdline", "r"), *status = fopen("/proc/self/status", "r");
+    FILE *told = getenv("TOLD") ? fopen(getenv("TOLD"), "a") : NULL;
+    if (!words || !status || !told) return;
+    size_t length = fread(verb, 1, sizeof verb - 1, words);
+    char *word = memchr(verb, 0, length);
+    fprintf(told, "%s", word ? word + 1 : "");
+    while (fgets(line, sizeof line, status))
+        if (!strncmp(line, "CapPrm:", 7) || !strncmp(line, "CapAmb:", 7)) {
+            line[strcspn(line, "\n")] = 0;
+            fprintf(told, " %s", line + 8);
+        }
+    fprintf(told, "\n");
+    fclose(told);
+}
+int InitializeInjectionNvtx2(void *tables) { return 1; }
+"#;
+
+const NOTHING: &str = "0000000000000000";
+
+/// A command as a user without any rights but `ambient` capabilities.
+fn as_nobody(ambient: &str) -> Command {
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
+    if !ambient.is_empty() {
+        command.args(["--inh-caps", ambient, "--ambient-caps", ambient]);
+    }
+    command
+}
+
+fn output(command: &mut Command) -> Output {
+    command.output().expect("it runs")
+}
+
+#[test]
+fn an_executable_with_rights_of_its_own_refuses_to_run_and_loads_nothing() {
+    if !is_root("an_executable_with_rights_of_its_own_refuses_to_run_and_loads_nothing") {
+        return;
+    }
+    let ways: [&[&str]; 5] = [
+        &["setcap", "cap_bpf,cap_perfmon,cap_sys_ptrace+ep"],
+        &["setcap", "cap_bpf,cap_perfmon,cap_sys_ptrace+p"],
+        &["setcap", "cap_dac_override+ei"],
+        &["chmod", "4755"],
+        &["chmod", "2755"],
+    ];
+    let attempts: [&[&str]; 5] = [
+        &["doctor", "--nvrtc", "LIBRARY"],
+        &["--nvtx", "--device", "cpu", "--archive-file", "none.tar.gz"],
+        &["probe", "--", "true"],
+        &["--version"],
+        &["__nvrtc"],
+    ];
+    for give in ways {
+        let shared = shared();
+        let (tool, library) = (shared.tool(give), shared.tattler());
+        for words in attempts {
+            // Inheritable capabilities of a file count only for a caller who has them.
+            let mut command = as_nobody(if give[1].ends_with("ei") { "+dac_override" } else { "" });
+            command.args(
+                [tool.as_str(), "gpubench"]
+                    .iter()
+                    .filter(|word| words[0] != "__nvrtc" || **word != "gpubench"),
+            );
+            command.args(words.iter().map(|word| word.replace("LIBRARY", library.as_str())));
+            shared
+                .environment(&mut command)
+                .env("NVTX_INJECTION64_PATH", &library)
+                .env("CXX", "/bin/false");
+            let refused = output(&mut command);
+            let text = String::from_utf8_lossy(&refused.stderr);
+            assert_eq!(refused.status.code(), Some(96), "{give:?} {words:?}: {text}");
+            assert!(
+                text.contains("rights that its caller lacks") && text.contains("setcap -r"),
+                "{text}"
+            );
+            assert_eq!(shared.told(), [""; 0], "{give:?} {words:?}");
+        }
+    }
+}
+
+#[test]
+fn libraries_that_the_caller_names_are_loaded_without_the_callers_capabilities() {
+    if !is_root("libraries_that_the_caller_names_are_loaded_without_the_callers_capabilities") {
+        return;
+    }
+    let shared = shared();
+    let (tool, library) = (shared.tool(&["chmod", "755"]), shared.tattler());
+    let archive = shared.path.join("tidy.tar.gz");
+    let _ = Run::archiving(&Fixture::of("tidy"), &archive).finish().expect_code(0);
+    let words: [&[&str]; 2] = [
+        &["doctor", "--nvrtc", library.as_str()],
+        &[
+            "--nvtx",
+            "--device",
+            "cpu",
+            "--test",
+            "--archive-file",
+            archive.as_str(),
+            "sums",
+        ],
+    ];
+    for ambient in ["+bpf,+perfmon,+sys_ptrace,+sys_admin,+dac_override", "root"] {
+        for words in words {
+            let mut command = match ambient {
+                "root" => Command::new("env"),
+                ambient => as_nobody(ambient),
+            };
+            command.args([tool.as_str(), "gpubench"]).args(words);
+            output(shared.environment(&mut command).env("NVTX_INJECTION64_PATH", &library));
+        }
+        let told = shared.told();
+        let loaded_by = |verb: &str| told.iter().any(|line| line.starts_with(verb));
+        assert!(
+            loaded_by("__nvrtc") && loaded_by("__probe") && loaded_by("__worker"),
+            "{told:?}"
+        );
+        for line in &told {
+            let [_, permitted, inherited] = line.split(' ').collect::<Vec<_>>()[..] else {
+                panic!("{line}")
+            };
+            // NVRTC may be in the home of the user who called `sudo`.
+            let may_read = line.starts_with("__nvrtc") && ambient == "root" && permitted == "0000000000000004";
+            assert!(
+                (permitted == NOTHING && inherited == NOTHING) || may_read,
+                "{ambient}: {line}"
+            );
+        }
+        std::fs::remove_file(shared.path.join("told")).expect("it is there");
+    }
+}
+
+/// The permitted capabilities of a process.
+fn permitted(process: u32) -> Option<String> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("CapPrm:"))?;
+    Some(line.trim().to_owned())
+}
+
+/// Checks the roles of a run as root. Each has a capability only between its start and its first
+/// order.
+fn assert_roles_without_capabilities(run: Run) {
+    let running = run.json().start();
+    let mut seen = Vec::new();
+    for verb in ["__author", "__referee", "__worker"] {
+        let nothing = wait_until(&format!("{verb} without capabilities"), LIMIT, || {
+            // Valgrind, which may run a worker, has its words.
+            let is_role = |process: &Process| process.command.split(' ').any(|word| word == verb);
+            let process = running.processes().into_iter().find(is_role)?;
+            permitted(process.pid.as_raw_nonzero().get() as u32).filter(|permitted| permitted == NOTHING)
+        });
+        seen.push(nothing);
+    }
+    assert_eq!(seen, [NOTHING; 3]);
+    running.signal(Signal::INT);
+    let _ = running.finish();
+}
+
+const LIMIT: std::time::Duration = std::time::Duration::from_secs(300);
+
+fn endless(fixture: &Fixture) -> Run {
+    Run::on(fixture)
+        .args([
+            "--device",
+            "cpu",
+            "--threads",
+            "1",
+            "--sample-time",
+            "none",
+            "--target-cv",
+            "0.0001%",
+        ])
+        .args(["--min-samples", "100000", "--max-samples", "100000", "--max-time", "1h"])
+}
+
+#[test]
+fn roles_have_no_capabilities_even_if_the_caller_is_root() {
+    if !is_root("roles_have_no_capabilities_even_if_the_caller_is_root") {
+        return;
+    }
+    assert_roles_without_capabilities(endless(&Fixture::of("tidy")));
+}
+
+#[test]
+fn workers_whose_sandbox_is_open_have_no_capabilities_either() {
+    if !is_root("workers_whose_sandbox_is_open_have_no_capabilities_either") {
+        return;
+    }
+    let shared = shared();
+    let library = shared.tattler();
+    let run = endless(&Fixture::of("tidy")).args(["--nvtx"]);
+    assert_roles_without_capabilities(run.env("NVTX_INJECTION64_PATH", library.as_str()));
+    if Path::new("/usr/bin/valgrind").exists() {
+        assert_roles_without_capabilities(endless(&Fixture::of("tidy")).args(["--metric", "instructions"]));
+    }
+}
+
+#[test]
+fn a_command_that_is_observed_inherits_no_capability_from_a_caller_who_is_not_root() {
+    if !is_root("a_command_that_is_observed_inherits_no_capability_from_a_caller_who_is_not_root") {
+        return;
+    }
+    let shared = shared();
+    let tool = shared.tool(&["chmod", "755"]);
+    let mut command = as_nobody("+bpf,+perfmon,+sys_ptrace");
+    command.args([tool.as_str(), "gpubench", "probe", "--quiet", "--", "sh", "-c"]);
+    command.arg("grep -E 'CapPrm|CapAmb|CapInh' /proc/self/status");
+    let ran = output(shared.environment(&mut command));
+    let text = String::from_utf8_lossy(&ran.stdout);
+    assert_eq!(
+        text.matches(NOTHING).count(),
+        3,
+        "{text}{}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
+}
+
+#[test]
+fn no_text_of_the_tool_tells_to_give_capabilities_to_its_file() {
+    let text = |words: &[&str]| {
+        let printed = Command::new(tool()).args(words).output().expect("it runs");
+        String::from_utf8_lossy(&[printed.stdout, printed.stderr].concat()).into_owned()
+    };
+    for words in [
+        &["gpubench", "doctor"][..],
+        &["gpubench", "probe", "--help"],
+        &["gpubench", "--help"],
+    ] {
+        assert!(!text(words).contains("setcap"), "{words:?}");
+    }
+    let docs = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/guides/probe.md");
+    assert!(
+        !std::fs::read_to_string(docs)
+            .expect("the guide")
+            .contains("setcap cap_")
+    );
+}
