@@ -18,6 +18,7 @@ mod program;
 mod role;
 mod sandbox;
 mod session;
+mod tasks;
 
 pub use confinement::Confinement;
 pub use files::{FileClosing, landlock_abi};
@@ -28,3 +29,4 @@ pub use program::this_program;
 pub use role::ConfinedRole;
 pub use sandbox::Sandbox;
 pub use session::{confine_compiler, in_own_session};
+pub use tasks::deny_new_tasks;
