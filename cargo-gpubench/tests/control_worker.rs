@@ -414,6 +414,7 @@ impl Stage {
             .collect();
         let turns = CasesInTurns {
             arms: &arms,
+            source: &cases[0],
             question: None,
         };
         let mut session = Session {

@@ -439,7 +439,7 @@ fn a_build_error_of_the_baseline_names_the_baseline() {
 }
 
 #[test]
-fn a_failing_baseline_is_not_compared_and_affects_no_other_case() {
+fn a_failing_baseline_is_not_compared_and_is_no_success() {
     let repository = shared_repository();
     let kernels = repository.crate_folder().join("src/spin.cu");
     repository.git(&["checkout", "--quiet", "-b", "wrong"]);
@@ -447,7 +447,9 @@ fn a_failing_baseline_is_not_compared_and_affects_no_other_case() {
     std::fs::write(&kernels, kernel.replace("y[i] = scratch[i];", "y[i] = scratch[i] + 1;")).expect("it is written");
     repository.commit("wrong");
     repository.git(&["checkout", "--quiet", "main"]);
-    let finished = repository.run("wrong").args(["spin"]).finish().expect_code(0);
+    let finished = repository.run("wrong").args(["spin"]).finish().expect_code(100);
+    let error = "error: a regression of `spin::spin::n=64` could have gone unnoticed, since a side failed";
+    assert!(finished.stderr.contains(error), "{}", finished.stderr);
     let comparison = comparison(&finished);
     let spin = row(&comparison, "spin");
     let remark = "the baseline ended in `wrong-output` when checked against the candidate's reference";
@@ -460,6 +462,70 @@ fn a_failing_baseline_is_not_compared_and_affects_no_other_case() {
         (&result["verdict"], &result["stats"]["n"]),
         (&"pass".into(), &30.into())
     );
+    let shown = repository
+        .against("wrong")
+        .briefly()
+        .args(["spin", "--no-fail-on-regression"]);
+    let _ = shown.finish().expect_code(0);
+}
+
+/// A slower kernel whose thread writes an element of the output again and again between its calls.
+const SPOILING_KERNEL: &str = r#"
+extern "C" int pthread_create(unsigned long *thread, const void *attributes, void *(*run)(void *), void *argument);
+
+static volatile unsigned *output;
+static volatile unsigned *last_element;
+static unsigned answer, calls, seen_calls;
+static unsigned long thread;
+
+static unsigned number_of_calls() { return __atomic_load_n(&calls, __ATOMIC_SEQ_CST); }
+
+static void *spoil_between_calls(void *) {
+  for (;;) {
+    const unsigned call = number_of_calls();
+    __atomic_store_n(&seen_calls, call, __ATOMIC_SEQ_CST);
+    while (*last_element != answer && number_of_calls() == call) {
+    }
+    while (*last_element == answer && number_of_calls() == call) {
+    }
+    while (number_of_calls() == call) *output = *output ^ 0x5a5a5a5au;
+  }
+}
+
+extern "C" __global__ void spin(const unsigned *x, unsigned *y, unsigned *scratch, size_t n) {
+  size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  if (i == 0) {
+    output = y;
+    last_element = y + n - 1;
+    answer = x[n - 1];
+    const unsigned call = __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST);
+    if (thread == 0) pthread_create(&thread, nullptr, spoil_between_calls, nullptr);
+    while (__atomic_load_n(&seen_calls, __ATOMIC_SEQ_CST) != call) {
+    }
+  }
+  volatile unsigned round = 0;
+  while (round < 800000u / 64) round = round + 1;
+  scratch[i] = x[i];
+  y[i] = scratch[i];
+}
+"#;
+
+#[test]
+fn a_candidate_that_writes_to_outputs_between_its_calls_is_still_compared() {
+    let repository = shared_repository();
+    repository.git(&["checkout", "--quiet", "-b", "spoiling"]);
+    let copy = KERNEL
+        .split_once("extern \"C\" __global__ void copy")
+        .expect("a kernel")
+        .1;
+    let kernels = format!("{SPOILING_KERNEL}\nextern \"C\" __global__ void copy{copy}");
+    std::fs::write(repository.crate_folder().join("src/spin.cu"), kernels).expect("it is written");
+    repository.commit("spoiling");
+    let finished = repository.run("fast").args(["spin"]).finish();
+    repository.git(&["checkout", "--quiet", "main"]);
+    let finished = finished.expect_code(3);
+    assert_eq!(row(&comparison(&finished), "spin")["verdict"], "regressed");
 }
 
 #[test]
@@ -472,7 +538,7 @@ fn a_compile_error_in_a_baseline_kernel_is_shown_with_the_compiler_output() {
     repository.commit("uncompiled");
     repository.git(&["checkout", "--quiet", "main"]);
     let run = Run::on(&Fixture::made_in(&repository.crate_folder())).briefly();
-    let finished = run.args(["--against", "uncompiled", "spin"]).finish().expect_code(0);
+    let finished = run.args(["--against", "uncompiled", "spin"]).finish().expect_code(100);
     let message = "warning: the baseline `uncompiled` has a kernel that does not compile";
     for words in [message, "could not compile `spin.cu`", ": error: "] {
         assert_eq!(

@@ -7,8 +7,11 @@ use serde_json::{Value, json};
 /// Returns a contest of cases of the fixture, with a confidence that noise on a busy machine does
 /// not reach.
 fn contest(cases: &[&str]) -> Run {
-    Run::on(&Fixture::of("contest"))
-        .json()
+    contest_of(Run::on(&Fixture::of("contest")), cases)
+}
+
+fn contest_of(run: Run, cases: &[&str]) -> Run {
+    run.json()
         .args(["--contest", "--include-ignored", "--device", "cpu", "--threads", "1"])
         .args([
             "--flush-bytes",
@@ -142,6 +145,52 @@ fn a_contestant_cannot_write_to_the_outputs_of_its_rivals() {
 }
 
 #[test]
+fn a_contestant_that_writes_wherever_it_can_harms_only_itself() {
+    let cases = ["--exact", "quick::n=64", "twin::n=64", "overwrites_shared_memory::n=64"];
+    let finished = contest(&cases).args(["--timeout", "3s"]).finish().expect_code(100);
+    let records = finished.records();
+    for name in ["quick", "twin"] {
+        let result = records.result(name);
+        assert_eq!(
+            (&result["verdict"], &result["stats"]["n"]),
+            (&json!("pass"), &json!(40)),
+            "{}",
+            result["message"]
+        );
+    }
+    assert_ne!(records.result("overwrites_shared_memory")["verdict"], "pass");
+}
+
+#[test]
+fn a_contestant_that_fails_only_beside_its_rivals_passes_without_a_rank() {
+    let cases = ["--exact", "quick::n=64", "slow::n=64,times=16", "wrong_at_first::n=64"];
+    let numbers = "export NUMBERS=$(mktemp -u) && mkfifo \"$NUMBERS\" && exec 9<>\"$NUMBERS\" && printf 123456789 >&9";
+    let finished = contest_of(Run::after(numbers, &Fixture::of("contest")), &cases)
+        .finish()
+        .expect_code(100);
+    let records = finished.records();
+    assert!(records.results().all(|result| result["verdict"] == "pass"));
+    let result = records.result("wrong_at_first");
+    let alternating = &result["failed_alternating"];
+    assert_eq!(
+        (&alternating["verdict"], &alternating["cause"], &result["grade"]),
+        (&json!("wrong-output"), &json!("mismatch"), &json!("advisory"))
+    );
+    assert_eq!(records.result("quick")["failed_alternating"], Value::Null);
+    let [ranking] = &rankings(&finished)[..] else {
+        panic!("one ranking")
+    };
+    assert_eq!(names_of(ranking), ["quick", "slow", "wrong_at_first"]);
+    let last = &ranking["contestants"][2];
+    assert_eq!(
+        (&last["ranks"], &last["verdict"], &last["failed_alternating"]),
+        (&Value::Null, &json!("pass"), &json!("wrong-output"))
+    );
+    let doubt = ranking["doubt"].as_str().expect("a doubt");
+    assert!(doubt.contains("could slow the others down"), "{doubt}");
+}
+
+#[test]
 fn variants_of_a_benchmark_compete_too() {
     let finished = contest(&["--exact", "quick::n=64", "slow::n=64,times=4", "slow::n=64,times=16"]).finish();
     let [ranking] = &rankings(&finished.expect_code(0))[..] else {
@@ -186,7 +235,7 @@ fn without_rivals_times_or_a_single_mode_there_is_no_contest() {
             &["alone"][..],
             &[
                 "needs two cases of one problem with the same arguments",
-                "`copy` (10), `delayed` (3)",
+                "`copy` (12), `delayed` (3)",
             ][..],
         ),
         (

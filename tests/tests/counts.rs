@@ -13,6 +13,8 @@ const LIBRARY: &str = r#"
 use gpubench::prelude::*;
 
 cuda_source!(SPIN = "spin.cu");
+cuda_source!(WITH_SHARED = "with_shared.cu");
+cuda_source!(HIDING = "hiding.cu");
 
 fn vectors() -> Tensors {
     Tensors::new().input("x", u32::shape([64]), Bits).output("y", u32::shape([64]))
@@ -46,6 +48,34 @@ fn trials(cx: &mut Launcher, rounds: usize, trial: usize, x: In<u32>, y: Out<u32
 }
 
 #[gpubench(axes(rounds = [1]), inputs = vectors(), reference = on_cpu, exact)]
+fn alone_in_its_file(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    let _ = rounds;
+    cx.launch(SPIN.kernel("copy"), Grid::covering(64, 1), (x, y))
+}
+
+#[gpubench(axes(rounds = [1]), inputs = vectors(), reference = on_cpu, exact)]
+fn with_shared(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    let _ = rounds;
+    cx.launch(WITH_SHARED.kernel("copy"), Grid::covering(64, 1), (x, y))
+}
+
+#[gpubench(axes(rounds = [1]), inputs = vectors(), reference = on_cpu, exact, ignore)]
+fn hides_by_request(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    let _ = rounds;
+    cx.launch(HIDING.kernel("hides_by_request"), Grid::covering(64, 64), (x, y))
+}
+
+#[gpubench(axes(rounds = [20_000]), inputs = vectors(), reference = on_cpu, exact, ignore)]
+fn hides_in_a_thread(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    cx.launch(SPIN.kernel("hides_in_a_thread"), Grid::covering(64, 64), (x, y, rounds))
+}
+
+#[gpubench(axes(rounds = [20_000]), inputs = vectors(), reference = on_cpu, exact, ignore)]
+fn hides_in_a_child(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    cx.launch(SPIN.kernel("hides_in_a_child"), Grid::covering(64, 64), (x, y, rounds))
+}
+
+#[gpubench(axes(rounds = [1]), inputs = vectors(), reference = on_cpu, exact)]
 fn twice(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
     cx.launch(SPIN.kernel("spin"), Grid::covering(64, 64), (x, y, rounds))?;
     cx.launch(SPIN.kernel("copy"), Grid::covering(64, 64), (x, y))
@@ -66,11 +96,92 @@ extern "C" __global__ void spin(const unsigned *x, unsigned *y, size_t rounds) {
 }
 
 extern "C" __global__ void copy(const unsigned *x, unsigned *y) {
-  y[threadIdx.x] = x[threadIdx.x];
+  y[blockIdx.x * blockDim.x + threadIdx.x] = x[blockIdx.x * blockDim.x + threadIdx.x];
 }
 
 extern "C" __global__ void half(const unsigned *x, unsigned *y) {
   if (threadIdx.x < 32) y[threadIdx.x] = x[threadIdx.x];
+}
+
+extern "C" int pthread_create(unsigned long *thread, const void *attributes, void *(*run)(void *), void *argument);
+extern "C" int pthread_join(unsigned long thread, void **result);
+extern "C" int fork();
+extern "C" int waitpid(int child, int *status, int options);
+extern "C" void _exit(int code);
+
+struct hidden_work {
+  const unsigned *x;
+  unsigned *y;
+  size_t rounds;
+};
+
+static void *work(void *argument) {
+  const hidden_work *const given = static_cast<hidden_work *>(argument);
+  volatile size_t round = 0;
+  while (round < given->rounds) round = round + 1;
+  for (int i = 0; i < 64; ++i) given->y[i] = given->x[i];
+  return nullptr;
+}
+
+/* The call itself only waits, if it may. */
+extern "C" __global__ void hides_in_a_thread(const unsigned *x, unsigned *y, size_t rounds) {
+  if (threadIdx.x != 0) return;
+  hidden_work given = {x, y, rounds};
+  unsigned long thread;
+  if (pthread_create(&thread, nullptr, work, &given) == 0)
+    pthread_join(thread, nullptr);
+  else
+    work(&given);
+}
+
+extern "C" __global__ void hides_in_a_child(const unsigned *x, unsigned *y, size_t rounds) {
+  if (threadIdx.x != 0) return;
+  hidden_work given = {x, y, rounds};
+  const int child = fork();
+  if (child == 0) {
+    work(&given);
+    _exit(0);
+  }
+  if (child > 0)
+    waitpid(child, nullptr, 0);
+  else
+    work(&given);
+}
+"#;
+
+/// Nothing launches the second kernel.
+const WITH_SHARED: &str = r#"
+extern "C" __global__ void copy(const unsigned *x, unsigned *y) {
+  y[blockIdx.x * blockDim.x + threadIdx.x] = x[blockIdx.x * blockDim.x + threadIdx.x];
+}
+
+extern "C" __global__ void unused(unsigned *y) {
+  __shared__ unsigned all[2048];
+  all[threadIdx.x] = y[threadIdx.x];
+  __syncthreads();
+  y[threadIdx.x] = all[63 - threadIdx.x];
+}
+"#;
+
+/// Asks callgrind to stop collecting. The tool does not accept assembler in a source by its name.
+const HIDING: &str = r#"
+#define JOINED(one, other) one##other
+#define ASSEMBLER JOINED(__as, m__)
+
+static void toggle_collection() {
+  const size_t request[6] = {0x43540002};
+  size_t result = 0;
+  ASSEMBLER volatile(
+      "rol $3, %%rdi; rol $13, %%rdi; rol $61, %%rdi; rol $51, %%rdi; xchg %%rbx, %%rbx"
+      : "+d"(result)
+      : "a"(request)
+      : "cc", "memory");
+}
+
+extern "C" __global__ void hides_by_request(const unsigned *x, unsigned *y) {
+  toggle_collection();
+  y[threadIdx.x] = x[threadIdx.x];
+  toggle_collection();
 }
 "#;
 
@@ -93,6 +204,8 @@ fn crate_folder() -> &'static Utf8Path {
             ),
         );
         write("src/spin.cu", KERNELS);
+        write("src/with_shared.cu", WITH_SHARED);
+        write("src/hiding.cu", HIDING);
         write("src/lib.rs", LIBRARY);
         (temporary, folder)
     });
@@ -133,6 +246,42 @@ fn counts_are_the_same_in_every_call_and_every_run() {
     for _ in 0..2 {
         assert_eq!(counts("1"), many[..1]);
     }
+}
+
+#[test]
+fn an_unused_kernel_with_shared_memory_in_the_same_file_changes_no_count() {
+    let records = counting("shared|alone_in").json().finish().expect_code(0).records();
+    let [alone, with_shared] = ["alone_in_its_file::rounds=1", "with_shared::rounds=1"].map(|case| {
+        let functions = &records.result(case)["counts"]["functions"];
+        let names: Vec<&str> = functions
+            .as_array()
+            .expect("a list")
+            .iter()
+            .filter_map(|function| function["function"].as_str())
+            .collect();
+        assert_eq!(names, ["copy"], "only the kernel counts");
+        samples(&records, case)
+    });
+    assert_eq!(alone, with_shared);
+}
+
+#[test]
+fn work_that_a_kernel_gives_to_a_thread_or_a_child_counts() {
+    let run = counting("hides_in_a").args(["--include-ignored"]);
+    let records = run.json().finish().expect_code(0).records();
+    for case in ["hides_in_a_thread::rounds=20000", "hides_in_a_child::rounds=20000"] {
+        let counts = samples(&records, case);
+        assert!(counts.iter().all(|count| *count > 60_000.0), "{case}: {counts:?}");
+    }
+}
+
+#[test]
+fn a_kernel_that_could_turn_the_counter_off_is_refused() {
+    let run = counting("hides_by_request").args(["--include-ignored"]);
+    let records = run.json().finish().expect_code(100).records();
+    let words = ["the kernels send requests to valgrind", "(hint: measure their times"];
+    records.assert_ends("hides_by_request", "error", "plan-invalid", &words);
+    assert!(samples(&records, "hides_by_request::rounds=1").is_empty());
 }
 
 #[test]

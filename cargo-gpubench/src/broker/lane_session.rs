@@ -142,6 +142,7 @@ impl Lane<'_, '_> {
         };
         session.measure_and_confirm(&CasesInTurns {
             arms: &arms,
+            source: &cases[0].1,
             question: Some(&question),
         })
     }

@@ -10,7 +10,7 @@ use gpubench_contract::{
     BenchmarkComplete, BenchmarkStarted, Cause, ComparisonComplete, RunEnd, RunFinished, RunStarted, SchemaVersion,
     Verdict,
 };
-use gpubench_diagnostic::{ExitCode, Expected, Failure, print_error, print_warning};
+use gpubench_diagnostic::{ExitCode, Expected, Failure, in_backticks, print_error, print_warning};
 use gpubench_measure::measurement::RunMode;
 use gpubench_protocol::window::Seeds;
 use gpubench_report::{
@@ -167,6 +167,9 @@ impl Reporting {
         if let Some(undecided) = undecided {
             warn_of_undecided(&undecided);
         }
+        if let Some(comparison) = judged.filter(|_| passage == GateResult::SideFailed) {
+            print_error(&side_failed(comparison));
+        }
         first_of(failures)?;
         Ok(match finished.end {
             RunEnd::Interrupted => ExitCode::Interrupted,
@@ -174,12 +177,13 @@ impl Reporting {
         })
     }
 
-    /// Returns the exit code if benchmarks failed. A kernel that does not compile is not a failed
-    /// benchmark.
+    /// Returns the exit code if benchmarks failed, alone or alternating with others. A kernel that
+    /// does not compile is not a failed benchmark.
     fn exit_code_of_results(&self) -> Option<ExitCode> {
         let of = |cause| self.count(|result| result.cause == Some(cause));
         let (uncompiled, without_compiler) = (of(Cause::CompileFailed), of(Cause::CompilerMissing));
-        if self.count(|result| result.verdict.is_failure()) > uncompiled + without_compiler {
+        let failed = self.count(|result| result.verdict.is_failure() || result.failed_alternating.is_some());
+        if failed > uncompiled + without_compiler {
             Some(ExitCode::BenchmarkFailed)
         } else if uncompiled > 0 {
             Some(ExitCode::BuildFailed)
@@ -203,7 +207,17 @@ pub(super) fn exit_code_of(passage: GateResult) -> ExitCode {
         GateResult::Open => ExitCode::Success,
         GateResult::Inconclusive => ExitCode::Inconclusive,
         GateResult::Regressed => ExitCode::Regression,
+        GateResult::SideFailed => ExitCode::BenchmarkFailed,
     }
+}
+
+/// Returns which benchmarks are not compared because a side failed.
+fn side_failed(comparison: &ComparisonComplete) -> String {
+    let cases = in_backticks(comparison.rows_with_failed_side().map(|row| &row.case));
+    format!(
+        "a regression of {cases} could have gone unnoticed, since a side failed (hint: if the candidate mends a wrong \
+         baseline, `--no-fail-on-regression` only shows this)"
+    )
 }
 
 /// Warns of an undecided comparison: it must not look like one without a regression.

@@ -134,6 +134,9 @@ pub struct ComparisonRow {
 pub struct ComparedResult {
     /// How the case ended.
     pub verdict: Verdict,
+    /// How it failed in alternation, if it passed alone. Missing otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_alternating: Option<Verdict>,
     /// How far its times can be trusted.
     pub grade: Option<Grade>,
     /// The result's `value`, in the unit of its metric. Null if the case did not pass.
@@ -318,6 +321,19 @@ impl ComparisonComplete {
             least_change: least,
             verdicts,
         });
+    }
+
+    /// Whether a side failed in an alternating run, so that a change cannot be seen: the baseline,
+    /// or one that passed alone. A candidate that fails has a verdict of its own.
+    pub fn has_failed_side(&self, row: &ComparisonRow) -> bool {
+        let alternating = [&row.baseline, &row.candidate].map(|side| side.failed_alternating);
+        let has_failed = row.baseline.verdict.is_failure() || alternating.iter().any(Option::is_some);
+        self.arrangement == Arrangement::Interleaved && has_failed && !row.candidate.verdict.is_failure()
+    }
+
+    /// Returns the rows in which a side failed in an alternating run.
+    pub fn rows_with_failed_side(&self) -> impl Iterator<Item = &ComparisonRow> {
+        self.rows.iter().filter(|row| self.has_failed_side(row))
     }
 
     /// Whether a benchmark regressed.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Grade, Method, Metric, Params, Reading, SchemaVersion, Verdict};
+use super::{Cause, Grade, Method, Metric, Params, Reading, SchemaVersion, Verdict};
 
 /// The contest that a result was measured in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,6 +19,21 @@ pub struct ContestShare {
     /// Largest number of times that the rounds were analysed to decide whether more are needed.
     /// The intervals account for it.
     pub analyses: u64,
+}
+
+/// How a case failed when it alternated with others. Their code could have caused it: the case
+/// passed alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct FailedAlternating {
+    /// One of the others, for people: `the candidate`, or the name of a case.
+    pub rival: String,
+    /// How the case ended.
+    pub verdict: Verdict,
+    /// Why it did not pass.
+    pub cause: Option<Cause>,
+    /// What went wrong and where, for people.
+    pub message: Option<String>,
 }
 
 /// The ranking of a contest: of the cases of one problem with the same arguments, or of a problem
@@ -49,6 +64,10 @@ pub struct ContestComplete {
     pub contestants: Vec<Contestant>,
     /// Why there is no ranking. Null if there is one.
     pub remark: Option<String>,
+    /// What code of a contestant could have done to the others, for people. Missing if all kernels
+    /// ran only in their own windows, or in records of older versions of the tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
 }
 
 /// A contestant of a ranking.
@@ -63,6 +82,9 @@ pub struct Contestant {
     pub results: Vec<u64>,
     /// How it ended: the first failure if there are several arguments.
     pub verdict: Verdict,
+    /// How it failed in alternation, if it passed alone. It then has no rank. Missing otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_alternating: Option<Verdict>,
     /// How far its times can be trusted: the lowest grade if there are several arguments. Null if
     /// there are none.
     pub grade: Option<Grade>,

@@ -9,9 +9,9 @@ use super::words::words;
 use super::{
     ArithmeticPeaks, BenchmarkHistory, Budget, CacheState, CalibrationComplete, CallAudit, Cause, Check,
     ComparisonComplete, Conservation, ContestComplete, ContestShare, Counts, DeviceIdentity, DeviceKind, DeviceWork,
-    Environment, Grade, HostTime, KernelUse, Method, Metric, Params, PartTimes, ProbeFinished, ProbeSample,
-    ProbeStarted, Reading, Revision, SampleFlag, SanitizerReport, Sharing, Stats, StepTimes, Stop, Throughput, Twin,
-    Verdict, WindowCounts, WorkerShare,
+    Environment, FailedAlternating, Grade, HostTime, KernelUse, Method, Metric, Params, PartTimes, ProbeFinished,
+    ProbeSample, ProbeStarted, Reading, Revision, SampleFlag, SanitizerReport, Sharing, Stats, StepTimes, Stop,
+    Throughput, Twin, Verdict, WindowCounts, WorkerShare,
 };
 
 /// One line of `--message-format json`.
@@ -239,6 +239,10 @@ pub struct BenchmarkComplete {
     pub cause: Option<Cause>,
     /// What went wrong and where, for people. Null if the case passed.
     pub message: Option<String>,
+    /// How the case failed when it alternated with others, if it passed when it was measured again
+    /// alone. It is then neither ranked nor compared. Missing otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_alternating: Option<FailedAlternating>,
     /// How far the times can be trusted. Null if there are none.
     pub grade: Option<Grade>,
     /// Why the grade is only `advisory`. Null for other grades.
@@ -388,6 +392,7 @@ impl BenchmarkComplete {
             verdict,
             cause: None,
             message: None,
+            failed_alternating: None,
             grade: None,
             grade_reason: None,
             execution: None,

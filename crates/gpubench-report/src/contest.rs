@@ -42,6 +42,9 @@ pub(super) fn words(contest: &ContestComplete, contestant: &Contestant) -> Strin
     if contestant.verdict != Verdict::Pass {
         return contestant.verdict.to_string();
     }
+    if let Some(verdict) = contestant.failed_alternating {
+        return format!("{verdict} in alternation, passes alone");
+    }
     let (Some(ratio), Some([low, high])) = (contestant.ratio, contestant.interval) else {
         return String::new();
     };
@@ -58,10 +61,24 @@ pub(super) fn words(contest: &ContestComplete, contestant: &Contestant) -> Strin
         .join(", ")
 }
 
-/// Returns the remark below all rankings of contests.
-pub(super) fn remark(contest: &ContestComplete) -> String {
+/// Returns the remarks below all rankings of contests, each once.
+pub(super) fn remarks<'c>(contests: impl IntoIterator<Item = &'c ContestComplete>) -> Vec<String> {
+    let mut remarks: Vec<String> = Vec::new();
+    for remark in contests.into_iter().flat_map(remarks_of) {
+        if !remarks.contains(&remark) {
+            remarks.push(remark);
+        }
+    }
+    remarks
+}
+
+/// Returns how a ranking came about, if there is one, and the doubt about it.
+fn remarks_of(contest: &ContestComplete) -> impl Iterator<Item = String> {
     let confidence = percent(contest.confidence);
-    format!("measured alternately; all intervals and ranks of a ranking hold at once with {confidence} confidence")
+    let arrangement = contest.winner().map(|_| {
+        format!("measured alternately; all intervals and ranks of a ranking hold at once with {confidence} confidence")
+    });
+    arrangement.into_iter().chain(contest.doubt.clone())
 }
 
 /// Small differences need another digit.

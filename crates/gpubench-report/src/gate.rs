@@ -48,14 +48,22 @@ pub enum GateResult {
     Inconclusive,
     /// A benchmark regressed.
     Regressed,
+    /// A side of an alternating run failed, so the change of a benchmark is not known.
+    SideFailed,
 }
 
 impl Gate {
     /// Decides on a comparison. Benchmarks that now fail do not count: their own verdict fails the
-    /// command.
+    /// command. In an alternating run, a baseline that fails counts like a regression, which it
+    /// could hide.
     pub fn passage(self, comparison: &ComparisonComplete) -> GateResult {
-        if self.on_regression == OnRegression::Fail && comparison.has_regressed() {
-            return GateResult::Regressed;
+        if self.on_regression == OnRegression::Fail {
+            if comparison.rows_with_failed_side().next().is_some() {
+                return GateResult::SideFailed;
+            }
+            if comparison.has_regressed() {
+                return GateResult::Regressed;
+            }
         }
         let too_little = match self.on_inconclusive {
             OnInconclusive::Show => false,
@@ -71,6 +79,7 @@ impl Gate {
     /// Returns whether this benchmark is a reason for the comparison not to pass.
     pub fn stops(self, row: &ComparisonRow, comparison: &ComparisonComplete) -> bool {
         match (row.verdict, self.on_inconclusive) {
+            _ if comparison.has_failed_side(row) && self.on_regression == OnRegression::Fail => true,
             (ChangeVerdict::Regressed, _) => self.on_regression == OnRegression::Fail,
             (verdict, _) if verdict.is_decided() => false,
             (_, OnInconclusive::Show) => false,
@@ -83,6 +92,7 @@ impl Gate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gpubench_contract::{Arrangement, Verdict};
     use gpubench_testing::{every_change, on_another_device};
 
     fn gate(on_inconclusive: OnInconclusive) -> Gate {
@@ -104,6 +114,24 @@ mod tests {
         assert_eq!(stopped(Gate::default(), &comparison), [ChangeVerdict::Regressed; 2]);
         assert_eq!(gate(OnInconclusive::Show).passage(&comparison), GateResult::Open);
         assert!(stopped(gate(OnInconclusive::Show), &comparison).is_empty());
+    }
+
+    #[test]
+    fn a_side_that_failed_in_alternation_stops_unless_the_option_only_shows_it() {
+        let mut comparison = every_change();
+        comparison.arrangement = Arrangement::Interleaved;
+        let row = &mut comparison.rows[0];
+        row.verdict = ChangeVerdict::NotCompared;
+        row.baseline.verdict = Verdict::WrongOutput;
+        assert_eq!(Gate::default().passage(&comparison), GateResult::SideFailed);
+        assert!(Gate::default().stops(&comparison.rows[0], &comparison));
+        assert_eq!(gate(OnInconclusive::Show).passage(&comparison), GateResult::Open);
+        comparison.rows[0].baseline.verdict = Verdict::Pass;
+        comparison.rows[0].candidate.failed_alternating = Some(Verdict::Timeout);
+        assert_eq!(Gate::default().passage(&comparison), GateResult::SideFailed);
+        // What was stored before cannot have failed because of the candidate.
+        comparison.arrangement = Arrangement::Apart;
+        assert_eq!(Gate::default().passage(&comparison), GateResult::Regressed);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Results as a Markdown table, for a comment on a pull request.
 
-use super::contest::{rank, remark as contest_remark, subject, value, words};
+use super::contest::{rank, remarks as contest_remarks, subject, value, words};
 use super::markdown_text::{GITHUB_LIMIT, code, plain, remark};
 use super::pull_request::comparison_below_results;
 use super::remarks::{Remarks, named};
@@ -23,7 +23,7 @@ pub struct MarkdownReporter {
     /// Bytes reserved for a comparison below the table.
     for_the_comparison: usize,
     /// What to say below the rankings of contests.
-    below_contests: Option<String>,
+    below_contests: Vec<String>,
     /// Whether the table's header is written. It waits for the name of the metric.
     has_head: bool,
     /// The readings of all results.
@@ -51,7 +51,7 @@ impl MarkdownReporter {
             rows_left_out: 0,
             remarks: Remarks::default(),
             for_the_comparison: 0,
-            below_contests: None,
+            below_contests: Vec::new(),
             has_head: false,
             readings: Readings::default(),
         }
@@ -99,10 +99,10 @@ impl MarkdownReporter {
 
     /// Writes what is below the rankings of contests.
     fn end_contests(&mut self) -> Result<(), OutputError> {
-        match self.below_contests.take() {
-            Some(below) => self.print(&format!("\n{}\n", remark(&below))),
-            None => Ok(()),
+        for below in std::mem::take(&mut self.below_contests) {
+            self.print(&format!("\n{}\n", remark(&below)))?;
         }
+        Ok(())
     }
 
     fn note(&mut self, left_out: usize, what: &str) -> Result<(), OutputError> {
@@ -140,7 +140,11 @@ impl Reporter for MarkdownReporter {
 
     fn contest_complete(&mut self, contest: &ContestComplete) -> Result<(), OutputError> {
         self.end_table()?;
-        self.below_contests = Some(contest_remark(contest));
+        for below in contest_remarks([contest]) {
+            if !self.below_contests.contains(&below) {
+                self.below_contests.push(below);
+            }
+        }
         let table = contest_table(contest);
         match table.len() > self.room() {
             true => self.note(1, "ranking"),

@@ -60,6 +60,19 @@ fn program(rules: Rules, refusal: i32) -> Result<BpfProgram, FilterError> {
     Ok(SeccompFilter::new(rules, SeccompAction::Allow, refuse, architecture)?.try_into()?)
 }
 
+/// Returns the filter that denies with `EPERM` to start threads, processes and programs.
+///
+/// # Errors
+/// If there is no filter for this architecture.
+pub(crate) fn new_task_filter() -> Result<BpfProgram, FilterError> {
+    let numbers = NEW_PROGRAMS.into_iter().chain([libc::SYS_clone, libc::SYS_clone3]);
+    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_mut))]
+    let mut rules: Rules = numbers.map(|number| (number, Vec::new())).collect();
+    #[cfg(target_arch = "x86_64")]
+    add_x32(&mut rules);
+    program(rules, libc::EPERM)
+}
+
 /// Calls that fail as on a kernel that does not have them.
 fn unknown() -> Rules {
     // `clone3` takes its flags from memory, which a filter cannot read. C libraries then use

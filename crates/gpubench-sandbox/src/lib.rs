@@ -20,6 +20,7 @@ mod rights;
 mod role;
 mod sandbox;
 mod session;
+mod tasks;
 
 pub use confinement::Confinement;
 pub use files::{FileClosing, landlock_abi};
@@ -32,3 +33,4 @@ pub use rights::{ForeignRights, Rights, begin_with_rights_of_caller, give_up_cap
 pub use role::ConfinedRole;
 pub use sandbox::Sandbox;
 pub use session::{confine, confine_compiler, in_own_session};
+pub use tasks::deny_new_tasks;

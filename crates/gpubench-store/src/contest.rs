@@ -1,9 +1,13 @@
 //! The rankings of cases that were measured alternately.
 
+use std::collections::BTreeSet;
+
 use super::StoredRun;
 use gpubench_contract::{
-    BenchmarkComplete, ContestComplete, ContestShare, Contestant, Grade, Params, SchemaVersion, Verdict,
+    BenchmarkComplete, ContestComplete, ContestShare, Contestant, DeviceKind, Execution, Grade, Params, SchemaVersion,
+    Verdict,
 };
+use gpubench_diagnostic::in_backticks;
 use gpubench_stats::{Confidence, FEWEST_WORKERS, PairTable, Place};
 
 /// Returns the rankings of a run's contests, in order. Those of a problem with several arguments
@@ -25,6 +29,19 @@ struct Contest<'a> {
     results: Vec<&'a BenchmarkComplete>,
     /// Resolution of the samples.
     step: f64,
+    device: DeviceKind,
+}
+
+/// Whether a result has times that alternate with the others'.
+fn is_ranked(result: &BenchmarkComplete) -> bool {
+    result.verdict == Verdict::Pass && result.failed_alternating.is_none()
+}
+
+fn failed_alternating(result: &BenchmarkComplete) -> Option<Verdict> {
+    result
+        .failed_alternating
+        .as_ref()
+        .map(|alternating| alternating.verdict)
 }
 
 /// A contestant and its place, before others know its name.
@@ -46,6 +63,7 @@ impl<'a> Contest<'a> {
                     share,
                     results: vec![result],
                     step: tick.filter(|_| result.metric.is_time()).unwrap_or(0.0),
+                    device: run.run.device.kind,
                 }),
             }
         }
@@ -97,23 +115,45 @@ impl<'a> Contest<'a> {
         PairTable::of(&samples, self.step)
     }
 
+    /// Returns what code of a contestant could have done to the others.
+    fn doubt(&self) -> Option<String> {
+        let harm = "it could slow the others down, or make them time out, and cannot reach their outputs";
+        if self.device == DeviceKind::Cpu {
+            return Some(format!(
+                "kernels of the CPU device are native code, and that of each contestant lives while the others are measured: {harm}"
+            ));
+        }
+        let is_hosted =
+            |result: &&&BenchmarkComplete| matches!(result.execution, Some(Execution::Hosted | Execution::HostedSync));
+        let names: BTreeSet<&str> = self
+            .results
+            .iter()
+            .filter(is_hosted)
+            .map(|result| &*result.benchmark)
+            .collect();
+        (!names.is_empty()).then(|| {
+            format!(
+                "host code of {} lives while the others are measured: {harm}",
+                in_backticks(names)
+            )
+        })
+    }
+
     fn confidence(&self) -> Confidence {
         let all = Confidence::new(self.share.confidence).unwrap_or_default();
         all.of_each(usize::try_from(self.share.analyses).unwrap_or(1))
     }
 
     fn ranking(&self) -> ContestComplete {
-        let (passed, others): (Vec<&BenchmarkComplete>, Vec<_>) = self
-            .results
-            .iter()
-            .copied()
-            .partition(|result| result.verdict == Verdict::Pass);
+        let (passed, others): (Vec<&BenchmarkComplete>, Vec<_>) =
+            self.results.iter().copied().partition(|result| is_ranked(result));
         let table = self.table(&passed);
         let described = |result: &&BenchmarkComplete| Contestant {
             benchmark: result.benchmark.clone(),
             params: self.own_params(result),
             results: vec![result.index],
             verdict: result.verdict,
+            failed_alternating: failed_alternating(result),
             grade: result.grade,
             value: (result.verdict == Verdict::Pass)
                 .then(|| result.stats.as_ref().map(|stats| stats.value))
@@ -161,6 +201,7 @@ impl<'a> Contest<'a> {
             confidence: self.share.confidence,
             contestants,
             remark,
+            doubt: self.doubt(),
         }
     }
 }
@@ -197,7 +238,7 @@ fn over_all(contests: Vec<&Contest<'_>>) -> Option<ContestComplete> {
     if further.is_empty() || in_each.len() < 2 {
         return None;
     }
-    let has_passed = |results: &Vec<&BenchmarkComplete>| results.iter().all(|result| result.verdict == Verdict::Pass);
+    let has_passed = |results: &Vec<&BenchmarkComplete>| results.iter().all(|result| is_ranked(result));
     let (passed, others): (Vec<_>, Vec<_>) = in_each.into_iter().partition(has_passed);
     let tables = contests.iter().enumerate().map(|(position, contest)| {
         let of_contest: Vec<&BenchmarkComplete> = passed.iter().map(|results| results[position]).collect();
@@ -221,6 +262,7 @@ fn over_arguments(first: &Contest<'_>, results: &[&BenchmarkComplete]) -> Contes
         params: first.own_params(results[0]),
         results: results.iter().map(|result| result.index).collect(),
         verdict: failed.map_or(Verdict::Pass, |failed| failed.verdict),
+        failed_alternating: results.iter().find_map(|result| failed_alternating(result)),
         grade: results.iter().filter_map(|result| result.grade).reduce(lower),
         value: None,
         ranks: None,
@@ -265,7 +307,7 @@ fn named(ranked: Vec<Ranked>) -> Vec<Contestant> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_contract::ParamValue;
+    use gpubench_contract::{FailedAlternating, ParamValue};
     use gpubench_testing::{competition, in_contests};
 
     fn run() -> StoredRun {
@@ -303,6 +345,53 @@ mod tests {
             "{naive:?}"
         );
         assert_eq!(over_both.contestants[0].ties, ["matmul::vectorized"]);
+    }
+
+    #[test]
+    fn a_contestant_that_passes_only_alone_has_no_rank() {
+        let mut run = run();
+        run.results[0].failed_alternating = Some(FailedAlternating {
+            rival: "`matmul::naive`".to_owned(),
+            verdict: Verdict::Timeout,
+            cause: None,
+            message: None,
+        });
+        let name = run.results[0].benchmark.clone();
+        let contests = contests(&run);
+        let found = contests[0]
+            .contestants
+            .iter()
+            .find(|one| one.benchmark == name)
+            .unwrap();
+        assert_eq!(
+            (found.verdict, found.failed_alternating, found.ranks),
+            (Verdict::Pass, Some(Verdict::Timeout), None)
+        );
+        assert!(contests[0].winner().is_some_and(|winner| winner.benchmark != name));
+    }
+
+    #[test]
+    fn code_that_lives_while_others_are_measured_is_told() {
+        let mut run = run();
+        run.run.device.kind = DeviceKind::Cuda;
+        run.results
+            .iter_mut()
+            .for_each(|result| result.execution = Some(Execution::Sealed));
+        assert_eq!(contests(&run)[0].doubt, None);
+        run.results[1].execution = Some(Execution::Hosted);
+        let doubt = contests(&run)[0].doubt.clone().unwrap();
+        assert!(
+            doubt.starts_with(&format!("host code of `{}`", run.results[1].benchmark)),
+            "{doubt}"
+        );
+        run.run.device.kind = DeviceKind::Cpu;
+        assert!(
+            contests(&run)[0]
+                .doubt
+                .clone()
+                .unwrap()
+                .starts_with("kernels of the CPU device")
+        );
     }
 
     #[test]

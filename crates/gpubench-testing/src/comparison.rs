@@ -36,6 +36,7 @@ pub fn every_change() -> ComparisonComplete {
                 value: None,
                 n: 3,
                 workers: 0,
+                failed_alternating: None,
                 kept_from: None,
             },
             change: None,
@@ -49,6 +50,7 @@ pub fn every_change() -> ComparisonComplete {
                 value: None,
                 n: 0,
                 workers: 0,
+                failed_alternating: None,
                 kept_from: None,
             },
             change: None,
@@ -196,6 +198,7 @@ fn row(case: &str, verdict: ChangeVerdict, (baseline, change): (f64, Change)) ->
         value: Some(value),
         n: 60,
         workers: 5,
+        failed_alternating: None,
         kept_from: None,
     };
     ComparisonRow {

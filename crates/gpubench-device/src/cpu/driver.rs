@@ -242,10 +242,12 @@ impl Driver for CpuDriver {
             ModuleImage::Harness => LoadedModule::Harness,
             ModuleImage::File(file) => {
                 let path = match self.counts {
-                    true => callgrind::readable_copy(file, self.modules.len()),
-                    false => file.path_for_linker(),
+                    true => callgrind::countable_copy(file, self.modules.len())
+                        .map_err(|error| DeviceError::Load(Box::new(error)))?,
+                    false => file
+                        .path_for_linker()
+                        .map_err(|error| DeviceError::Load(Box::new(error)))?,
                 };
-                let path = path.map_err(|error| DeviceError::Load(Box::new(error)))?;
                 // SAFETY: our host compiler made the module. It can do anything that a kernel can,
                 // which is why only workers and authors load modules.
                 let module = unsafe { executor::Module::load(&path) };

@@ -9,6 +9,17 @@ const DUMP_STATS: usize = CALLGRIND;
 const ZERO_STATS: usize = CALLGRIND + 1;
 const TOGGLE_COLLECT: usize = CALLGRIND + 2;
 
+/// The instructions that announce a request: rotations of `rdi` by 3, 13, 61 and 51. No compiler
+/// makes them.
+const PREAMBLE: [u8; 16] = [
+    0x48, 0xc1, 0xc7, 0x03, 0x48, 0xc1, 0xc7, 0x0d, 0x48, 0xc1, 0xc7, 0x3d, 0x48, 0xc1, 0xc7, 0x33,
+];
+
+/// Whether code sends requests to valgrind.
+pub(super) fn speaks_to_valgrind(code: &[u8]) -> bool {
+    code.windows(PREAMBLE.len()).any(|window| window == PREAMBLE)
+}
+
 /// Returns whether valgrind runs this process.
 pub(super) fn is_under_valgrind() -> bool {
     send(RUNNING_ON_VALGRIND) > 0
@@ -55,4 +66,19 @@ fn send(request: usize) -> usize {
 #[cfg(not(target_arch = "x86_64"))]
 fn send(_request: usize) -> usize {
     0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn a_program_that_sends_requests_is_recognized() {
+        let own = fs_err::read(std::env::current_exe().unwrap()).unwrap();
+        assert!(speaks_to_valgrind(&own));
+        assert!(!speaks_to_valgrind(&PREAMBLE[1..]));
+        let inside = [&[0; 7], &PREAMBLE[..], &[1; 3]].concat();
+        assert!(speaks_to_valgrind(&inside));
+    }
 }

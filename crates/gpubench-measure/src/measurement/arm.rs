@@ -699,6 +699,7 @@ impl<'a> Arm<'a> {
             empty_call_ns: None,
             stop,
             energy: self.energy,
+            failed_alternating: None,
             notices,
             sanitizer: match self.observation {
                 Some(Observation::Sanitized(report)) => Some(report),

@@ -59,12 +59,13 @@ pub struct CaseLibrary<'a> {
 }
 
 /// Cases that are measured alternately, window by window. A case alone is a list of one. All have
-/// the same tensors, and the inputs and the reference of the first. Each writes outputs and scratch
-/// of its own.
+/// the same tensors. Each writes outputs and scratch of its own.
 #[derive(Clone, Copy, Debug)]
 pub struct CasesInTurns<'a> {
     /// The cases, at most [`MAX_ARMS`](gpubench_protocol::wire::MAX_ARMS).
     pub arms: &'a [TurnCase<'a>],
+    /// The case whose inputs and reference all of them use.
+    pub source: &'a ReadyCase<'a>,
     /// Decides the number of rounds of several cases. Without it there is one round for each
     /// worker.
     pub question: Option<&'a dyn StoppingQuery>,
@@ -98,11 +99,6 @@ pub enum Standing {
 }
 
 impl<'a> CasesInTurns<'a> {
-    /// Returns the case whose inputs and reference are used.
-    pub(super) fn first(&self) -> &'a ReadyCase<'a> {
-        self.arms.first().expect("at least one case is measured").case
-    }
-
     /// Returns the sizes of the scratch allocations of each case, in bytes.
     pub(super) fn scratch(&self) -> impl Iterator<Item = &'a [u64]> {
         self.arms.iter().map(|arm| &arm.case.recording.plan.scratch[..])
@@ -118,6 +114,15 @@ impl<'a> CasesInTurns<'a> {
         hosted
             .filter(|_| is_judged(&self.arms[position]))
             .map(|(_, arm)| arm.entrant.name)
+    }
+
+    /// Returns the name of another case whose code lives in a process of its own, and could disturb
+    /// the case at `position`: host code, or kernels of the CPU device.
+    pub(super) fn rival_with_code_of(&self, position: usize, kernels_run_in: KernelHost) -> Option<&'a str> {
+        let mut rivals = self.arms.iter().enumerate().filter(|(other, _)| *other != position);
+        let lives = |case: &ReadyCase<'_>| kernels_run_in == KernelHost::Author || case.recording.execution.is_hosted();
+        let rival = rivals.find(|(_, arm)| lives(arm.case));
+        rival.map(|(_, arm)| arm.entrant.name)
     }
 
     /// Whether a worker runs the user's host code.

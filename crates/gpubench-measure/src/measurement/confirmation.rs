@@ -28,21 +28,23 @@ const LONGEST: usize = 300;
 
 impl Session<'_> {
     /// Measures like [`Session::measure_in_turns`], and a second time if the clock accuses a case.
-    /// A notice then says so. If the second measurement fails, the first remains.
+    /// A notice then says so. If the second measurement fails, the first remains. A case that fails
+    /// next to others is then measured alone.
     ///
     /// # Errors
     /// In the first measurement, as [`Session::measure_in_turns`]. In the second, only if the user
     /// interrupts.
     pub fn measure_and_confirm(&mut self, turns: &CasesInTurns<'_>) -> Result<MeasuredInTurns, MeasureError> {
         let entrants: Vec<Entrant<'_>> = turns.arms.iter().map(|arm| arm.entrant).collect();
-        confirm(self.protocol.mode, &entrants, |again| {
+        let confirmed = confirm(self.protocol.mode, &entrants, |again| {
             if again.is_some() {
                 self.watcher.begins_again();
                 self.idle_workers.dismiss();
             }
             let measured = self.measure_in_turns(turns, again.unwrap_or_default());
             measured.inspect_err(|_| self.watcher.goes_back())
-        })
+        })?;
+        self.measure_failed_alone(turns, confirmed)
     }
 }
 
@@ -81,7 +83,7 @@ fn not_measured_again(failure: &CaseFailure) -> String {
 }
 
 /// Returns the first line of a message, cut to [`LONGEST`] characters.
-fn beginning(message: &str) -> String {
+pub(super) fn beginning(message: &str) -> String {
     let first_line = message.lines().next().unwrap_or_default();
     first_line.chars().take(LONGEST).collect()
 }
@@ -202,6 +204,7 @@ fn note(measured: &mut Measured, first_call: u32, own: Option<&Accusation>, othe
 
 #[cfg(test)]
 mod tests {
+    use super::super::measured::ended as side;
     use super::*;
     use crate::clients::AuthorProblem;
     use gpubench_protocol::wire::AuthorFailure;
@@ -210,41 +213,6 @@ mod tests {
     const BETWEEN: (Verdict, Option<Cause>) = (Verdict::ProtocolViolation, Some(Cause::WorksBetweenWindows));
     const WRONG: (Verdict, Option<Cause>) = (Verdict::WrongOutput, Some(Cause::Mismatch));
     const PASS: (Verdict, Option<Cause>) = (Verdict::Pass, None);
-
-    fn side((verdict, cause): (Verdict, Option<Cause>)) -> Measured {
-        Measured {
-            calls: std::num::NonZeroU32::MIN,
-            sharing: None,
-            singles_ns: Vec::new(),
-            parts_ns: Vec::new(),
-            device_work: Vec::new(),
-            judgement: Judgement {
-                verdict,
-                cause,
-                message: cause.map(|cause| format!("it was {cause}")),
-                grade: Grade::Sealed,
-                grade_reason: None,
-                window: None,
-            },
-            windows: Vec::new(),
-            warm_ups: Vec::new(),
-            worker_samples: Vec::new(),
-            control_windows: Vec::new(),
-            control_turns: Vec::new(),
-            controls_alone: Vec::new(),
-            counts: Vec::new(),
-            balance: None,
-            samples: Vec::new(),
-            host_ns: Vec::new(),
-            event_overhead_ns: None,
-            empty_call_ns: None,
-            energy: None,
-            budget: None,
-            stop: None,
-            sanitizer: None,
-            notices: Vec::new(),
-        }
-    }
 
     type Sides = ((Verdict, Option<Cause>), Option<(Verdict, Option<Cause>)>);
 

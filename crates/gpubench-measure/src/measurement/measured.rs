@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::energy::CallEnergy;
 use crate::clients::RoleFailure;
 use crate::verdict::{Judgement, WindowEvidence};
-use gpubench_contract::{Budget, SanitizerReport, Sharing, StopReason};
+use gpubench_contract::{Budget, FailedAlternating, SanitizerReport, Sharing, StopReason};
 use gpubench_device::Count;
 use gpubench_protocol::window::Numbering;
 use gpubench_protocol::wire::DeviceWork;
@@ -60,6 +60,8 @@ pub struct Measured {
     pub stop: Option<StopReason>,
     /// What compute-sanitizer found, if it observed the call.
     pub sanitizer: Option<SanitizerReport>,
+    /// How it failed in alternation, if it passed alone.
+    pub failed_alternating: Option<FailedAlternating>,
     /// Notices about the measurement, even of a case that passed.
     pub notices: Vec<String>,
 }
@@ -83,4 +85,42 @@ pub enum RolesAfterwards {
     AtRest,
     /// Unknown. The next case needs new processes.
     Unknown,
+}
+
+/// A case that ended in a certain way.
+#[cfg(test)]
+pub(super) fn ended((verdict, cause): (gpubench_contract::Verdict, Option<gpubench_contract::Cause>)) -> Measured {
+    Measured {
+        calls: NonZeroU32::MIN,
+        sharing: None,
+        singles_ns: Vec::new(),
+        parts_ns: Vec::new(),
+        device_work: Vec::new(),
+        judgement: Judgement {
+            verdict,
+            cause,
+            message: cause.map(|cause| format!("it was {cause}")),
+            grade: gpubench_contract::Grade::Sealed,
+            grade_reason: None,
+            window: None,
+        },
+        windows: Vec::new(),
+        warm_ups: Vec::new(),
+        worker_samples: Vec::new(),
+        control_windows: Vec::new(),
+        control_turns: Vec::new(),
+        controls_alone: Vec::new(),
+        counts: Vec::new(),
+        balance: None,
+        samples: Vec::new(),
+        host_ns: Vec::new(),
+        event_overhead_ns: None,
+        empty_call_ns: None,
+        energy: None,
+        budget: None,
+        stop: None,
+        sanitizer: None,
+        failed_alternating: None,
+        notices: Vec::new(),
+    }
 }

@@ -4,6 +4,7 @@
 //! [`Session`] measures a case, `rounds` orders its windows, `arm` runs them, and `sequence` runs a
 //! single one. [`fill_in`] writes the results into a record.
 
+mod alone;
 mod arm;
 mod budget;
 mod case;

@@ -98,6 +98,7 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
     );
     record.distinct_inputs = distinct_inputs(recording, measured.calls, &measured.windows);
     record.sanitizer = measured.sanitizer;
+    record.failed_alternating = measured.failed_alternating;
     record.notices = measured.notices;
     let limit = expectations.peak_arithmetic.limit(operand_type(&recording.tensors));
     record.notices.extend(doubtful_flops(&record.throughput, limit));

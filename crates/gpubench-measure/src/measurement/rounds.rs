@@ -80,7 +80,7 @@ impl<'a> Rounds<'a> {
             first,
             energy: protocol.energy,
             retakes: Retakes::of_case(&protocol.stop),
-            case: turns.first().number,
+            case: turns.source.number,
             seeds: protocol.seeds,
         }
     }

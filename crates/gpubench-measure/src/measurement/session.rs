@@ -52,6 +52,7 @@ impl Session<'_> {
                     standing: Standing::Judged,
                 },
             }],
+            source: case,
             question: None,
         };
         let mut measured = self.measure_in_turns(&alone, Numbering::default())?;
@@ -77,7 +78,7 @@ impl Session<'_> {
             idle_workers,
             watcher,
         } = self;
-        let case = turns.first();
+        let case = turns.source;
         let placement = CodePlacement::new(case.recording, protocol.kernels_run_in);
         let scratch: Vec<&[u64]> = turns.scratch().collect();
         let order = CaseOrder {

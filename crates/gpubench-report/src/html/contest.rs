@@ -3,13 +3,13 @@
 use super::markup::{self, Element, Markup, cell, element, note, span, text};
 use super::names::{Anchor, name, name_with_reading};
 use super::rankings::bar;
-use crate::contest::{has_won, rank, remark, subject, value, words};
+use crate::contest::{has_won, rank, remarks, subject, value, words};
 use gpubench_contract::{ContestComplete, Contestant};
 use gpubench_store::StoredRun;
 
 /// Returns the tables of contests, and what to know about them.
 pub(super) fn parts(run: &StoredRun, contests: &[ContestComplete]) -> Vec<Element> {
-    let last = contests.last().map(|contest| note("p").text(remark(contest)));
+    let last = remarks(contests).into_iter().map(|remark| note("p").text(remark));
     contests
         .iter()
         .flat_map(|contest| table(run, contest))

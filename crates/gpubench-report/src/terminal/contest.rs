@@ -3,18 +3,18 @@
 use super::TerminalOptions;
 use super::style::{BAD, FAINT, GOOD, PLAIN, TITLE};
 use super::table::{GAP, Table};
-use crate::contest::{has_won, rank, remark, subject, value, words};
+use crate::contest::{has_won, rank, remarks, subject, value, words};
 use gpubench_contract::{ContestComplete, Contestant, Verdict};
 use gpubench_diagnostic::layout::width;
 use gpubench_diagnostic::printable_line;
 
-/// Returns the rankings of contests, one after the other, and a remark about them. Empty if there
+/// Returns the rankings of contests, one after the other, and remarks about them. Empty if there
 /// are none.
 pub(super) fn table(contests: &[ContestComplete], options: TerminalOptions) -> String {
     let tables = contests.iter().map(|contest| contest_table(contest, options));
-    let ranked = contests.iter().find(|contest| contest.winner().is_some());
-    let remark = ranked.map(|contest| format!("\n{}\n", options.styling.paint(FAINT, &remark(contest))));
-    tables.chain(remark).collect()
+    let remarks = remarks(contests).into_iter();
+    let remarks = remarks.map(|remark| format!("\n{}\n", options.styling.paint(FAINT, &printable_line(&remark))));
+    tables.chain(remarks).collect()
 }
 
 fn contest_table(contest: &ContestComplete, options: TerminalOptions) -> String {

@@ -10,8 +10,8 @@ use super::{counts, functions, machine_code};
 use crate::StoredRun;
 use gpubench_contract::units::{self, percent};
 use gpubench_contract::{
-    Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, EarlierRun, Grade, KeptFrom,
-    Metric, SampleFlagKind, ThresholdSource, Verdict,
+    Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, EarlierRun,
+    FailedAlternating, Grade, KeptFrom, Metric, SampleFlagKind, ThresholdSource, Verdict,
 };
 use gpubench_diagnostic::in_backticks;
 use gpubench_stats::{Drift, Estimate, FEWEST_WORKERS, Interval, MOST_WORKERS, Paired, Ratio, Spread};
@@ -84,6 +84,10 @@ fn side(result: &BenchmarkComplete) -> Option<Estimate> {
 fn compared_result(result: &BenchmarkComplete, side: Option<&Estimate>, kept_from: Option<KeptFrom>) -> ComparedResult {
     ComparedResult {
         verdict: result.verdict,
+        failed_alternating: result
+            .failed_alternating
+            .as_ref()
+            .map(|alternating| alternating.verdict),
         grade: result.grade,
         value: side.map(Estimate::value),
         n: result.samples.len() as u64,
@@ -132,6 +136,7 @@ fn kept_sources(kept_from: &[Option<KeptFrom>; 2], context: &RowContext<'_>) -> 
 fn obstacle(pair: &Pair<'_>, context: &RowContext<'_>, differences: &[Difference]) -> Option<String> {
     ambiguity(pair)
         .or_else(|| failed_without_baseline(pair))
+        .or_else(|| failed_alternating(pair))
         .or_else(|| wrong_by_candidates_reference(pair, context))
         .or_else(|| ended(pair.baseline, "baseline"))
         .or_else(|| ended(pair.candidate, "candidate"))
@@ -174,6 +179,17 @@ fn ambiguity(pair: &Pair<'_>) -> Option<String> {
 fn failed_without_baseline(pair: &Pair<'_>) -> Option<String> {
     let is_first = pair.baseline.verdict == Verdict::Skipped && pair.candidate.verdict.is_failure();
     is_first.then(|| ended(pair.candidate, "candidate"))?
+}
+
+/// A side that failed in alternation and passed alone has no times to compare.
+fn failed_alternating(pair: &Pair<'_>) -> Option<String> {
+    let sides = [("baseline", pair.baseline), ("candidate", pair.candidate)];
+    sides.into_iter().find_map(|(side, result)| {
+        let FailedAlternating { rival, verdict, .. } = result.failed_alternating.as_ref()?;
+        Some(format!(
+            "the {side} ended in `{verdict}` when it alternated with {rival}, and passes alone"
+        ))
+    })
 }
 
 /// In an alternating run, the candidate's reference checks both sides. If only the baseline is

@@ -35,6 +35,7 @@ impl CallgrindCounter {
                 "count instructions, because the process does not run under valgrind".to_owned(),
             ));
         }
+        pool.forbid_new_tasks();
         let own = own_objects().map_err(|source| DeviceError::Os {
             what: "listing the libraries of this process",
             source,
@@ -96,11 +97,31 @@ impl Counter for CallgrindCounter {
     }
 }
 
+/// Why the instructions of a module are not counted.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::cpu) enum Uncountable {
+    /// The module could not be copied, or its threads not be denied.
+    #[error(transparent)]
+    Os(#[from] io::Error),
+    /// It could turn the counter off.
+    #[error(
+        "the kernels send requests to valgrind, which could hide instructions from the count (hint: measure their \
+         times, or leave out the requests)"
+    )]
+    SpeaksToValgrind,
+}
+
 /// Copies a module to the folder for temporary files, since valgrind does not read the symbols of a
-/// file without a name.
-pub(in crate::cpu) fn readable_copy(module: &FrozenFile, number: usize) -> io::Result<PathBuf> {
+/// file without a name. What the module's code does is counted on the threads that run blocks, so
+/// the calling thread, which loads it, can start no other from now on.
+pub(in crate::cpu) fn countable_copy(module: &FrozenFile, number: usize) -> Result<PathBuf, Uncountable> {
+    let code = fs_err::read(module.path())?;
+    if valgrind::speaks_to_valgrind(&code) {
+        return Err(Uncountable::SpeaksToValgrind);
+    }
+    gpubench_sandbox::deny_new_tasks()?;
     let path = std::env::temp_dir().join(format!("kernels-{number}.so"));
-    fs_err::copy(module.path(), &path)?;
+    fs_err::write(&path, code)?;
     Ok(path)
 }
 

@@ -9,5 +9,5 @@ mod launcher;
 mod profile;
 
 pub use counter::PROFILE;
-pub(super) use counter::{CallgrindCounter, readable_copy};
+pub(super) use counter::{CallgrindCounter, countable_copy};
 pub(crate) use launcher::launcher;

@@ -51,7 +51,8 @@ pub(super) enum ProfileError {
 
 /// Returns the instructions of each function of the kernels, largest first. A library function that
 /// a kernel calls counts with everything below it. What the tool does around the kernels does not
-/// count: it stands for hardware.
+/// count, nor do the functions of its headers that a kernel's library contains: both stand for
+/// hardware.
 ///
 /// # Errors
 /// When the profile is incomplete or has an unknown format.
@@ -97,6 +98,16 @@ fn is_key(key: &str) -> bool {
         key,
         "ob" | "fl" | "fi" | "fe" | "fn" | "cob" | "cfi" | "cfl" | "cfn" | "calls" | "jump" | "jcnd"
     )
+}
+
+/// The function of the tool's headers that writes down which block runs.
+const BLOCK_SETUP: &str = "gb_unit_block(unsigned int, unsigned int, unsigned int)";
+
+/// Whether a function of a C library finds a thread's variables. The tool's headers keep the
+/// numbers of block and thread in such variables. How many instructions that takes depends on the
+/// other variables of the library, such as the `__shared__` ones of kernels that nobody launches.
+fn finds_variables(library_function: &str) -> bool {
+    library_function.starts_with("_dl_tlsdesc_") || library_function.starts_with("__tls_get_addr")
 }
 
 /// Returns a function's name without callgrind's number for recursive calls, as in `f'2`. The code
@@ -147,14 +158,14 @@ impl Reader<'_> {
     }
 
     fn add_own(&mut self, cost: u64) {
-        if self.own.owner(&self.place.object) == Owner::Kernel {
+        if self.own.owner(&self.place.object) == Owner::Kernel && self.place.function != BLOCK_SETUP {
             *self.costs.entry(self.place.function.clone()).or_default() += cost;
         }
     }
 
     fn add_call(&mut self, cost: u64) {
         let [caller, callee] = [&self.place, &self.callee].map(|place| self.own.owner(&place.object));
-        if (caller, callee) == (Owner::Kernel, Owner::Shared) {
+        if (caller, callee) == (Owner::Kernel, Owner::Shared) && !finds_variables(&self.callee.function) {
             *self.costs.entry(self.callee.function.clone()).or_default() += cost;
         }
         self.callee.object.clone_from(&self.place.object);
@@ -194,6 +205,19 @@ mod tests {
              cfn=barrier\ncalls=1 0\n3 500\ncfn=helper\ncalls=2 0\n3 6\n\nfn=helper\n9 6\n\ntotals: 1\n",
         );
         let expected = [("scale", 42), ("helper", 6)];
+        assert_eq!(counted.unwrap(), expected.map(|(name, cost)| (name.to_owned(), cost)));
+    }
+
+    #[test]
+    fn the_setup_of_a_block_and_of_a_threads_variables_does_not_count() {
+        let counted = counted(
+            "ob=/tmp/k.so\nfn=gb_unit_block(unsigned int, unsigned int, unsigned int)\n3 9\ncob=/lib/libc.so.6\n\
+             cfn=_dl_tlsdesc_dynamic\ncalls=1 0\n3 51\nfn=scale\n3 40\ncob=/lib/libc.so.6\ncfn=_dl_tlsdesc_return\n\
+             calls=2 0\n4 6\ncob=/lib/libc.so.6\ncfn=__tls_get_addr\ncalls=2 0\n4 22\n\
+             fn=_dl_tlsdesc_return\n9 5\n\ntotals: 207\n",
+        );
+        // A function of a kernel that has such a name is the kernel's.
+        let expected = [("scale", 40), ("_dl_tlsdesc_return", 5)];
         assert_eq!(counted.unwrap(), expected.map(|(name, cost)| (name.to_owned(), cost)));
     }
 

@@ -1,5 +1,6 @@
 //! Distributes the blocks of a launch to threads.
 
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -52,6 +53,8 @@ struct Shared {
     closing: AtomicBool,
     /// Whether callgrind collects the costs of blocks.
     collecting: AtomicBool,
+    /// Whether kernels may not start threads or processes.
+    alone: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -73,6 +76,9 @@ impl Shared {
     fn work(&self, runner: &mut BlockRunner, job: &Job, threads: usize) {
         let blocks = job.shape.blocks();
         let piece = (blocks / (threads as u64 * PIECES_PER_THREAD)).max(1);
+        if self.alone.load(Ordering::Relaxed) && deny_new_tasks().is_err() {
+            return self.end_with((0, KernelFault::of_block([0; 3], FaultKind::InvalidLaunch)), blocks);
+        }
         if let Err(kind) = runner.begin(job) {
             return self.end_with((0, KernelFault::of_block([0; 3], kind)), blocks);
         }
@@ -143,6 +149,17 @@ impl Shared {
     }
 }
 
+/// Denies the calling thread to start threads and processes. Once is enough.
+fn deny_new_tasks() -> std::io::Result<()> {
+    thread_local! {
+        static IS_ALONE: Cell<bool> = const { Cell::new(false) };
+    }
+    match IS_ALONE.replace(true) {
+        true => Ok(()),
+        false => gpubench_sandbox::deny_new_tasks(),
+    }
+}
+
 fn toggle_collection_if(is_collecting: bool) {
     if is_collecting {
         toggle_collection();
@@ -166,6 +183,7 @@ impl Pool {
             wanted: AtomicBool::new(true),
             closing: AtomicBool::new(false),
             collecting: AtomicBool::new(false),
+            alone: AtomicBool::new(false),
             state: Mutex::new(State {
                 open: None,
                 fault: None,
@@ -210,6 +228,12 @@ impl Pool {
         if let Some(processors) = &self.processors {
             processors.release();
         }
+    }
+
+    /// Denies kernels of later launches to start threads and processes, whose instructions would
+    /// not be counted.
+    pub(in crate::cpu) fn forbid_new_tasks(&self) {
+        self.shared.alone.store(true, Ordering::Relaxed);
     }
 
     /// Makes callgrind collect the costs of the blocks of later launches, or stop doing so.

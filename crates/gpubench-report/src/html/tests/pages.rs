@@ -125,6 +125,7 @@ fn row(result: &BenchmarkComplete, verdict: ChangeVerdict, ratio: f64, remark: O
         value,
         n: 30,
         workers: 3,
+        failed_alternating: None,
         kept_from: None,
     };
     ComparisonRow {
