@@ -356,7 +356,6 @@ fn benchmarks_are_listed_by_path() {
         "own_library::cases::of_every_kind",
         "own_library::cases::passes_a_half",
         "own_library::cases::passes_an_array",
-        "own_library::cases::skips",
         "sums::atomics",
         "sums::tree::two-passes",
     ];

@@ -145,6 +145,7 @@ impl BoundCall {
 }
 
 /// An argument with its memory.
+#[derive(Clone, Copy)]
 pub(super) enum Passed<'a> {
     Buffer(Operand<'a>),
     Number(gpubench::catalog::DType, u64),

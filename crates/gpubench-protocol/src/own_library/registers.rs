@@ -123,3 +123,128 @@ pub(super) fn extended(dtype: DType, bits: u64) -> u64 {
         _ => bits,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    static SEEN: Mutex<Vec<f64>> = Mutex::new(Vec::new());
+
+    /// More integers and more floats than there are registers, in turns.
+    #[allow(clippy::too_many_arguments)]
+    extern "C-unwind" fn notes(
+        i0: i8,
+        f0: f32,
+        i1: u8,
+        f1: f64,
+        i2: i16,
+        f2: f32,
+        i3: u16,
+        f3: f64,
+        i4: i32,
+        f4: f32,
+        i5: u32,
+        f5: f64,
+        i6: i64,
+        f6: f32,
+        i7: u64,
+        f7: f64,
+        i8: i8,
+        f8: f32,
+        i9: i32,
+        f9: f64,
+        stream: u64,
+    ) {
+        let integers = [i0.into(), i1.into(), i2.into(), i3.into(), i4.into(), i5.into()];
+        let rest = [i6 as f64, i7 as f64, i8.into(), i9.into(), stream as f64];
+        let singles = [f0, f2, f4, f6, f8].map(f64::from);
+        let all = [&integers[..], &rest, &singles, &[f1, f3, f5, f7, f9]].concat();
+        *SEEN.lock().unwrap() = all;
+    }
+
+    #[test]
+    fn every_argument_arrives_where_the_function_looks_for_it() {
+        let integer =
+            |dtype: DType, value: i64| Passed::Number(dtype, value as u64 & (u64::MAX >> (64 - 8 * dtype.size())));
+        let single = |value: f32| Passed::Number(DType::F32, value.to_bits().into());
+        let double = |value: f64| Passed::Number(DType::F64, value.to_bits());
+        let passed = [
+            integer(DType::I8, -1),
+            single(0.5),
+            integer(DType::U8, 255),
+            double(1.5),
+            integer(DType::I16, -2),
+            single(2.5),
+            integer(DType::U16, 65_535),
+            double(3.5),
+            integer(DType::I32, -4),
+            single(4.5),
+            integer(DType::U32, 4_294_967_295),
+            double(5.5),
+            integer(DType::I64, -6),
+            single(6.5),
+            integer(DType::U64, 7),
+            double(7.5),
+            integer(DType::I8, -8),
+            single(8.5),
+            integer(DType::I32, -9),
+            double(9.5),
+        ];
+        type Notes = extern "C-unwind" fn(
+            i8,
+            f32,
+            u8,
+            f64,
+            i16,
+            f32,
+            u16,
+            f64,
+            i32,
+            f32,
+            u32,
+            f64,
+            i64,
+            f32,
+            u64,
+            f64,
+            i8,
+            f32,
+            i32,
+            f64,
+            u64,
+        );
+        // SAFETY: both are pointers to functions; the call below fits the real one.
+        let function = unsafe { std::mem::transmute::<Notes, CFunction>(notes) };
+        let call = Call::new(function, &passed, Some(77)).unwrap();
+        // SAFETY: the arguments are those of the function.
+        unsafe { call.call() };
+        let integers = [
+            -1.0,
+            255.0,
+            -2.0,
+            65_535.0,
+            -4.0,
+            4_294_967_295.0,
+            -6.0,
+            7.0,
+            -8.0,
+            -9.0,
+            77.0,
+        ];
+        let floats = [0.5, 2.5, 4.5, 6.5, 8.5, 1.5, 3.5, 5.5, 7.5, 9.5];
+        assert_eq!(*SEEN.lock().unwrap(), [&integers[..], &floats].concat());
+    }
+
+    #[test]
+    fn as_many_arguments_as_a_tuple_has_fit_with_a_stream() {
+        extern "C-unwind" fn nothing() {}
+        // SAFETY: both are pointers to functions, and this one is not called.
+        let function = unsafe { std::mem::transmute::<extern "C-unwind" fn(), CFunction>(nothing) };
+        for passed in [Passed::Null, Passed::Number(DType::F64, 0)] {
+            let passed: Vec<Passed<'_>> = (0..32).map(|_| passed).collect();
+            assert!(Call::new(function, &passed, Some(0)).is_ok());
+        }
+    }
+}

@@ -263,3 +263,51 @@ fn dtype(dtype: DType) -> (u8, u8) {
     };
     (code, 8 * dtype.size() as u8)
 }
+
+#[cfg(test)]
+mod tests {
+    use gpubench::catalog::{Fill, Role, Tolerance};
+
+    use super::*;
+
+    #[test]
+    fn tensors_have_the_layout_of_dlpack() {
+        assert_eq!((size_of::<DlTensor>(), size_of::<Any>()), (48, 16));
+        assert_eq!(std::mem::offset_of!(DlTensor, shape), 24);
+        assert_eq!(std::mem::offset_of!(ErrorObject, message), 40);
+    }
+
+    #[test]
+    fn a_tensor_is_compact_and_a_part_of_one_is_a_vector() {
+        let tensor = gpubench::catalog::Tensor {
+            name: "x".to_owned(),
+            dtype: DType::BF16,
+            shape: vec![2, 3, 4],
+            role: Role::Input,
+            fill: Fill::Bits,
+            tolerance: Tolerance::Exact,
+        };
+        let place = CallPlace {
+            kind: DeviceKind::Cuda,
+            ordinal: 3,
+            stream: None,
+        };
+        let described = |elements| {
+            let operand = Operand {
+                tensor: &tensor,
+                address: 4_096,
+                elements,
+            };
+            let tensor = Tensor::of(&operand, place);
+            let header = &tensor.header;
+            assert_eq!(
+                (header.device_type, header.device_id, header.data as u64),
+                (2, 3, 4_096)
+            );
+            assert_eq!((header.code, header.bits, header.lanes), (4, 16, 1));
+            (header.dimensions, tensor._extents.to_vec())
+        };
+        assert_eq!(described(24), (3, vec![2, 3, 4, 12, 4, 1]));
+        assert_eq!(described(5), (1, vec![5, 1]));
+    }
+}
