@@ -67,7 +67,7 @@ fn a_linked_constructor_can_patch_a_rival_in_its_worker() {
 // The same code in a library of its own, and more of its kind.
 
 #[test]
-fn submissions_that_work_pass_beside_hostile_ones() {
+fn submissions_that_work_pass_among_hostile_ones() {
     for benchmark in [
         "own::honest::plain",
         "own::honest::with_stream",

@@ -246,7 +246,7 @@ pub struct BenchmarkComplete {
     /// Whose code ran in the worker. Null if the case never reached a worker.
     pub execution: Option<Execution>,
     /// SHA-256 digest of the library with the host code, if the benchmark has one of its own.
-    /// Missing if its host code is in the crate's library, for launch plans, and for cases that were
+    /// Missing if its host code is in the crate's library, for launch plans, and if the case was
     /// not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_library_sha256: Option<String>,

@@ -2,7 +2,8 @@
 //!
 //! [`referee`], [`author`] and [`worker`] are the three processes besides the broker. They exchange
 //! the records of [`wire`]. [`window`] defines windows, [`replay`] runs plans, [`cdylib`] loads a
-//! crate's library, and `own_library` one that only its worker loads. Each process gives up rights with `gpubench-sandbox`.
+//! crate's library, and `own_library` one that only its worker loads. Each process gives up rights
+//! with `gpubench-sandbox`.
 
 pub mod author;
 pub mod cdylib;

@@ -44,8 +44,8 @@ pub(crate) struct PreparedCase {
     pub(crate) compilers: Vec<String>,
     /// Position of the benchmark in its catalog.
     benchmark: u32,
-    /// The host code of a hosted benchmark: its own library, or the cdylib preceded by the libraries
-    /// that it needs.
+    /// The host code of a hosted benchmark: its own library, or the cdylib after the libraries that
+    /// it needs.
     library: Vec<FrozenFile>,
     /// Folders of shared libraries that the cdylib loads at run time.
     search: Vec<PathBuf>,

@@ -169,7 +169,7 @@ fn explain(message: &str) -> String {
     let hint = if message.contains("undefined symbol") {
         "link the library that defines it, or leave out what calls it"
     } else if message.contains("cannot open shared object file") {
-        "install it, or name its folder in `LD_LIBRARY_PATH`: folders beside the library are not searched"
+        "install it, or name its folder in `LD_LIBRARY_PATH`: the folder of the library is not searched"
     } else if message.contains("version `") {
         "build it on a machine with the same C library"
     } else if message.contains("static TLS block") {

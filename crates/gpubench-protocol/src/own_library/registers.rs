@@ -132,7 +132,7 @@ mod tests {
 
     static SEEN: Mutex<Vec<f64>> = Mutex::new(Vec::new());
 
-    /// More integers and more floats than there are registers, in turns.
+    /// More integers and more floats than there are registers, alternating.
     #[allow(clippy::too_many_arguments)]
     extern "C-unwind" fn notes(
         i0: i8,
