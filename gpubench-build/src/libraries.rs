@@ -1,5 +1,6 @@
 //! Shared libraries from the files of a folder.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,23 +21,52 @@ const CUDA: &[&str] = &["cu"];
 /// benchmarks that need it fail.
 ///
 /// # Panics
-/// Outside of a build script, if the folder cannot be read, or if there is no compiler.
+/// Outside of a build script, if the folder cannot be read, if the names of two files differ only in
+/// signs or extensions, or if there is no compiler.
 pub fn libraries(compiler: &cc::Build, folder: impl AsRef<Path>) {
     let folder = folder.as_ref();
-    println!("cargo::rerun-if-changed={}", folder.display());
-    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets `OUT_DIR` for build scripts"));
+    tell("rerun-if-changed", &folder.display().to_string());
     // No folder that a build script links from is searched for what another library needs.
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets `OUT_DIR` for build scripts"));
     let out = out.join("own-libraries");
     std::fs::create_dir_all(&out).unwrap_or_else(|error| panic!("cannot create `{}`: {error}", out.display()));
-    for file in sources(folder) {
-        let variable = variable(folder, &file);
+    for (variable, file) in with_variables(folder, sources(folder)) {
         let library = out.join(format!("lib{}.so", variable.to_ascii_lowercase()));
-        match compile(link_command(compiler, &file), &file, &library) {
-            Ok(()) => {}
-            Err(explanation) => warn(&file, &explanation),
+        if let Err(explanation) = compile(link_command(compiler, &file), &file, &library) {
+            warn(&file, &explanation);
         }
-        println!("cargo::rustc-env={variable}={}", library.display());
+        tell("rustc-env", &format!("{variable}={}", library.display()));
     }
+}
+
+/// Returns each file by its variable.
+///
+/// # Panics
+/// If two files have the same one: a library would be built from the wrong file.
+fn with_variables(folder: &Path, files: Vec<PathBuf>) -> BTreeMap<String, PathBuf> {
+    let mut named: BTreeMap<String, PathBuf> = BTreeMap::new();
+    for file in files {
+        let name = variable(folder, &file);
+        if let Some(other) = named.get(&name) {
+            panic!(
+                "`{}` and `{}` have one variable, `{name}`: rename one",
+                other.display(),
+                file.display()
+            );
+        }
+        named.insert(name, file);
+    }
+    named
+}
+
+/// Tells cargo something. Text of others, such as the name of a file or a message of a compiler,
+/// cannot begin a line of its own.
+fn tell(key: &str, value: &str) {
+    println!("cargo::{key}={}", printable(value));
+}
+
+fn printable(text: &str) -> String {
+    text.replace(char::is_control, " ")
 }
 
 /// Returns the files to compile, in order.
@@ -87,14 +117,14 @@ fn compile(mut command: Command, file: &Path, library: &Path) -> Result<(), Stri
 /// Shows the beginning of a compiler's explanation.
 fn warn(file: &Path, explanation: &str) {
     const MOST_LINES: usize = 10;
-    println!(
-        "cargo::warning=`{}` does not compile, so its library is missing",
-        file.display()
+    tell(
+        "warning",
+        &format!("`{}` does not compile, so its library is missing", file.display()),
     );
     explanation
         .lines()
         .take(MOST_LINES)
-        .for_each(|line| println!("cargo::warning={line}"));
+        .for_each(|line| tell("warning", line));
 }
 
 #[cfg(test)]
@@ -125,5 +155,19 @@ mod tests {
         std::fs::write(&file, "int solution(void) { return one; }").unwrap();
         assert!(compile().unwrap_err().contains("one"));
         assert!(!library.exists());
+    }
+
+    #[test]
+    #[should_panic(expected = "have one variable, `SOLUTIONS_A_B`: rename one")]
+    fn two_files_never_share_a_variable() {
+        with_variables(Path::new("solutions"), ["a-b.c", "a_b.cu"].map(PathBuf::from).to_vec());
+    }
+
+    #[test]
+    fn a_name_of_a_file_tells_cargo_nothing() {
+        assert_eq!(
+            printable("x\ncargo::rustc-link-arg=y\r\u{1b}[2J.c"),
+            "x cargo::rustc-link-arg=y  [2J.c"
+        );
     }
 }

@@ -245,7 +245,7 @@ pub struct Recording {
     /// How a worker runs a call.
     pub execution: Execution,
     /// The call of a hosted benchmark whose host code is in a library of its own.
-    pub call: Option<LibraryCall>,
+    pub call: Option<Box<LibraryCall>>,
 }
 
 /// The source of a case's expected outputs.

@@ -4,7 +4,7 @@
 
 use std::sync::OnceLock;
 
-use gpubench_tests::{Ending, Finished, Fixture, Records, Run, ends};
+use gpubench_tests::{Ending, FakeGpu, Finished, Fixture, Records, Run, ends};
 
 /// Runs all cases of the crate once, each submission in a library of its own.
 fn run() -> &'static Finished {
@@ -71,6 +71,7 @@ fn submissions_that_work_pass_among_hostile_ones() {
     for benchmark in [
         "own::honest::plain",
         "own::honest::with_stream",
+        "own::honest::on_a_stream",
         "own::honest::all_kinds",
         "own::honest::packed",
         "own::honest::with_a_neighbour_by_path",
@@ -114,6 +115,26 @@ ends! {
         "own::failures::packed_fails" is "error", "setup-failed", "the scale is not 0.5";
     an_error_of_tvm_ffi_in_a_call_is_shown:
         "own::failures::packed_gets_too_little" is "crashed", "call-failed", "call 1", "five arguments are expected";
+}
+
+/// A library that loads its kernels in its first call would wait for the stream, which waits for
+/// *go*, if no call came before.
+#[test]
+fn a_library_queues_its_work_on_the_stream_of_a_gpu() {
+    let gpu = FakeGpu::for_host_code();
+    let run = gpu.run(&Fixture::of("libraries")).briefly().json();
+    let cases = ["--device", "cuda", "--exact", "own::honest::on_a_stream"];
+    let records = run
+        .args(cases)
+        .args(["--mode", "cold,graph", "--timeout", "20s"])
+        .finish()
+        .records();
+    let results: Vec<_> = records.results().collect();
+    assert_eq!(results.len(), 2);
+    for result in results {
+        assert_eq!(result["verdict"], "pass", "{result:#}");
+        assert_eq!(result["execution"], "hosted");
+    }
 }
 
 #[test]

@@ -20,7 +20,7 @@ use gpubench_device::Facts;
 use gpubench_device::compilers::{GpuCompiler, HostCompiler, PORTABLE, Processors};
 use gpubench_device::cpu::{self, available_threads};
 use gpubench_device::cuda::Architecture;
-use gpubench_diagnostic::{ExitCode, Expected, Failure, Interrupted, SetupMissing, chain, print_warning};
+use gpubench_diagnostic::{ExitCode, Expected, Failure, Interrupted, SetupMissing, print_warning};
 use gpubench_measure::clients::Output;
 
 /// The archive was written, but lacks requested kernels.
@@ -115,7 +115,7 @@ fn add_own_libraries(contents: &mut Contents, built: &Built, catalogs: &[Catalog
             .filter_map(|named| match library.own_libraries.copy(&library.root, named) {
                 Ok(_) => Some((named.clone(), library.root.join(named))),
                 Err(error) => {
-                    print_warning(&format_args!("the archive lacks a library: {}", chain(&error)));
+                    print_warning(&format_args!("the archive lacks a library: {}", error.printable()));
                     None
                 }
             });

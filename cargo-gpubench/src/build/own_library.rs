@@ -8,7 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use object::elf::{ELFCLASS64, ELFDATA2LSB, ELFMAG, EM_AARCH64, EM_X86_64, ET_DYN};
 
 use gpubench_device::FrozenFile;
-use gpubench_diagnostic::open_regular;
+use gpubench_diagnostic::{chain, open_regular, printable_line};
 
 /// Most bytes of a library: each has a copy in memory during the run.
 const MOST_BYTES: u64 = 512 << 20;
@@ -61,6 +61,14 @@ pub enum OwnLibraryError {
         /// What to do.
         hint: &'static str,
     },
+}
+
+impl OwnLibraryError {
+    /// Returns the message with its causes in a line. The path is a text of the crate, which must
+    /// not control a terminal.
+    pub fn printable(&self) -> String {
+        printable_line(&chain(self))
+    }
 }
 
 impl OwnLibraries {
@@ -202,7 +210,7 @@ mod tests {
         let root = Utf8Path::from_path(folder.path()).expect("a path in UTF-8");
         let of = |named: &str| {
             let error = OwnLibraries::OnDisk.copy(root, named).expect_err("it is no library");
-            gpubench_diagnostic::chain(&error)
+            error.printable()
         };
         fs_err::create_dir(root.join("folder")).expect("created");
         let made = std::process::Command::new("mkfifo").arg(root.join("pipe")).status();
@@ -214,5 +222,7 @@ mod tests {
         assert!(of("large").contains("is larger than 512 MiB"), "{}", of("large"));
         assert!(of("missing").contains("No such file"), "{}", of("missing"));
         assert!(of("/dev/zero").contains("not a file"), "{}", of("/dev/zero"));
+        let hostile = of("x\n::error::\u{1b}[2J");
+        assert!(!hostile.contains(char::is_control), "{hostile}");
     }
 }

@@ -278,10 +278,12 @@ fn recording() -> impl Strategy<Value = Recording> {
         Just(Execution::HostedSync)
     ];
     let call = (text(), vec(library_argument(), 0..4), text());
-    let call = call.prop_map(|(function, arguments, place)| LibraryCall {
-        function,
-        arguments,
-        place,
+    let call = call.prop_map(|(function, arguments, place)| {
+        Box::new(LibraryCall {
+            function,
+            arguments,
+            place,
+        })
     });
     let parts = (
         vec(tensor(), 0..4),

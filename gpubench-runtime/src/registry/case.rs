@@ -75,7 +75,7 @@ impl<'a> Case<'a> {
             Body::HostedSync(_) => (Plan::default(), Execution::HostedSync, None),
             Body::Library { execution, declare, .. } => {
                 let call = self.library_call(declare, request)?;
-                (Plan::default(), execution, Some(call))
+                (Plan::default(), execution, Some(Box::new(call)))
             }
         };
         // Checked last: errors in the function's parameters name a line.

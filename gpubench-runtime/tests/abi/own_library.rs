@@ -75,7 +75,7 @@ fn a_call_is_recorded_with_its_arguments() {
         function,
         arguments,
         place,
-    } = recording.call.unwrap();
+    } = *recording.call.unwrap();
     assert_eq!(function, "sum_up");
     assert!(place.contains("own_library.rs:"), "{place}");
     let expected = [

@@ -9,7 +9,6 @@ use crate::archive::Digest;
 use crate::build::BuiltLibrary;
 use gpubench_contract::Cause;
 use gpubench_device::FrozenFile;
-use gpubench_diagnostic::chain;
 use gpubench_measure::measurement::CaseFailure;
 
 /// The files of a case's host code.
@@ -54,7 +53,7 @@ impl HostCodes {
 fn copy(library: &BuiltLibrary, named: &str) -> Result<(FrozenFile, Digest), CaseFailure> {
     let failed = |message: String| CaseFailure::error(Cause::SetupFailed, message);
     let copy = library.own_libraries.copy(&library.root, named);
-    let copy = copy.map_err(|error| failed(chain(&error)))?;
+    let copy = copy.map_err(|error| failed(error.printable()))?;
     let digest = Digest::of_copy(&copy).ok_or_else(|| failed(format!("the copy of `{named}` cannot be read")))?;
     Ok((copy, digest))
 }

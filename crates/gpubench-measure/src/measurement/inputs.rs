@@ -131,11 +131,11 @@ mod tests {
             start: 1,
             elements: 2,
         };
-        calls.call = Some(LibraryCall {
+        calls.call = Some(Box::new(LibraryCall {
             function: "solution".to_owned(),
             arguments: vec![part(2), LibraryArgument::Null, part(0)],
             place: "src/lib.rs:1".to_owned(),
-        });
+        }));
         assert_eq!(
             unused_inputs(&calls).as_deref(),
             Some("no argument uses the input `weights`: the function does not read it")

@@ -36,7 +36,7 @@ pub(crate) struct CallPlace {
 /// A call with the memory of its tensors.
 pub(crate) enum BoundCall {
     /// Of a function of C.
-    C(Call),
+    C(Box<Call>),
     /// Of a function of TVM-FFI.
     Packed(PackedCall),
 }
@@ -106,7 +106,7 @@ impl OwnLibrary {
             )));
         }
         let function = self.symbol::<CFunction>(&call.function).ok_or_else(|| missing(call))?;
-        Ok(BoundCall::C(Call::new(function, &passed, place.stream)?))
+        Ok(BoundCall::C(Box::new(Call::new(function, &passed, place.stream)?)))
     }
 
     /// Returns what the library, or a library that it needs, exports under a name. `T` is the type

@@ -115,7 +115,7 @@ pub(crate) struct PackedCall {
     stream: TvmStream,
     place: CallPlace,
     /// What the arguments point to.
-    _tensors: Vec<Box<Tensor>>,
+    _tensors: Vec<Tensor>,
 }
 
 impl PackedCall {
@@ -127,22 +127,24 @@ impl PackedCall {
         passed: &[Passed<'_>],
         place: CallPlace,
     ) -> PackedCall {
-        let mut tensors = Vec::new();
+        let buffers = passed.iter().filter_map(|argument| match argument {
+            Passed::Buffer(operand) => Some(Tensor::of(operand, place)),
+            Passed::Number(..) | Passed::Null => None,
+        });
+        // Not changed any more, so that the tensors stay where they are.
+        let mut tensors: Vec<Tensor> = buffers.collect();
+        let mut headers = tensors.iter_mut().map(|tensor| &raw mut tensor.header);
         let arguments = passed.iter().map(|argument| match argument {
-            Passed::Buffer(operand) => {
-                let mut tensor = Box::new(Tensor::of(operand, place));
-                let address = &raw mut tensor.header;
-                tensors.push(tensor);
-                Any::new(7, address as u64)
-            }
+            Passed::Buffer(_) => headers.next().map_or(Any::NONE, |header| Any::new(7, header as u64)),
             Passed::Number(DType::F32, bits) => Any::new(3, f64::from(f32::from_bits(*bits as u32)).to_bits()),
             Passed::Number(DType::F64, bits) => Any::new(3, *bits),
             Passed::Number(dtype, bits) => Any::new(1, extended(*dtype, *bits)),
             Passed::Null => Any::NONE,
         });
+        let arguments = arguments.collect();
         PackedCall {
             function,
-            arguments: arguments.collect(),
+            arguments,
             take_error: library.symbol("TVMFFIErrorMoveFromRaised"),
             stream,
             place,
@@ -305,7 +307,9 @@ mod tests {
                 (2, 3, 4_096)
             );
             assert_eq!((header.code, header.bits, header.lanes), (4, 16, 1));
-            (header.dimensions, tensor._extents.to_vec())
+            // SAFETY: as many extents as strides, which the tensor owns.
+            let extents = unsafe { std::slice::from_raw_parts(header.shape, 2 * header.dimensions as usize) };
+            (header.dimensions, extents.to_vec())
         };
         assert_eq!(described(24), (3, vec![2, 3, 4, 12, 4, 1]));
         assert_eq!(described(5), (1, vec![5, 1]));

@@ -131,7 +131,7 @@ fn host_code(head: &WorkerSetup, request: &[u8], recording: &Recording) -> HostC
     };
     let tensors = recording.tensors.len() / head.calls.count.get() as usize;
     HostCode::OwnLibrary {
-        call: call.clone(),
+        call: (**call).clone(),
         tensors: recording.tensors[..tensors].to_vec(),
         device: head.device.backend().kind,
         gate: Gate::of(recording.execution),
