@@ -21,8 +21,8 @@ const CUDA: &[&str] = &["cu"];
 /// benchmarks that need it fail.
 ///
 /// # Panics
-/// Outside of a build script, if the folder cannot be read, if the names of two files differ only in
-/// signs or extensions, or if there is no compiler.
+/// Outside of a build script, if the folder cannot be read, if two files get the same variable, or
+/// if there is no compiler.
 pub fn libraries(compiler: &cc::Build, folder: impl AsRef<Path>) {
     let folder = folder.as_ref();
     tell("rerun-if-changed", &folder.display().to_string());
