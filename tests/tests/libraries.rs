@@ -123,7 +123,7 @@ ends! {
 fn a_library_queues_its_work_on_the_stream_of_a_gpu() {
     let gpu = FakeGpu::for_host_code();
     let run = gpu.run(&Fixture::of("libraries")).briefly().json();
-    let cases = ["--device", "cuda", "--exact", "own::honest::on_a_stream"];
+    let cases = ["--device", "cuda", "--exact", "own::honest::on_a_stream::n=600"];
     let records = run
         .args(cases)
         .args(["--mode", "cold,graph", "--timeout", "20s"])
