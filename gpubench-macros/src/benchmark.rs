@@ -4,7 +4,7 @@ use crate::axes::{AxisOption, device_tokens};
 use crate::callee::{Expected, Wrong};
 use crate::function::Function;
 use crate::library;
-use crate::options::{Attribute, Execution, Options};
+use crate::options::{Attribute, Execution, Options, Waiting};
 use crate::problem::definition;
 use crate::reference::{own_reference, reject_device_references};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -16,7 +16,7 @@ use syn::{Error, Path, Result, ReturnType};
 /// Returns the output of `#[gpubench]`.
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let options = Options::parse(Attribute::Gpubench, options)?;
-    let mut function = Function::parse_benchmark(item, options.execution)?;
+    let mut function = Function::parse_benchmark(item, &options.execution)?;
     let ignored = take_ignore(&mut function) || options.ignore.is_some();
     let parts = match &options.problem {
         None => own_problem(&options, &function)?,
@@ -135,7 +135,7 @@ fn entry(options: &Options, function: &Function, ignored: bool, parts: &Parts) -
         ..
     } = parts;
     let settings = options.settings.iter().map(|(key, value)| quote!((#key, #value)));
-    let body = body(function, options.execution);
+    let body = body(function, &options.execution);
     Ok(quote! {
         __gpubench::__private::BenchmarkEntry {
             module: ::core::module_path!(),
@@ -156,13 +156,15 @@ fn entry(options: &Options, function: &Function, ignored: bool, parts: &Parts) -
 }
 
 /// Returns a `Body`.
-fn body(function: &Function, execution: Execution) -> TokenStream {
+fn body(function: &Function, execution: &Execution) -> TokenStream {
     let params = Ident::new("gpubench_params", Span::mixed_site());
     let context = Ident::new("gpubench_context", Span::mixed_site());
-    let (variant, context_type, buffer) = match execution {
-        Execution::Sealed => (quote!(Sealed), quote!(Launcher), quote!(buffer)),
-        Execution::Hosted => (quote!(Hosted), quote!(Host), quote!(memory)),
-        Execution::HostedSync => (quote!(HostedSync), quote!(Host), quote!(memory)),
+    let context_type = Ident::new(execution.context(), Span::call_site());
+    let context_type = quote!(#context_type);
+    let buffer = match execution {
+        Execution::Sealed => quote!(buffer),
+        Execution::Hosted(_) => quote!(memory),
+        Execution::Library(..) => quote!(operand),
     };
     let axes = function.bind_locals(&params);
     let buffers = function.tensors().map(|parameter| {
@@ -177,6 +179,7 @@ fn body(function: &Function, execution: Execution) -> TokenStream {
         ReturnType::Default => Span::call_site(),
     };
     let outcome = quote_spanned!(span=> __gpubench::Outcome::into_result(outcome));
+    let registered = registered(execution);
     quote! {
         {
             fn gpubench_body(
@@ -189,7 +192,35 @@ fn body(function: &Function, execution: Execution) -> TokenStream {
                 let outcome = #name(#context, #(#arguments),*);
                 #outcome
             }
-            __gpubench::__private::Body::#variant(gpubench_body)
+            #registered
+        }
+    }
+}
+
+/// Returns a `Body` with the function `gpubench_body`.
+fn registered(execution: &Execution) -> TokenStream {
+    let body = quote!(__gpubench::__private::Body);
+    match execution {
+        Execution::Sealed => quote!(#body::Sealed(gpubench_body)),
+        Execution::Hosted(Waiting::Never) => quote!(#body::Hosted(gpubench_body)),
+        Execution::Hosted(Waiting::Allowed) => quote!(#body::HostedSync(gpubench_body)),
+        Execution::Library(waiting, path) => {
+            let execution = match waiting {
+                Waiting::Never => quote!(Hosted),
+                Waiting::Allowed => quote!(HostedSync),
+            };
+            let checked = quote_spanned!(path.span()=> {
+                const PATH: &str = #path;
+                ::core::assert!(!PATH.is_empty(), "the path of a library cannot be empty");
+                PATH
+            });
+            quote! {
+                #body::Library {
+                    path: const #checked,
+                    execution: __gpubench::catalog::Execution::#execution,
+                    declare: gpubench_body,
+                }
+            }
         }
     }
 }

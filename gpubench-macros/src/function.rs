@@ -71,14 +71,14 @@ impl Parameter {
 impl Function {
     /// Parses the function under `#[gpubench]`: a launcher or host, then axes and buffers. It
     /// returns a `Result`.
-    pub(crate) fn parse_benchmark(item: TokenStream, execution: Execution) -> Result<Function> {
+    pub(crate) fn parse_benchmark(item: TokenStream, execution: &Execution) -> Result<Function> {
         let item = parse(Attribute::Gpubench, item)?;
         match item.sig.inputs.first() {
             Some(FnArg::Typed(context)) if is_exclusive_reference(&context.ty, execution.context()) => {
                 Function::with_context(item, execution.missing_result())
             }
-            Some(FnArg::Typed(context)) if is_exclusive_reference(&context.ty, execution.other().context()) => {
-                Err(Error::new_spanned(&context.ty, execution.wrong_context()))
+            Some(FnArg::Typed(context)) if is_of_another_execution(&context.ty) => {
+                Err(Error::new_spanned(&context.ty, execution.wrong_context(&context.ty)))
             }
             Some(method @ FnArg::Receiver(_)) => Err(is_a_method(method)),
             Some(other) => {
@@ -96,7 +96,7 @@ impl Function {
     pub(crate) fn parse_problem(item: TokenStream) -> Result<Function> {
         let item = parse(Attribute::Problem, item)?;
         match item.sig.inputs.first() {
-            Some(FnArg::Typed(launcher)) if is_exclusive_reference(&launcher.ty, Execution::Sealed.context()) => {
+            Some(FnArg::Typed(launcher)) if is_exclusive_reference(&launcher.ty, LAUNCHER) => {
                 let returns = "a reference that launches kernels must return a result: add `-> Result<()>`";
                 let function = Function::with_context(item, returns)?;
                 match function.scratch() {
@@ -393,42 +393,61 @@ fn is_exclusive_reference(ty: &Type, name: &str) -> bool {
     matches!(ty, Type::Reference(reference) if reference.mutability.is_some() && is_path_to(&reference.elem, name))
 }
 
+/// Types of a first parameter.
+const LAUNCHER: &str = "Launcher";
+const HOST: &str = "Host";
+const LIBRARY: &str = "Library";
+
+/// Returns whether a type is the first parameter of some execution.
+fn is_of_another_execution(ty: &Type) -> bool {
+    [LAUNCHER, HOST, LIBRARY]
+        .into_iter()
+        .any(|context| is_exclusive_reference(ty, context))
+}
+
 impl Execution {
     /// Returns the type of the first parameter.
-    fn context(self) -> &'static str {
+    pub(crate) fn context(&self) -> &'static str {
         match self {
-            Execution::Sealed => "Launcher",
-            Execution::Hosted | Execution::HostedSync => "Host",
+            Execution::Sealed => LAUNCHER,
+            Execution::Hosted(_) => HOST,
+            Execution::Library(..) => LIBRARY,
         }
     }
 
-    fn other(self) -> Execution {
-        match self {
-            Execution::Sealed => Execution::Hosted,
-            Execution::Hosted | Execution::HostedSync => Execution::Sealed,
-        }
-    }
-
-    fn context_rule(self, verb: &str) -> String {
+    fn context_rule(&self, verb: &str) -> String {
         match self {
             Execution::Sealed => format!("a benchmark {verb} the launcher: `cx: &mut Launcher`"),
-            Execution::Hosted | Execution::HostedSync => format!("a hosted benchmark {verb} the host: `cx: &mut Host`"),
-        }
-    }
-
-    fn wrong_context(self) -> &'static str {
-        match self {
-            Execution::Sealed => "a benchmark that takes a `Host` must be hosted: write `#[gpubench(hosted, ..)]`",
-            Execution::Hosted | Execution::HostedSync => {
-                "a hosted benchmark takes a `Host`, not a `Launcher`: write `cx: &mut Host`"
+            Execution::Hosted(_) => format!("a hosted benchmark {verb} the host: `cx: &mut Host`"),
+            Execution::Library(..) => {
+                format!("a benchmark with a library of its own {verb} the library: `library: &mut Library`")
             }
         }
     }
 
-    fn missing_result(self) -> &'static str {
+    /// Explains that `ty` belongs to another execution.
+    fn wrong_context(&self, ty: &Type) -> &'static str {
+        match self {
+            Execution::Sealed if is_exclusive_reference(ty, HOST) => {
+                "a benchmark that takes a `Host` must be hosted: write `#[gpubench(hosted, ..)]`"
+            }
+            Execution::Sealed | Execution::Hosted(_) if is_exclusive_reference(ty, LIBRARY) => {
+                "a benchmark that takes a `Library` must name it: write `#[gpubench(hosted(library = path), ..)]`"
+            }
+            Execution::Sealed => "a benchmark takes a `Launcher`: write `cx: &mut Launcher`",
+            Execution::Hosted(_) => "a hosted benchmark takes a `Host`, not a `Launcher`: write `cx: &mut Host`",
+            Execution::Library(..) => {
+                "a benchmark with a library of its own takes a `Library`: write `library: &mut Library`"
+            }
+        }
+    }
+
+    fn missing_result(&self) -> &'static str {
         match self {
             Execution::Sealed => "a benchmark must return a result: add `-> Result<()>`",
-            Execution::Hosted | Execution::HostedSync => "a hosted benchmark must return a result: add `-> Result<()>`",
+            Execution::Hosted(_) | Execution::Library(..) => {
+                "a hosted benchmark must return a result: add `-> Result<()>`"
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::requirements::Requirements;
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Error, Expr, LitStr, Path, Result, Token, parenthesized};
+use syn::{Error, Expr, Lit, LitStr, Path, Result, Token, parenthesized};
 
 /// The attribute that options belong to.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -17,16 +17,26 @@ pub(crate) enum Attribute {
     Problem,
 }
 
-/// Where the function under `#[gpubench]` runs.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+/// Where the function under `#[gpubench]` runs, and what a call is.
+#[derive(Clone, Default)]
 pub(crate) enum Execution {
     /// In a process without a device, where it records launches.
     #[default]
     Sealed,
-    /// In the worker, where it launches kernels itself, on the tool's stream.
-    Hosted,
-    /// In the worker, where its calls may also wait for the device.
-    HostedSync,
+    /// In the worker, where it makes its calls itself.
+    Hosted(Waiting),
+    /// In a process without a device, where it declares a call of the library at this path.
+    Library(Waiting, Box<Expr>),
+}
+
+/// Whether a call of host code may wait for the device.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Waiting {
+    /// It queues its work on the tool's stream.
+    #[default]
+    Never,
+    /// `sync`.
+    Allowed,
 }
 
 /// Options as written, each at most once.
@@ -135,23 +145,55 @@ impl Options {
     }
 }
 
+/// What can follow `hosted`.
+const HOSTED: &str = "expected `hosted`, `hosted(sync)`, `hosted(library = path)` or `hosted(sync, library = path)`";
+
 impl Execution {
     /// Parses what may follow `hosted`.
     fn parse_hosted(option: &Ident, input: ParseStream) -> Result<Execution> {
-        let wrong = |span| Error::new(span, "expected `hosted` or `hosted(sync)`");
+        let wrong = |span| Error::new(span, HOSTED);
         if input.peek(Token![=]) {
             return Err(wrong(input.span()));
         }
         if !input.peek(syn::token::Paren) {
-            return Ok(Execution::Hosted);
+            return Ok(Execution::Hosted(Waiting::Never));
         }
         let content = group(option, input, "hosted(sync)")?;
-        let word = content.call(Ident::parse_any).map_err(|error| wrong(error.span()))?;
-        match (word == "sync", content.is_empty()) {
-            (true, true) => Ok(Execution::HostedSync),
-            (true, false) => Err(wrong(content.span())),
-            (false, _) => Err(wrong(word.span())),
+        if content.is_empty() {
+            return Err(wrong(content.span()));
         }
+        let (mut waiting, mut path) = (Waiting::Never, None);
+        while !content.is_empty() {
+            let word = content.call(Ident::parse_any).map_err(|error| wrong(error.span()))?;
+            match word.to_string().as_str() {
+                "sync" if waiting == Waiting::Never => waiting = Waiting::Allowed,
+                "library" if path.is_none() => path = Some(library_path(&word, &content)?),
+                _ => return Err(wrong(word.span())),
+            }
+            comma(&content)?;
+        }
+        Ok(match path {
+            None => Execution::Hosted(waiting),
+            Some(path) => Execution::Library(waiting, Box::new(path)),
+        })
+    }
+}
+
+/// Parses the path of a library: an expression, so that a build script can choose it.
+fn library_path(word: &Ident, input: ParseStream) -> Result<Expr> {
+    let path: Expr = value(word, input, "library = env!(\"SOLUTION\")")?;
+    match &path {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Str(text) if text.value().is_empty() => {
+                Err(Error::new(text.span(), "the path of a library cannot be empty"))
+            }
+            Lit::Str(_) => Ok(path),
+            other => Err(Error::new(
+                other.span(),
+                "expected the path of a library, such as `\"libs/libfast.so\"` or `env!(\"SOLUTION\")`",
+            )),
+        },
+        _ => Ok(path),
     }
 }
 
@@ -176,6 +218,7 @@ impl Attribute {
                 ("ignore", "ignore"),
                 ("hosted", "hosted"),
                 ("hosted", "hosted(sync)"),
+                ("hosted", "hosted(library = ..)"),
                 ("requires", "requires(..)"),
                 ("cpu", "cpu(axes(..), reference = ..)"),
                 ("cuda", "cuda(axes(..), reference = ..)"),

@@ -13,6 +13,7 @@ use crate::catalog::{Axis, Params, Role};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::host::Host;
+use crate::library::Library;
 use crate::plan::launcher::{BufferParam, Launcher};
 use crate::registry::{Amount, amount};
 use crate::tensors::CpuData;
@@ -64,6 +65,11 @@ pub fn buffer<B: BufferParam>(launcher: &Launcher, name: &str, place: &str) -> R
 /// Returns the buffer for a parameter of a hosted benchmark.
 pub fn memory<B: BufferParam>(host: &Host, name: &str, place: &str) -> Result<B> {
     host.buffer(name, place)
+}
+
+/// Returns the buffer for a parameter of a benchmark with a library of its own.
+pub fn operand<B: BufferParam>(library: &Library, name: &str, place: &str) -> Result<B> {
+    library.buffer(name, place)
 }
 
 /// Returns the value of `bytes` or `flops`.

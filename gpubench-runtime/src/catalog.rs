@@ -1,6 +1,6 @@
 //! The description of a crate's benchmarks.
 
-use crate::plan::{KernelRef, Plan};
+use crate::plan::{KernelRef, LibraryCall, Plan};
 use std::borrow::Cow;
 
 /// The benchmarks and kernel sources of a crate. Benchmarks are sorted by path.
@@ -38,6 +38,9 @@ pub struct Benchmark {
     /// Settings of its cases, with the keys and values that a profile has: `mode` and `cold,warm`.
     /// The tool checks them.
     pub settings: Vec<(String, String)>,
+    /// Path of the library with its host code, if that is not in the crate's own: absolute, or
+    /// relative to the crate's root.
+    pub own_library: Option<String>,
 }
 
 /// Whether a benchmark runs by default.
@@ -241,6 +244,8 @@ pub struct Recording {
     pub reference: Reference,
     /// How a worker runs a call.
     pub execution: Execution,
+    /// The call of a hosted benchmark whose host code is in a library of its own.
+    pub call: Option<Box<LibraryCall>>,
 }
 
 /// The source of a case's expected outputs.
@@ -269,8 +274,8 @@ pub enum Execution {
     /// It replays the plan and loads no host code of the user.
     #[default]
     Sealed,
-    /// It loads the user's library and calls the benchmark's host code, which queues its work on
-    /// the tool's stream.
+    /// It loads the crate's library, or the benchmark's own, and calls the benchmark's host code,
+    /// which queues its work on the tool's stream.
     Hosted,
     /// As [`Execution::Hosted`], but a call may also wait for the device, allocate, and use the
     /// default stream. It ends when the device is idle.

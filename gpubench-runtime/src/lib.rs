@@ -14,6 +14,7 @@ pub mod codec;
 mod element;
 mod error;
 mod host;
+mod library;
 #[doc(hidden)]
 pub mod origin;
 
@@ -41,6 +42,7 @@ pub use gpubench_macros::gpubench;
 #[doc = include_str!("../doc/problem.md")]
 pub use gpubench_macros::problem;
 pub use host::Host;
+pub use library::Library;
 pub use plan::launcher::{
     Arguments, Buffer, BufferParam, Constant, Count, Dimensions, Grid, In, InOut, KernelArg, KernelValue, Launcher,
     Null, Out, RecordedArgument, Scratch, TensorMap, Unwrapped, View, WritableBuffer,

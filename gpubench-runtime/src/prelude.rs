@@ -3,6 +3,7 @@
 pub use crate::element::{BF16, Element, F16, Shape};
 pub use crate::error::{Error, Result};
 pub use crate::host::Host;
+pub use crate::library::Library;
 pub use crate::plan::launcher::{Constant, Grid, In, InOut, Launcher, Null, Out, Scratch, TensorMap};
 pub use crate::source::{CudaSource, Kernel};
 pub use crate::tensors::{Bits, ByCpu, ByKernel, CpuData, Integers, Normal, Rng, Tensors, Uniform};

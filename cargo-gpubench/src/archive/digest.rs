@@ -20,12 +20,16 @@ impl Digest {
         Digest::finish(Sha256::new_with_prefix(bytes))
     }
 
+    /// Returns the digest of a frozen copy; `None` if the copy cannot be read.
+    pub fn of_copy(copy: &FrozenFile) -> Option<Digest> {
+        let mut file = fs_err::File::open(copy.path()).ok()?;
+        let digested = Digest::while_copying(&mut file, &mut io::sink());
+        digested.ok().map(|(_, digest)| digest)
+    }
+
     /// Returns whether this is the digest of a frozen copy; false if the copy cannot be read.
     pub(super) fn is_of(&self, copy: &FrozenFile) -> bool {
-        let Ok(mut file) = fs_err::File::open(copy.path()) else {
-            return false;
-        };
-        Digest::while_copying(&mut file, &mut io::sink()).is_ok_and(|(_, digest)| digest == *self)
+        Digest::of_copy(copy).as_ref() == Some(self)
     }
 
     /// Copies everything. Returns the number of bytes and their digest.

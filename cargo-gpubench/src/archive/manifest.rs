@@ -57,9 +57,21 @@ pub struct ArchivedLibrary {
     pub file: ArchivedFile,
     /// Shared libraries that it needs and that the build made.
     pub needs: Vec<ArchivedFile>,
+    /// Libraries that single benchmarks name as their own.
+    #[serde(default)]
+    pub own_libraries: Vec<ArchivedOwnLibrary>,
     /// Measurement settings of its package.
     #[serde(default)]
     pub settings: CaseSettings,
+}
+
+/// The library of single benchmarks' own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArchivedOwnLibrary {
+    /// The path that the benchmarks name.
+    pub named: String,
+    /// The library.
+    pub file: ArchivedFile,
 }
 
 /// Compiled kernels of one source for one target.
@@ -100,10 +112,10 @@ impl ArchivedFile {
 impl Manifest {
     /// Returns every file except the manifest.
     pub fn files(&self) -> impl Iterator<Item = &ArchivedFile> {
-        let of_libraries = self
-            .libraries
-            .iter()
-            .flat_map(|library| std::iter::once(&library.file).chain(&library.needs));
+        let of_libraries = self.libraries.iter().flat_map(|library| {
+            let own = library.own_libraries.iter().map(|own| &own.file);
+            std::iter::once(&library.file).chain(&library.needs).chain(own)
+        });
         of_libraries.chain(self.kernels.iter().map(|kernels| &kernels.file))
     }
 
@@ -163,6 +175,10 @@ mod tests {
                 crate_name: "tidy_kernels".to_owned(),
                 file: file("libraries/tidy-kernels/libtidy_kernels.so"),
                 needs: vec![file("libraries/tidy-kernels/needed/libstd.so")],
+                own_libraries: vec![ArchivedOwnLibrary {
+                    named: "/build/out/libfast.so".to_owned(),
+                    file: file("libraries/tidy-kernels/own/0/libfast.so"),
+                }],
                 settings: CaseSettings {
                     max_samples: Some(SampleCount::of(50)),
                     ..CaseSettings::default()
@@ -192,6 +208,7 @@ mod tests {
             [
                 "libraries/tidy-kernels/libtidy_kernels.so",
                 "libraries/tidy-kernels/needed/libstd.so",
+                "libraries/tidy-kernels/own/0/libfast.so",
                 "kernels/sm_90/0"
             ]
         );

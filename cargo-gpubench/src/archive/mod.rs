@@ -22,7 +22,7 @@ pub use ahead::{AheadCompiler, NoCompiler, fitting, source_digest};
 pub use digest::Digest;
 pub use error::{ArchiveError, Damage};
 pub use folder::{ExtractTo, ExtractionFolder};
-pub use manifest::{ArchivedFile, ArchivedKernels, ArchivedLibrary, FORMAT, Manifest};
+pub use manifest::{ArchivedFile, ArchivedKernels, ArchivedLibrary, ArchivedOwnLibrary, FORMAT, Manifest};
 pub use typical::typical_device;
 pub use unpack::{Unpacked, unpack};
 pub use write::{Contents, write};

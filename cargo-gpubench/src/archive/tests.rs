@@ -51,6 +51,7 @@ fn manifest(files: &[(&str, &[u8])]) -> Manifest {
             sha256: Digest::of(contents),
         },
         needs: Vec::new(),
+        own_libraries: Vec::new(),
         settings: CaseSettings::default(),
     };
     Manifest {
@@ -552,6 +553,7 @@ fn built(library: &Utf8Path, search: &Utf8Path) -> Built {
             library: library.to_owned(),
             code: Vec::new(),
             library_path: vec![search.to_owned()],
+            own_libraries: crate::build::OwnLibraries::OnDisk,
             settings: CaseSettings::default(),
         }],
         coverage: Coverage::Workspace,

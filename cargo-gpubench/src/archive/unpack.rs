@@ -10,7 +10,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::digest::CopyError;
 use super::read::Archive;
 use super::{ArchiveError, ArchivedFile, ArchivedLibrary, Damage, Digest, ExtractTo, ExtractionFolder, Manifest};
-use crate::build::{Built, BuiltLibrary, Coverage, freeze_libraries};
+use crate::build::{Built, BuiltLibrary, Coverage, OwnLibraries, freeze_libraries};
 use gpubench_device::FrozenFile;
 
 /// An unpacked archive. Every file is verified.
@@ -57,6 +57,15 @@ impl Unpacked {
             }
         };
         let code = freeze_libraries(&library, &library_path, check)?;
+        let own_libraries = archived.own_libraries.iter().map(|own| {
+            let path = own.file.below(folder);
+            let copy = FrozenFile::copy_of(path.as_std_path())?;
+            match own.file.sha256.is_of(&copy) {
+                true => Ok((own.named.clone(), copy)),
+                false => Err(ArchiveError::Exchanged { path }),
+            }
+        });
+        let own_libraries = OwnLibraries::Copied(own_libraries.collect::<Result<_, _>>()?);
         Ok(BuiltLibrary {
             package: archived.package.clone(),
             crate_name: archived.crate_name.clone(),
@@ -65,6 +74,7 @@ impl Unpacked {
             library,
             code,
             library_path,
+            own_libraries,
             settings: archived.settings,
         })
     }

@@ -13,7 +13,10 @@ use gpubench_store::Replacement;
 use super::digest::CopyError;
 use super::manifest::{LONGEST_MANIFEST, MANIFEST};
 use super::needed::needed_from;
-use super::{ArchiveError, ArchivedFile, ArchivedKernels, ArchivedLibrary, Digest, FORMAT, Manifest, source_digest};
+use super::{
+    ArchiveError, ArchivedFile, ArchivedKernels, ArchivedLibrary, ArchivedOwnLibrary, Digest, FORMAT, Manifest,
+    source_digest,
+};
 use crate::build::{Built, BuiltLibrary};
 use gpubench_contract::Revision;
 
@@ -66,8 +69,32 @@ impl Contents {
             crate_name: library.crate_name.clone(),
             file,
             needs,
+            own_libraries: Vec::new(),
             settings: library.settings,
         })
+    }
+
+    /// Adds the libraries that benchmarks of a package name as their own: the path that they name,
+    /// and the file.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn add_own_libraries(
+        &mut self,
+        package: &str,
+        own: impl Iterator<Item = (String, Utf8PathBuf)>,
+    ) -> Result<(), ArchiveError> {
+        let mut archived = Vec::new();
+        for (number, (named, place)) in own.enumerate() {
+            let name = place.file_name().unwrap_or("library");
+            let file = self.file(format!("libraries/{package}/own/{number}/{name}"), &place)?;
+            archived.push(ArchivedOwnLibrary { named, file });
+        }
+        let mut libraries = self.manifest.libraries.iter_mut();
+        if let Some(library) = libraries.find(|library| library.package == package) {
+            library.own_libraries = archived;
+        }
+        Ok(())
     }
 
     /// Adds kernels that `compiler`, a name for people, compiled from a source into one file for

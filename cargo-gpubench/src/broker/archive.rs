@@ -1,7 +1,9 @@
 //! `cargo gpubench archive`: makes an archive from the options.
 
+use std::collections::BTreeSet;
+
 use camino::Utf8PathBuf;
-use gpubench::catalog::DeviceFacts;
+use gpubench::catalog::{Catalog, DeviceFacts};
 
 use super::ahead::{AheadTarget, compile_ahead};
 use super::code::compilers::gpu_compilers;
@@ -10,7 +12,7 @@ use super::process::{catch_interrupts, prepare_for_roles};
 use super::recording::authors::{AuthorSettings, Authors};
 use super::status::status;
 use crate::archive::{Contents, typical_device, write};
-use crate::build::{BuildOptions, WorkspaceFolders, build_cdylibs};
+use crate::build::{BuildOptions, Built, WorkspaceFolders, build_cdylibs};
 use crate::git::Git;
 use gpubench_contract::Revision;
 use gpubench_contract::units::{counted, size};
@@ -63,6 +65,7 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, Failure> {
     // A library that cannot be listed here cannot be listed on another machine either.
     let (mut authors, catalogs) = Authors::start(&built.libraries, settings)?;
     let mut contents = Contents::of(&built, revision)?;
+    add_own_libraries(&mut contents, &built, &catalogs)?;
     let mut archived = vec![match built.libraries.len() {
         1 => "1 library".to_owned(),
         count => format!("{count} libraries"),
@@ -96,6 +99,29 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, Failure> {
         .into());
     }
     Ok(ExitCode::Success)
+}
+
+/// Adds the libraries that benchmarks name as their own. One that is missing or cannot be opened
+/// fails only the cases that need it.
+fn add_own_libraries(contents: &mut Contents, built: &Built, catalogs: &[Catalog]) -> Result<(), Failure> {
+    for (library, catalog) in built.libraries.iter().zip(catalogs) {
+        let named: BTreeSet<&String> = catalog
+            .benchmarks
+            .iter()
+            .filter_map(|benchmark| benchmark.own_library.as_ref())
+            .collect();
+        let own = named
+            .into_iter()
+            .filter_map(|named| match library.own_libraries.copy(&library.root, named) {
+                Ok(_) => Some((named.clone(), library.root.join(named))),
+                Err(error) => {
+                    print_warning(&format_args!("the archive lacks a library: {}", error.printable()));
+                    None
+                }
+            });
+        contents.add_own_libraries(&library.package, own)?;
+    }
+    Ok(())
 }
 
 /// Returns whether missing kernels for the target are a failure. A crate for GPUs may have kernels

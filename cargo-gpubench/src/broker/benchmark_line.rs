@@ -45,6 +45,7 @@ mod tests {
             axes: Vec::new(),
             device_axes: Vec::new(),
             settings: Vec::new(),
+            own_library: None,
         };
         let mut result = every_verdict().results.remove(0);
         (result.cause, result.message) = (Some(cause), Some(message.to_owned()));

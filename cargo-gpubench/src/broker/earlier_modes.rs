@@ -88,6 +88,7 @@ mod tests {
             plan: Plan::default(),
             reference: Reference::Author,
             execution: Default::default(),
+            call: None,
         };
         let mut facts = gpubench_device::cpu::facts(std::num::NonZeroUsize::MIN);
         let mut with = |timed_left, free_memory| {

@@ -16,6 +16,7 @@ use super::recording::authors::Authors;
 use super::recording::preparation::PreparedCase;
 use super::roles::Roles;
 use crate::admission::unusable;
+use crate::archive::Digest;
 use gpubench_contract::{BenchmarkComplete, Cause, Verdict};
 use gpubench_device::Facts;
 use gpubench_device::telemetry::Telemetry;
@@ -183,6 +184,7 @@ impl Lane<'_, '_> {
         }
         self.note_source_of_counts(prepared, result);
         result.kernels = self.roles.kernels_of(prepared, selected.facts, roles)?;
+        result.own_library_sha256 = prepared.own_library.as_ref().map(Digest::to_string);
         Ok(())
     }
 
@@ -305,6 +307,7 @@ impl Lane<'_, '_> {
                 fill_in(&mut result, &theirs.recorded.recording, measured, expectations);
                 self.note_source_of_counts(theirs, &mut result);
                 result.kernels = self.roles.kernels_of(theirs, self.context.selected.facts, roles)?;
+                result.own_library_sha256 = theirs.own_library.as_ref().map(Digest::to_string);
             }
             (BaselineCase::Ready(_), Some(Err(failure))) => {
                 let failure = CaseFailure::of_measuring(&MeasureError::Worker(failure));

@@ -8,7 +8,7 @@ use gpubench::catalog::{Catalog, DeviceFacts};
 use crate::archive::{AheadCompiler, ArchiveError, Manifest, Unpacked, fitting, unpack};
 use crate::broker::options::LibrarySource;
 use crate::broker::recording::authors::ListingError;
-use crate::build::{Built, BuiltLibrary, Coverage, build_cdylibs};
+use crate::build::{Built, BuiltLibrary, Coverage, OwnLibraries, build_cdylibs};
 use crate::config::CaseSettings;
 use gpubench_contract::{Revision, UNKNOWN_REVISION};
 use gpubench_device::compilers::{Compiler, SpinCompiler};
@@ -162,6 +162,7 @@ fn own_library(crate_name: &str) -> Built {
         library: Utf8PathBuf::new(),
         code: Vec::new(),
         library_path: Vec::new(),
+        own_libraries: OwnLibraries::OnDisk,
         settings: CaseSettings::default(),
     };
     Built {

@@ -118,6 +118,7 @@ mod tests {
             plan: Default::default(),
             reference: Reference::Author,
             execution,
+            call: None,
         };
         let recordings = [Execution::Sealed, Execution::Hosted, Execution::HostedSync].map(of);
         let [sealed, hosted, from_outside] = &recordings;

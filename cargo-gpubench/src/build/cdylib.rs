@@ -14,6 +14,7 @@ use super::entry_symbol::has_entry_point;
 use super::frozen_libraries::freeze_libraries;
 use super::metadata::Workspace;
 use super::origin::{ForeignPackage, foreign_packages};
+use super::own_library::OwnLibraries;
 use super::package_metadata::PackageMetadata;
 use super::select::{Request, SelectedPackage, select_packages};
 use super::{BuildError, BuildNotice, BuildOptions, Coverage, Profile};
@@ -63,6 +64,8 @@ pub struct BuiltLibrary {
     /// Folders of the libraries that it needs. A process that loads it puts them first in
     /// `LD_LIBRARY_PATH`.
     pub library_path: Vec<Utf8PathBuf>,
+    /// The libraries that single benchmarks name as their own.
+    pub own_libraries: OwnLibraries,
     /// Measurement settings of its manifest.
     pub settings: CaseSettings,
 }
@@ -264,6 +267,7 @@ impl Outputs {
             library: library.to_owned(),
             code: freeze_libraries(library, &library_path, |_, _| Ok::<(), FreezeError>(()))?,
             library_path,
+            own_libraries: OwnLibraries::OnDisk,
             settings,
         })
     }

@@ -109,7 +109,7 @@ words! {
         /// A hosted benchmark made a context current that is not the device's primary one.
         ForeignContext = "foreign-context",
         /// The function of a hosted benchmark failed or panicked, or did not declare exactly one
-        /// call.
+        /// call. Or its own library is missing, cannot be opened, or lacks the function.
         SetupFailed = "setup-failed",
         /// A signal killed the worker, but no fault of the kernel was the reason.
         Killed = "killed",

@@ -249,6 +249,11 @@ pub struct BenchmarkComplete {
     pub grade_reason: Option<String>,
     /// Whose code ran in the worker. Null if the case never reached a worker.
     pub execution: Option<Execution>,
+    /// SHA-256 digest of the library with the host code, if the benchmark has one of its own.
+    /// Missing if its host code is in the crate's library, for launch plans, and if the case was
+    /// not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_library_sha256: Option<String>,
     /// How each call was measured.
     pub mode: Method,
     /// What each call found in the cache. Null for a case that was not measured.
@@ -396,6 +401,7 @@ impl BenchmarkComplete {
             grade: None,
             grade_reason: None,
             execution: None,
+            own_library_sha256: None,
             mode: started.mode,
             device,
             metric: started.metric.clone(),

@@ -221,6 +221,7 @@ fn the_reference_of_the_attribute_matches_the_documentation_of_the_macros() {
         ("`cuda_image!`", "cuda_image"),
         ("`#[derive(KernelArg)]`", "kernel_arg"),
         ("Launching in hosted code", "host_routes"),
+        ("Functions of libraries", "library_interface"),
     ] {
         let page = for_the_book(&read(&format!("gpubench-runtime/doc/{file}.md")));
         let page = page

@@ -76,6 +76,14 @@ impl FrozenFile {
         })
     }
 
+    /// Freezes a copy of everything that can be read. `name` is as for [`FrozenFile::of_bytes`].
+    ///
+    /// # Errors
+    /// When it cannot be read, or there is no memory or descriptor for the copy.
+    pub fn of_contents(name: &str, mut contents: impl io::Read) -> io::Result<FrozenFile> {
+        copy(&mut contents, &name_of(Path::new(name)))
+    }
+
     /// Accepts a descriptor from another process.
     ///
     /// # Errors

@@ -14,7 +14,8 @@ codec_struct!(Benchmark {
     requirements,
     axes,
     device_axes,
-    settings
+    settings,
+    own_library
 });
 codec_enum!(Selection { 0 = Default, 1 = Ignored });
 codec_struct!(Axis { name, values });
@@ -59,7 +60,8 @@ codec_struct!(Recording {
     work,
     plan,
     reference,
-    execution
+    execution,
+    call
 });
 codec_enum!(Reference { 0 = Author, 1 = Plan(plan) });
 codec_enum!(Execution { 0 = Sealed, 1 = Hosted, 2 = HostedSync });

@@ -33,6 +33,12 @@ codec_enum!(Cooperation { 0 = Independent, 1 = Grid });
 codec_enum!(Dependence { 0 = Complete, 1 = Programmatic });
 codec_struct!(KernelRef { source, name });
 codec_enum!(Argument { 0 = Pointer { buffer, offset }, 1 = Value(bytes), 2 = TensorMap { buffer, offset, map } });
+codec_struct!(LibraryCall {
+    function,
+    arguments,
+    place
+});
+codec_enum!(LibraryArgument { 0 = Buffer { tensor, start, elements }, 1 = Number { dtype, bits }, 2 = Null });
 codec_struct!(TensorMapDescription {
     element,
     dims,

@@ -151,6 +151,12 @@ impl<T: Decode> Decode for Option<T> {
     }
 }
 
+impl<T: Decode> Decode for Box<T> {
+    fn decode(reader: &mut Reader<'_>) -> Result<Box<T>, DecodeError> {
+        reader.read().map(Box::new)
+    }
+}
+
 impl<A: Decode, B: Decode> Decode for (A, B) {
     fn decode(reader: &mut Reader<'_>) -> Result<(A, B), DecodeError> {
         Ok((reader.read()?, reader.read()?))

@@ -2,6 +2,7 @@ use super::*;
 use crate::catalog::*;
 use crate::plan::*;
 use proptest::collection::vec;
+use proptest::option;
 use proptest::prelude::*;
 
 /// Strings, including multi-byte characters.
@@ -43,19 +44,24 @@ fn benchmark() -> impl Strategy<Value = Benchmark> {
         axes(),
         vec((device_kind(), axes()), 0..3),
         vec((text(), text()), 0..3),
+        option::of(text()),
     )
         .prop_map(
-            |((library, path, problem, file), line, selection, requirements, axes, device_axes, settings)| Benchmark {
-                library,
-                path,
-                problem,
-                file,
-                line,
-                selection,
-                requirements,
-                axes,
-                device_axes,
-                settings,
+            |(names, line, selection, requirements, axes, device_axes, settings, own_library)| {
+                let (library, path, problem, file) = names;
+                Benchmark {
+                    library,
+                    path,
+                    problem,
+                    file,
+                    line,
+                    selection,
+                    requirements,
+                    axes,
+                    device_axes,
+                    settings,
+                    own_library,
+                }
             },
         )
 }
@@ -271,15 +277,43 @@ fn recording() -> impl Strategy<Value = Recording> {
         Just(Execution::Hosted),
         Just(Execution::HostedSync)
     ];
-    (vec(tensor(), 0..4), work, plan(), reference, execution).prop_map(|(tensors, work, plan, reference, execution)| {
-        Recording {
-            tensors,
-            work,
-            plan,
-            reference,
-            execution,
-        }
+    let call = (text(), vec(library_argument(), 0..4), text());
+    let call = call.prop_map(|(function, arguments, place)| {
+        Box::new(LibraryCall {
+            function,
+            arguments,
+            place,
+        })
+    });
+    let parts = (
+        vec(tensor(), 0..4),
+        work,
+        plan(),
+        reference,
+        execution,
+        option::of(call),
+    );
+    parts.prop_map(|(tensors, work, plan, reference, execution, call)| Recording {
+        tensors,
+        work,
+        plan,
+        reference,
+        execution,
+        call,
     })
+}
+
+fn library_argument() -> impl Strategy<Value = LibraryArgument> {
+    let dtype = prop_oneof![Just(DType::U8), Just(DType::F64)];
+    prop_oneof![
+        any::<(u32, u64, u64)>().prop_map(|(tensor, start, elements)| LibraryArgument::Buffer {
+            tensor,
+            start,
+            elements
+        }),
+        (dtype, any::<u64>()).prop_map(|(dtype, bits)| LibraryArgument::Number { dtype, bits }),
+        Just(LibraryArgument::Null),
+    ]
 }
 
 /// Encodes, decodes and compares. It also compares the bytes, because a NaN does not equal itself.

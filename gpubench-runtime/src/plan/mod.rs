@@ -5,10 +5,12 @@
 //! host code of the user replays them.
 
 pub(crate) mod launcher;
+mod library_call;
 pub(crate) mod rules;
 mod tensor_map;
 mod types;
 
+pub use library_call::*;
 pub use rules::check;
 pub use tensor_map::*;
 pub use types::*;

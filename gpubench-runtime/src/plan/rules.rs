@@ -7,6 +7,7 @@
 
 use std::collections::HashSet;
 
+use super::library_call::check_library_call;
 use super::{Argument, BufferId, ConstantValue, Cooperation, Dependence, Launch, Plan, Span, Step};
 use crate::catalog::{DeviceFacts, Execution, Fill, Recording, Role, Tensor, Tolerance};
 use crate::element::elements;
@@ -40,6 +41,7 @@ pub fn check(recording: &Recording, facts: &DeviceFacts) -> Result<()> {
         plan,
         reference,
         execution,
+        call,
         ..
     } = recording;
     check_tensors(tensors)?;
@@ -47,6 +49,11 @@ pub fn check(recording: &Recording, facts: &DeviceFacts) -> Result<()> {
         Execution::Sealed => check_plan(plan, tensors, facts)?,
         Execution::Hosted | Execution::HostedSync if *plan == Plan::default() => {}
         Execution::Hosted | Execution::HostedSync => return broken("a hosted benchmark cannot have a plan"),
+    }
+    match call {
+        None => {}
+        Some(_) if *execution == Execution::Sealed => return broken("only a hosted benchmark calls a library"),
+        Some(call) => check_library_call(call, tensors).map_err(|error| error.context(&call.place))?,
     }
     let Some(plan) = reference.plan() else { return Ok(()) };
     check_plan(plan, tensors, facts)

@@ -1,9 +1,10 @@
 //! The registration of a `#[gpubench]` function.
 
 use super::{ProblemDefinition, path};
-use crate::catalog::{Axis, Benchmark, DeviceKind, Params, Requirement, Selection};
+use crate::catalog::{Axis, Benchmark, DeviceKind, Execution, Params, Requirement, Selection};
 use crate::error::Result;
 use crate::host::Host;
+use crate::library::Library;
 use crate::plan::launcher::Launcher;
 
 /// A benchmark and the problem that it solves.
@@ -43,6 +44,12 @@ pub enum Body {
     Hosted(fn(&Params, &mut Host) -> Result<()>),
     /// As `Hosted`, with calls that may wait for the device.
     HostedSync(fn(&Params, &mut Host) -> Result<()>),
+    /// In the author process, where it declares the call of a function in the library at `path`.
+    Library {
+        path: &'static str,
+        execution: Execution,
+        declare: fn(&Params, &mut Library) -> Result<()>,
+    },
 }
 
 impl BenchmarkEntry {
@@ -85,6 +92,10 @@ impl BenchmarkEntry {
             settings: settings
                 .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
                 .collect(),
+            own_library: match self.body {
+                Body::Library { path, .. } => Some(path.to_owned()),
+                Body::Sealed(_) | Body::Hosted(_) | Body::HostedSync(_) => None,
+            },
         }
     }
 }

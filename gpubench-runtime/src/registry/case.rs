@@ -6,8 +6,9 @@ use crate::catalog::{
 };
 use crate::error::{Error, Result};
 use crate::host::{Host, HostCall};
-use crate::plan::Plan;
+use crate::library::Library;
 use crate::plan::launcher::{Launcher, no_tensor};
+use crate::plan::{LibraryCall, Plan};
 use crate::tensors::{CpuData, Tensors};
 
 /// A benchmark with one value per axis.
@@ -53,8 +54,8 @@ impl<'a> Case<'a> {
         &self.tensors
     }
 
-    /// Calls the benchmark function and returns the recording. The function of a hosted benchmark
-    /// is left to the worker.
+    /// Calls the benchmark function and returns the recording. The function of a benchmark with
+    /// host code in this library is left to the worker.
     pub(crate) fn record(self, request: &RecordRequest) -> Result<Recording, Unrecorded> {
         let problem = self.entry.problem;
         let work = (problem.work)(self.params)?;
@@ -65,10 +66,17 @@ impl<'a> Case<'a> {
                 Reference::Plan(self.describe(name, describe, request)?)
             }
         };
-        let (plan, execution) = match self.entry.body {
-            Body::Sealed(describe) => (self.describe(self.entry.path(), describe, request)?, Execution::Sealed),
-            Body::Hosted(_) => (Plan::default(), Execution::Hosted),
-            Body::HostedSync(_) => (Plan::default(), Execution::HostedSync),
+        let (plan, execution, call) = match self.entry.body {
+            Body::Sealed(describe) => {
+                let plan = self.describe(self.entry.path(), describe, request)?;
+                (plan, Execution::Sealed, None)
+            }
+            Body::Hosted(_) => (Plan::default(), Execution::Hosted, None),
+            Body::HostedSync(_) => (Plan::default(), Execution::HostedSync, None),
+            Body::Library { execution, declare, .. } => {
+                let call = self.library_call(declare, request)?;
+                (Plan::default(), execution, Some(Box::new(call)))
+            }
         };
         // Checked last: errors in the function's parameters name a line.
         check_operands(self.entry, &self.tensors)?;
@@ -79,14 +87,26 @@ impl<'a> Case<'a> {
             plan,
             reference,
             execution,
+            call,
         })
+    }
+
+    /// Calls a function that declares the call of a library.
+    fn library_call(
+        &self,
+        declare: fn(&Params, &mut Library) -> Result<()>,
+        request: &RecordRequest,
+    ) -> Result<LibraryCall> {
+        let mut library = Library::new(self.entry.path(), self.tensors.clone(), request.facts.clone());
+        declare(self.params, &mut library)?;
+        library.into_call()
     }
 
     /// Calls the function of a hosted benchmark and returns the call that it declares.
     pub(crate) fn host(self, mut host: Host) -> Result<HostCall> {
         let (Body::Hosted(set_up) | Body::HostedSync(set_up)) = self.entry.body else {
             let path = self.entry.path();
-            return Err(Error::new(format!("`{path}` is not hosted: it has a plan")));
+            return Err(Error::new(format!("`{path}` has no host code in this library")));
         };
         set_up(self.params, &mut host)?;
         host.into_call()

@@ -82,5 +82,5 @@ fn a_setup_that_declares_no_call_fails() {
 fn a_benchmark_with_a_plan_cannot_be_hosted() {
     let mut memory = Memory::of("image::grayscale", params([("width", 2), ("height", 2)]));
     let (_, message) = memory.host_open().unwrap_err();
-    assert_eq!(message, "`image::grayscale` is not hosted: it has a plan");
+    assert_eq!(message, "`image::grayscale` has no host code in this library");
 }

@@ -3,6 +3,7 @@
 mod client;
 mod hosted;
 mod launched;
+mod own_library;
 mod sources;
 
 use client::{Memory, catalog, params, record};
@@ -348,6 +349,13 @@ fn benchmarks_are_listed_by_path() {
         "matrices::scaling",
         "names::forgotten",
         "names::record",
+        "own_library::cases::declares_nothing",
+        "own_library::cases::ignores_the_second_error",
+        "own_library::cases::leaves_a_buffer",
+        "own_library::cases::may_wait",
+        "own_library::cases::of_every_kind",
+        "own_library::cases::passes_a_half",
+        "own_library::cases::passes_an_array",
         "sums::atomics",
         "sums::tree::two-passes",
     ];

@@ -89,6 +89,7 @@ fn recording() -> Recording {
             constants: Vec::new(),
         },
         execution: Execution::Sealed,
+        call: None,
         reference: Reference::Author,
     }
 }

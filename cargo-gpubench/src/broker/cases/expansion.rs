@@ -109,6 +109,7 @@ mod tests {
             axes,
             device_axes,
             settings: Vec::new(),
+            own_library: None,
         }
     }
 

@@ -130,6 +130,7 @@ mod tests {
                 ..Plan::default()
             },
             execution,
+            call: None,
             tensors: Vec::new(),
             work: Work::default(),
             reference: Reference::Author,

@@ -187,6 +187,7 @@ mod tests {
             axes: Vec::new(),
             device_axes: Vec::new(),
             settings: Vec::new(),
+            own_library: None,
         }
     }
 

@@ -2,5 +2,6 @@
 //! compiled.
 
 pub(super) mod authors;
+mod host_code;
 pub(super) mod preparation;
 pub(super) mod recordings;

@@ -8,14 +8,15 @@ use gpubench::catalog::{OccupancyQuery, Recording};
 use gpubench::codec;
 use gpubench::plan::KernelRef;
 
+use super::host_code::{HostCode, HostCodes};
 use super::recordings::{RecordedCase, record_cases};
+use crate::archive::Digest;
 use crate::broker::cases::{Case, Disposition};
 use crate::broker::code::kernel_uses::image_of;
 use crate::broker::code::kernels::{self, KernelBuild, Modules};
 use crate::broker::code::machine_code::{CaseMachineCode, MachineCodes};
 use crate::broker::code::occupancy::{AskDevice, Occupancies};
 use crate::broker::selected::Side;
-use crate::build::BuiltLibrary;
 use gpubench_contract::{Cause, Launching, Method};
 use gpubench_device::cuda::KernelImage;
 use gpubench_device::{Facts, FrozenFile};
@@ -43,10 +44,13 @@ pub(crate) struct PreparedCase {
     pub(crate) compilers: Vec<String>,
     /// Position of the benchmark in its catalog.
     benchmark: u32,
-    /// The cdylib, preceded by the libraries that it needs.
+    /// The host code of a hosted benchmark: its own library, or the cdylib after the libraries that
+    /// it needs.
     library: Vec<FrozenFile>,
-    /// Folders of shared libraries that it loads at run time.
+    /// Folders of shared libraries that the cdylib loads at run time.
     search: Vec<PathBuf>,
+    /// The digest of the benchmark's own library.
+    pub(crate) own_library: Option<Digest>,
     /// The number of calls in a sample of each method and their recording, once it is needed.
     of_calls: [OnceLock<(NonZeroU32, Recording, Vec<u8>)>; Method::ALL.len()],
 }
@@ -149,6 +153,7 @@ impl Side<'_> {
                 .filter(|(_, case)| case.disposition == Disposition::Run && selected.library_of(case) == library)
                 .unzip();
             phase(Phase::Recording);
+            let mut host_codes = HostCodes::default();
             let mut ask = |module: &FrozenFile, query: &OccupancyQuery| ask_device(module, query);
             let build = KernelBuild {
                 compiler,
@@ -176,8 +181,13 @@ impl Side<'_> {
             };
             for (position, recorded) in positions.into_iter().zip(recorded) {
                 let (case, library) = (&selected.cases[position], &selected.libraries[library]);
-                prepared[position] =
-                    Some(recorded.and_then(|recorded| prepared_case(case, library, recorded, &modules, &codes)));
+                let own = selected
+                    .benchmark(case)
+                    .and_then(|benchmark| benchmark.own_library.as_deref());
+                let host_code = host_codes.of_case(library, own);
+                prepared[position] = Some(recorded.and_then(|recorded| {
+                    prepared_case(case, host_code?.agreeing_with(&recorded)?, recorded, &modules, &codes)
+                }));
             }
         }
         Ok(prepared)
@@ -199,7 +209,7 @@ pub(crate) fn compile_errors(prepared: &[Prepared]) -> Vec<&str> {
 /// Returns a recorded case with its modules, or the failure of the first that did not compile.
 fn prepared_case(
     case: &Case,
-    library: &BuiltLibrary,
+    host_code: HostCode,
     recorded: RecordedCase,
     compiled: &Modules,
     codes: &MachineCodes,
@@ -213,8 +223,9 @@ fn prepared_case(
         modules,
         own_modules,
         benchmark: case.benchmark as u32,
-        library: library.code.clone(),
-        search: library.search_path(),
+        library: host_code.files,
+        search: host_code.search,
+        own_library: host_code.own,
         of_calls: Default::default(),
     })
 }

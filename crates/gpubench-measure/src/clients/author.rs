@@ -335,6 +335,7 @@ mod tests {
                 axes: Vec::new(),
                 device_axes: vec![(gpubench::catalog::DeviceKind::Cpu, vec![axis])],
                 settings: Vec::new(),
+                own_library: None,
             };
             let catalog = Catalog {
                 benchmarks: vec![benchmark],

@@ -235,6 +235,7 @@ mod tests {
             work: Work::default(),
             plan: Plan::default(),
             execution: Execution::Sealed,
+            call: None,
             reference: Reference::Author,
         }
     }

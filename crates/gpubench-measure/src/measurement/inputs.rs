@@ -3,30 +3,48 @@
 use std::collections::HashSet;
 
 use gpubench::catalog::{Recording, Role};
-use gpubench::plan::{BufferId, Step};
+use gpubench::plan::{BufferId, LibraryArgument, Step};
 
-/// Returns a notice about inputs that no step of the plan uses. The inputs that hosted code uses
-/// are unknown.
+/// Returns a notice about inputs that no step of the plan uses, or no argument of a library's
+/// function. The inputs that other host code uses are unknown.
 pub(super) fn unused_inputs(recording: &Recording) -> Option<String> {
-    if recording.execution.is_hosted() {
-        return None;
-    }
+    let (used, user, reader): (HashSet<BufferId>, _, _) = match (&recording.call, recording.execution.is_hosted()) {
+        (Some(call), _) => (
+            call.arguments.iter().filter_map(passed).collect(),
+            "argument",
+            "function",
+        ),
+        (None, true) => return None,
+        (None, false) => (
+            recording.plan.steps.iter().flat_map(buffers).collect(),
+            "launch",
+            "kernel",
+        ),
+    };
     // A kernel may have a constant tensor's values in a `__constant__` variable instead.
     let is_read = |role| role == Role::Input || role == Role::Constant && recording.plan.constants.is_empty();
-    let used: HashSet<BufferId> = recording.plan.steps.iter().flat_map(buffers).collect();
     let tensors = (0..).zip(&recording.tensors);
     let unused =
         tensors.filter(|(position, tensor)| is_read(tensor.role) && !used.contains(&BufferId::Tensor(*position)));
     let names: Vec<String> = unused.map(|(_, tensor)| format!("`{}`", tensor.name)).collect();
     match names.as_slice() {
         [] => None,
-        [name] => Some(format!("no launch uses the input {name}: the kernel does not read it")),
+        [name] => Some(format!(
+            "no {user} uses the input {name}: the {reader} does not read it"
+        )),
         names => {
             let names = names.join(", ");
             Some(format!(
-                "no launch uses the inputs {names}: the kernel does not read them"
+                "no {user} uses the inputs {names}: the {reader} does not read them"
             ))
         }
+    }
+}
+
+fn passed(argument: &LibraryArgument) -> Option<BufferId> {
+    match argument {
+        LibraryArgument::Buffer { tensor, .. } => Some(BufferId::Tensor(*tensor)),
+        LibraryArgument::Number { .. } | LibraryArgument::Null => None,
     }
 }
 
@@ -42,7 +60,7 @@ fn buffers(step: &Step) -> Vec<BufferId> {
 mod tests {
     use super::*;
     use gpubench::catalog::{DType, Execution, Fill, Reference, Tensor, Tolerance, Work};
-    use gpubench::plan::{ConstantValue, Plan, Span};
+    use gpubench::plan::{ConstantValue, LibraryCall, Plan, Span};
 
     fn recording(execution: Execution, steps: Vec<Step>) -> Recording {
         let tensor = |name: &str, role| Tensor {
@@ -66,6 +84,7 @@ mod tests {
                 ..Plan::default()
             },
             execution,
+            call: None,
             reference: Reference::Author,
         }
     }
@@ -102,5 +121,24 @@ mod tests {
         });
         assert_eq!(unused_inputs(&by_variable), None);
         assert_eq!(unused_inputs(&recording(Execution::Hosted, vec![])), None);
+    }
+
+    #[test]
+    fn inputs_that_no_argument_of_a_library_is_are_named() {
+        let mut calls = recording(Execution::Hosted, vec![]);
+        let part = |tensor| LibraryArgument::Buffer {
+            tensor,
+            start: 1,
+            elements: 2,
+        };
+        calls.call = Some(Box::new(LibraryCall {
+            function: "solution".to_owned(),
+            arguments: vec![part(2), LibraryArgument::Null, part(0)],
+            place: "src/lib.rs:1".to_owned(),
+        }));
+        assert_eq!(
+            unused_inputs(&calls).as_deref(),
+            Some("no argument uses the input `weights`: the function does not read it")
+        );
     }
 }

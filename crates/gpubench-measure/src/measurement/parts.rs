@@ -91,6 +91,7 @@ mod tests {
             },
             reference: Reference::Author,
             execution: Default::default(),
+            call: None,
         };
         let times = step_times(&recording, &[vec![1.0, 10.0], vec![3.0, 30.0], vec![2.0, 20.0]]);
         let shown: Vec<_> = times

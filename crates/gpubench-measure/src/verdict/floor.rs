@@ -77,6 +77,7 @@ mod tests {
             plan: Plan::default(),
             reference: Reference::Author,
             execution: Default::default(),
+            call: None,
         }
     }
 

@@ -119,6 +119,7 @@ fn recording() -> Recording {
         work: Work::default(),
         plan: Plan::default(),
         execution: Default::default(),
+        call: None,
         reference: Reference::Author,
     }
 }

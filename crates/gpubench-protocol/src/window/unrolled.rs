@@ -32,6 +32,8 @@ pub fn unrolled(recording: &Recording, calls: NonZeroU32) -> Recording {
             Reference::Plan(plan) => Reference::Plan(repeated(plan, calls, count)),
         },
         execution: recording.execution,
+        // Of the tensors of one call.
+        call: recording.call.clone(),
     }
 }
 
@@ -168,6 +170,7 @@ mod tests {
             reference: Reference::Plan(plan.clone()),
             plan,
             execution: Execution::Sealed,
+            call: None,
         }
     }
 

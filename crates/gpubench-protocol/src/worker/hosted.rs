@@ -1,36 +1,71 @@
-//! A hosted benchmark: the user's library, loaded in a closed sandbox, and its call.
+//! A hosted benchmark: its host code, loaded in a closed sandbox, and its call.
 #![allow(unsafe_code)]
 
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gpubench::abi::{Buffer, HostEnvironment};
+use gpubench::catalog::{DeviceKind, Tensor};
+use gpubench::plan::LibraryCall;
 
 use super::WorkerError;
 use super::buffers::Buffers;
 use crate::cdylib::{AuthorError, HostedBenchmark, Library};
+use crate::own_library::{BoundCall, CallPlace, OwnLibrary};
+use crate::window::Gate;
 use crate::wire::AuthorFailure;
 use gpubench_device::{DeviceError, Driver, FrozenFile, HostFailure, Stream};
 
 /// The broker's data about a hosted benchmark.
 #[derive(Clone, Debug)]
 pub(super) struct HostedOrder {
-    /// The libraries that the user's cdylib needs, then the cdylib.
+    /// The libraries to load, in order. The last one has the host code.
     pub(super) library: Vec<FrozenFile>,
-    /// Position of the benchmark in its catalog.
-    pub(super) benchmark: u32,
-    /// The encoded request of the recording.
-    pub(super) request: Vec<u8>,
+    pub(super) code: HostCode,
+}
+
+/// Where the host code of a benchmark is.
+#[derive(Clone, Debug)]
+pub(super) enum HostCode {
+    /// In the crate's library: the benchmark function makes the call.
+    OfCrate {
+        /// Position of the benchmark in its catalog.
+        benchmark: u32,
+        /// The encoded request of the recording.
+        request: Vec<u8>,
+    },
+    /// In a library of its own, which exports a function. The crate's library is not loaded.
+    OwnLibrary {
+        call: LibraryCall,
+        /// The tensors of one call.
+        tensors: Vec<Tensor>,
+        device: DeviceKind,
+        gate: Gate,
+    },
 }
 
 /// A hosted benchmark after its set-up, with its stream.
 pub(super) struct Hosted {
     /// The benchmark on the tensors of each call of a window.
-    calls: Vec<HostedBenchmark>,
+    calls: Vec<HostedCall>,
+}
+
+/// A benchmark on the tensors of a call.
+#[derive(Clone)]
+enum HostedCall {
+    OfCrate(HostedBenchmark),
+    OwnLibrary(Arc<BoundCall>),
 }
 
 /// The benchmarks that the set-up stores. The set-up runs on the stream's host thread.
-type Place = Arc<Mutex<Vec<HostedBenchmark>>>;
+type Place = Arc<Mutex<Vec<HostedCall>>>;
+
+/// The raw handles of the worker's stream and device.
+#[derive(Clone, Copy)]
+struct Handles {
+    stream: u64,
+    ordinal: u32,
+}
 
 impl Hosted {
     /// Loads the library and runs the set-up for each of `calls` calls, which share the first
@@ -43,17 +78,17 @@ impl Hosted {
         buffers: &Buffers,
         tensors: usize,
     ) -> Result<Hosted, WorkerError> {
-        let (raw_stream, ordinal) = (driver.raw_stream(stream), driver.ordinal());
+        let handles = Handles {
+            stream: driver.raw_stream(stream),
+            ordinal: driver.ordinal(),
+        };
         let buffers = addresses(buffers, tensors);
         let tensors_of_call = tensors / calls.get() as usize;
         let place = Place::default();
         let made = Arc::clone(&place);
         let work = Box::new(move || {
-            let library = Library::load(order.library.clone()).map_err(failure)?;
-            for buffers in buffers.chunks(tensors_of_call.max(1)) {
-                let benchmark = set_up(&library, &order, raw_stream, ordinal, buffers).map_err(failure)?;
-                made.lock().unwrap_or_else(PoisonError::into_inner).push(benchmark);
-            }
+            let calls = order.set_up(handles, buffers.chunks(tensors_of_call.max(1)));
+            *made.lock().unwrap_or_else(PoisonError::into_inner) = calls.map_err(failure)?;
             Ok(())
         });
         let ended = driver.host_call(stream, work).and_then(|()| driver.synchronize(stream));
@@ -84,40 +119,104 @@ impl Hosted {
     /// # Panics
     /// If the window has fewer calls.
     pub(super) fn queue_call(&self, call: usize, driver: &mut dyn Driver, stream: Stream) -> Result<(), DeviceError> {
-        let benchmark = self.calls[call];
+        let call = self.calls[call].clone();
         // SAFETY: a driver makes all host calls for one stream on one thread, the one that `open`
-        // ran on.
-        let work = Box::new(move || unsafe { benchmark.call() }.map_err(failure));
+        // ran on. The buffers stay mapped until the process ends.
+        let work = Box::new(move || unsafe { call.make() }.map_err(failure));
         driver.host_call(stream, work)
     }
 }
 
-/// Runs the set-up on the stream's host thread. Addresses are only numbers there, because the
-/// memory is the device's.
-fn set_up(
+impl HostedOrder {
+    /// Loads the host code and sets it up for each call, on the stream's host thread. Addresses are
+    /// only numbers there, because the memory is the device's.
+    fn set_up<'a>(
+        &self,
+        handles: Handles,
+        calls: impl Iterator<Item = &'a [(u64, u64)]>,
+    ) -> Result<Vec<HostedCall>, AuthorError> {
+        match &self.code {
+            HostCode::OfCrate { benchmark, request } => {
+                let library = Library::load(self.library.clone())?;
+                let opened = calls.map(|buffers| open_benchmark(&library, *benchmark, request, handles, buffers));
+                opened.collect()
+            }
+            HostCode::OwnLibrary {
+                call,
+                tensors,
+                device,
+                gate,
+            } => {
+                let file = self.library.last().ok_or_else(no_library)?;
+                let library = OwnLibrary::open(file)?;
+                let place = CallPlace {
+                    kind: *device,
+                    ordinal: handles.ordinal,
+                    stream: (*gate == Gate::Stream).then_some(handles.stream),
+                };
+                let bound = calls.map(|buffers| {
+                    let addresses: Vec<u64> = buffers.iter().map(|(address, _)| *address).collect();
+                    let bound = library.bind(call, tensors, &addresses, place)?;
+                    Ok(HostedCall::OwnLibrary(Arc::new(bound)))
+                });
+                let bound: Vec<HostedCall> = bound.collect::<Result<_, AuthorError>>()?;
+                if let (Gate::Stream, Some(first)) = (gate, bound.first()) {
+                    // Code that loads its kernels in its first call would wait for its stream,
+                    // which waits for *go*.
+                    // SAFETY: this is the stream's host thread, and the buffers are mapped.
+                    unsafe { first.make() }?;
+                }
+                Ok(bound)
+            }
+        }
+    }
+}
+
+impl HostedCall {
+    /// Makes the call.
+    ///
+    /// # Safety
+    /// The caller is on the thread of the set-up, makes one call at a time, and keeps the buffers
+    /// mapped.
+    unsafe fn make(&self) -> Result<(), AuthorError> {
+        match self {
+            // SAFETY: as the caller guarantees.
+            HostedCall::OfCrate(benchmark) => unsafe { benchmark.call() },
+            // SAFETY: as the caller guarantees.
+            HostedCall::OwnLibrary(call) => unsafe { call.call() },
+        }
+    }
+}
+
+fn open_benchmark(
     library: &Library,
-    order: &HostedOrder,
-    stream: u64,
-    ordinal: u32,
+    benchmark: u32,
+    request: &[u8],
+    handles: Handles,
     buffers: &[(u64, u64)],
-) -> Result<HostedBenchmark, AuthorError> {
+) -> Result<HostedCall, AuthorError> {
     let buffer = |(address, bytes): (u64, u64)| Buffer {
         data: address as *mut u8,
         len: bytes as usize,
     };
     let buffers: Vec<Buffer> = buffers.iter().copied().map(buffer).collect();
     let environment = HostEnvironment {
-        stream: stream as *mut _,
-        ordinal,
+        stream: handles.stream as *mut _,
+        ordinal: handles.ordinal,
         reserved: 0,
     };
     // SAFETY: the buffers are mapped by the worker's driver, which lives until the process ends.
-    unsafe { library.host_open(order.benchmark, &order.request, environment, &buffers) }
+    let opened = unsafe { library.host_open(benchmark, request, environment, &buffers) };
+    opened.map(HostedCall::OfCrate)
 }
 
 fn addresses(buffers: &Buffers, tensors: usize) -> Vec<(u64, u64)> {
     let tensors = buffers.0.iter().take(tensors);
     tensors.map(|buffer| (buffer.address().0, buffer.layout.len)).collect()
+}
+
+fn no_library() -> AuthorError {
+    AuthorError::new(AuthorFailure::Library, "there is no library to open")
 }
 
 fn failure(error: AuthorError) -> HostFailure {

@@ -6,9 +6,9 @@ use gpubench::catalog::{Execution, Recording};
 use gpubench::codec;
 
 use super::WorkerError;
-use super::hosted::HostedOrder;
+use super::hosted::{HostCode, HostedOrder};
 use super::twin::launches;
-use crate::window::{Allocations, WindowCalls};
+use crate::window::{Allocations, Gate, WindowCalls};
 use crate::wire::{
     BufferLayout, Frame, Measurand, Observer, SourceModule, WorkerSetup, decode_modules, read_head, take_files,
     to_worker,
@@ -83,8 +83,7 @@ impl Setup {
             observer: head.observer,
             hosted: recording.execution.is_hosted().then(|| HostedOrder {
                 library,
-                benchmark: head.benchmark,
-                request: request.to_vec(),
+                code: host_code(&head, request, &recording),
             }),
             launches: launches(&recording),
             recording,
@@ -119,5 +118,22 @@ impl Setup {
             Some(_) => Some(ConfinedRole::HostCode),
             None => is_native.then_some(ConfinedRole::NativeKernels),
         }
+    }
+}
+
+/// Returns where the host code of a recording is.
+fn host_code(head: &WorkerSetup, request: &[u8], recording: &Recording) -> HostCode {
+    let Some(call) = &recording.call else {
+        return HostCode::OfCrate {
+            benchmark: head.benchmark,
+            request: request.to_vec(),
+        };
+    };
+    let tensors = recording.tensors.len() / head.calls.count.get() as usize;
+    HostCode::OwnLibrary {
+        call: (**call).clone(),
+        tensors: recording.tensors[..tensors].to_vec(),
+        device: head.device.backend().kind,
+        gate: Gate::of(recording.execution),
     }
 }

@@ -14,8 +14,8 @@ const HEIGHT: f64 = 34.0;
 pub(super) fn facts(result: &BenchmarkComplete) -> Option<Markup> {
     let execution = result.execution.map(|execution| match execution {
         Execution::Sealed => "sealed: the tool replayed a launch plan",
-        Execution::Hosted => "hosted: the crate's host code launched the kernels",
-        Execution::HostedSync => "hosted(sync): the crate's host code launched the kernels and may have waited for them; the time is the wall time of the host",
+        Execution::Hosted => "hosted: host code launched the kernels",
+        Execution::HostedSync => "hosted(sync): host code launched the kernels and may have waited for them; the time is the wall time of the host",
     });
     let graded = result.grade.map(|known| {
         let reason = result
@@ -38,7 +38,9 @@ pub(super) fn facts(result: &BenchmarkComplete) -> Option<Markup> {
             counts.control
         )
     });
-    let mut facts = Facts::default().and_known("Execution", execution);
+    let mut facts = Facts::default()
+        .and_known("Execution", execution)
+        .and_known("SHA-256 of its own library", result.own_library_sha256.as_deref());
     if let Some(graded) = graded {
         facts = facts.and("Grade", graded);
     }

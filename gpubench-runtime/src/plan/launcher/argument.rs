@@ -46,7 +46,7 @@ pub enum RecordedArgument {
 
 impl RecordedArgument {
     /// Rust type.
-    pub(super) fn type_in_rust(&self) -> ArgumentType {
+    pub(crate) fn type_in_rust(&self) -> ArgumentType {
         match self {
             RecordedArgument::Pointer(_, ty) | RecordedArgument::Value(_, ty) => ty.clone(),
             RecordedArgument::TensorMap(..) => ArgumentType {
@@ -142,13 +142,18 @@ where
 #[derive(Clone, Copy, Debug)]
 pub struct Null;
 
-impl KernelArg for Null {
-    fn argument(&self) -> RecordedArgument {
-        let null = ArgumentType {
+impl Null {
+    pub(crate) fn type_in_rust(self) -> ArgumentType {
+        ArgumentType {
             name: "Null".to_owned(),
             fields: Vec::new(),
-        };
-        RecordedArgument::Value(vec![0; size_of::<u64>()], null)
+        }
+    }
+}
+
+impl KernelArg for Null {
+    fn argument(&self) -> RecordedArgument {
+        RecordedArgument::Value(vec![0; size_of::<u64>()], self.type_in_rust())
     }
 }
 

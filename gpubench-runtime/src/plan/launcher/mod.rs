@@ -10,6 +10,8 @@ pub use buffer::{Buffer, BufferParam, Constant, In, InOut, Out, Scratch, View, W
 pub use grid::{Count, Dimensions, Grid};
 pub use tensor_map::TensorMap;
 
+use std::ops::Range;
+
 use crate::catalog::{DeviceFacts, DeviceKind, Occupancy, OccupancyQuery, Role, Tensor};
 use crate::element::Element;
 use crate::error::{Error, Result};
@@ -292,7 +294,7 @@ impl Launcher {
 
 /// Returns the location of the user's call, as `file:line`.
 #[track_caller]
-fn caller() -> String {
+pub(crate) fn caller() -> String {
     let caller = std::panic::Location::caller();
     format!("{}:{}", caller.file(), caller.line())
 }
@@ -393,6 +395,15 @@ pub(crate) fn place(view: View) -> Result<(usize, u64)> {
     match view.buffer {
         BufferId::Tensor(position) => Ok((position as usize, view.start * view.element_size)),
         BufferId::Scratch(_) => Err(Error::new("scratch of a launcher has no address here")),
+    }
+}
+
+/// Returns a view's tensor and its range of elements, if it is in bounds.
+pub(crate) fn part_of_tensor(view: View) -> Result<(u32, Range<u64>)> {
+    start_of(view)?;
+    match view.buffer {
+        BufferId::Tensor(position) => Ok((position, view.start..view.end)),
+        BufferId::Scratch(_) => Err(Error::new("scratch of a launcher is no tensor")),
     }
 }
 

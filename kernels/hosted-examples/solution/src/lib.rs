@@ -1,11 +1,7 @@
-//! Functions that launch on the default stream, allocate and wait for the device.
+//! Functions that launch on the default stream, allocate and wait for the device. Each is in a
+//! library of its own, since others wrote it.
 
 use gpubench::prelude::*;
-
-unsafe extern "C" {
-    fn solution_vector_addition(a: *const f32, b: *const f32, sum: *mut f32, n: usize);
-    fn solution_dot_product(a: *const f32, b: *const f32, product: *mut f32, n: usize);
-}
 
 fn two_vectors(n: usize) -> Tensors {
     Tensors::new()
@@ -20,7 +16,7 @@ fn add_on_cpu(_n: usize, a: &[f32], b: &[f32], sum: &mut [f32]) {
 }
 
 #[gpubench(
-    hosted(sync),
+    hosted(sync, library = env!("SOLUTIONS_VECTOR_ADDITION")),
     axes(n = [1 << 20, 1 << 24]),
     inputs = two_vectors(n).output("sum", f32::shape(n)),
     reference = add_on_cpu,
@@ -28,13 +24,8 @@ fn add_on_cpu(_n: usize, a: &[f32], b: &[f32], sum: &mut [f32]) {
     bytes = 12 * n,
     requires(cuda),
 )]
-fn vector_addition(cx: &mut Host, n: usize, a: In<f32>, b: In<f32>, sum: Out<f32>) -> Result<()> {
-    let (a, b, sum) = (cx.pointer(a), cx.pointer(b), cx.pointer_mut(sum));
-    cx.call(move || {
-        // SAFETY: all three have `n` elements.
-        unsafe { solution_vector_addition(a, b, sum, n) };
-        Ok(())
-    })
+fn vector_addition(library: &mut Library, n: usize, a: In<f32>, b: In<f32>, sum: Out<f32>) -> Result<()> {
+    library.call("solution", (a, b, sum, n))
 }
 
 fn multiply_on_cpu(_n: usize, a: &[f32], b: &[f32], product: &mut [f32]) {
@@ -43,7 +34,7 @@ fn multiply_on_cpu(_n: usize, a: &[f32], b: &[f32], product: &mut [f32]) {
 }
 
 #[gpubench(
-    hosted(sync),
+    hosted(sync, library = env!("SOLUTIONS_DOT_PRODUCT")),
     axes(n = [1 << 20, 1 << 24]),
     inputs = two_vectors(n).output("product", f32::shape(1)),
     reference = multiply_on_cpu,
@@ -52,11 +43,6 @@ fn multiply_on_cpu(_n: usize, a: &[f32], b: &[f32], product: &mut [f32]) {
     flops = 2 * n,
     requires(cuda),
 )]
-fn dot_product(cx: &mut Host, n: usize, a: In<f32>, b: In<f32>, product: Out<f32>) -> Result<()> {
-    let (a, b, product) = (cx.pointer(a), cx.pointer(b), cx.pointer_mut(product));
-    cx.call(move || {
-        // SAFETY: the vectors have `n` elements, and the product has one.
-        unsafe { solution_dot_product(a, b, product, n) };
-        Ok(())
-    })
+fn dot_product(library: &mut Library, n: usize, a: In<f32>, b: In<f32>, product: Out<f32>) -> Result<()> {
+    library.call("solution", (a, b, product, n))
 }

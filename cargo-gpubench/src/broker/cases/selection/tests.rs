@@ -33,6 +33,7 @@ fn benchmark(path: &str, axes: Vec<Axis>) -> Benchmark {
         axes,
         device_axes: Vec::new(),
         settings: Vec::new(),
+        own_library: None,
     }
 }
 

@@ -61,6 +61,7 @@ fn recording() -> Recording {
             constants: Vec::new(),
         },
         execution: Default::default(),
+        call: None,
         reference: Reference::Author,
     }
 }

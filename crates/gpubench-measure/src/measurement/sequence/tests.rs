@@ -130,6 +130,7 @@ fn interruptible(
         work: Work::default(),
         plan: Plan::default(),
         execution: Default::default(),
+        call: None,
         reference: Reference::Author,
     };
     let mut sequencer = Sequencer {

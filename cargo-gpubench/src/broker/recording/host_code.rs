@@ -1,0 +1,73 @@
+//! The files with the host code of a case. Each library of a benchmark's own is copied once, so
+//! that all cases that name it run the same code.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::recordings::RecordedCase;
+use crate::archive::Digest;
+use crate::build::BuiltLibrary;
+use gpubench_contract::Cause;
+use gpubench_device::FrozenFile;
+use gpubench_measure::measurement::CaseFailure;
+
+/// The files of a case's host code.
+pub(super) struct HostCode {
+    /// The files to load, in order.
+    pub(super) files: Vec<FrozenFile>,
+    /// Folders to search for further ones.
+    pub(super) search: Vec<PathBuf>,
+    /// The digest of the benchmark's own library, if it has one.
+    pub(super) own: Option<Digest>,
+}
+
+/// The libraries of benchmarks' own that were copied so far, by the path that benchmarks name.
+#[derive(Default)]
+pub(super) struct HostCodes {
+    copied: BTreeMap<String, Result<(FrozenFile, Digest), CaseFailure>>,
+}
+
+impl HostCodes {
+    /// Returns the host code of a case of `library`'s package, which names `own` as its library.
+    pub(super) fn of_case(&mut self, library: &BuiltLibrary, own: Option<&str>) -> Result<HostCode, CaseFailure> {
+        let Some(named) = own else {
+            return Ok(HostCode {
+                files: library.code.clone(),
+                search: library.search_path(),
+                own: None,
+            });
+        };
+        let copied = self
+            .copied
+            .entry(named.to_owned())
+            .or_insert_with(|| copy(library, named));
+        let (file, digest) = copied.clone()?;
+        Ok(HostCode {
+            files: vec![file],
+            search: Vec::new(),
+            own: Some(digest),
+        })
+    }
+}
+
+fn copy(library: &BuiltLibrary, named: &str) -> Result<(FrozenFile, Digest), CaseFailure> {
+    let failed = |message: String| CaseFailure::error(Cause::SetupFailed, message);
+    let copy = library.own_libraries.copy(&library.root, named);
+    let copy = copy.map_err(|error| failed(error.printable()))?;
+    let digest = Digest::of_copy(&copy).ok_or_else(|| failed(format!("the copy of `{named}` cannot be read")))?;
+    Ok((copy, digest))
+}
+
+impl HostCode {
+    /// Fails unless the recording calls a library exactly if the catalog names one. Otherwise a
+    /// worker would load another file than the one whose code it runs.
+    pub(super) fn agreeing_with(self, recorded: &RecordedCase) -> Result<HostCode, CaseFailure> {
+        match recorded.recording.call.is_some() == self.own.is_some() {
+            true => Ok(self),
+            false => {
+                let message = "its recording and its catalog disagree about a library of its own";
+                Err(CaseFailure::error(Cause::PlanInvalid, message))
+            }
+        }
+    }
+}
