@@ -136,12 +136,8 @@ fn a_contestant_cannot_write_to_the_outputs_of_its_rivals() {
     let [ranking] = &rankings(&finished)[..] else {
         panic!("one ranking")
     };
-    let last = &ranking["contestants"][2];
-    assert_eq!(
-        (&last["benchmark"], &last["ranks"]),
-        (&json!("spoils_outputs"), &json!([3, 3])),
-        "{ranking:#}"
-    );
+    assert_eq!(names_of(ranking)[2], "spoils_outputs", "{ranking:#}");
+    assert_eq!(ranking["contestants"][2]["ranks"][1], 3);
 }
 
 #[test]
@@ -162,7 +158,7 @@ fn a_contestant_that_writes_wherever_it_can_harms_only_itself() {
 }
 
 #[test]
-fn a_contestant_that_fails_only_beside_its_rivals_passes_without_a_rank() {
+fn a_contestant_that_fails_only_in_alternation_passes_without_a_rank() {
     let cases = ["--exact", "quick::n=64", "slow::n=64,times=16", "wrong_at_first::n=64"];
     let numbers = "export NUMBERS=$(mktemp -u) && mkfifo \"$NUMBERS\" && exec 9<>\"$NUMBERS\" && printf 123456789 >&9";
     let finished = contest_of(Run::after(numbers, &Fixture::of("contest")), &cases)
