@@ -265,7 +265,7 @@ mod tests {
         assert_eq!([2e3, 4e3, 1e6].map(|call_ns| hot(&small, Some(call_ns))), [32, 16, 8]);
         assert_eq!(hot(&small, None), 32);
         // 2 MiB take at least 1 µs to move.
-        assert_eq!(hot(&recording(1, MIB), None), 12, "half of the cache holds so many");
+        assert_eq!(hot(&recording(1, MIB), None), 12, "half of the cache holds no more");
     }
 
     #[test]

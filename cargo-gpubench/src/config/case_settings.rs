@@ -111,8 +111,8 @@ case_settings! {
         #[arg(value_name = "METRICS", hide_default_value = true)]
         "metric" => metric: Metrics = Metrics::TIME, "--metric time,instructions";
 
-        /// Put this many calls in a sample, in the modes `hot`, `graph` and `hot-graph` [default: 10
-        /// in a graph, or fewer long ones; 8 or more hot ones]
+        /// Put this many calls in a sample, in the modes `hot`, `graph` and `hot-graph` [default:
+        /// 10 in a graph, or fewer long ones; 8 or more hot ones]
         ///
         /// Each call has its own tensors and scratch. There are fewer calls if a window, the memory
         /// of the device, or for hot calls half of its L2 cache has no room for them;

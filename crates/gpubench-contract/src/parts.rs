@@ -32,14 +32,14 @@ pub struct Sharing {
     pub alone_ns: f64,
     /// Median time of a call among the others.
     pub together_ns: f64,
-    /// How much longer the tool's own kernel takes alone than among others, since its launch is then
-    /// not hidden.
+    /// How much longer the tool's own kernel takes alone than among others, since its launch is
+    /// then not hidden.
     pub launch_ns: f64,
     /// What is left of the difference: `alone_ns` - `together_ns` - `launch_ns`. Negative if calls
     /// slow each other down.
     pub shared_ns: f64,
-    /// `shared_ns` of calls that share nothing can be as high as this. If it is higher, the grade is
-    /// `advisory`.
+    /// `shared_ns` of calls that share nothing can be as high as this. If it is higher, the grade
+    /// is `advisory`.
     pub tolerance_ns: f64,
 }
 

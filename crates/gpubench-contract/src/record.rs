@@ -263,8 +263,8 @@ pub struct BenchmarkComplete {
     pub device: DeviceName,
     /// What the samples measure.
     pub metric: Metric,
-    /// Number of calls that a sample is the mean of, each with its own tensors: 1 in the modes `cold`
-    /// and `warm`.
+    /// Number of calls that a sample is the mean of, each with its own tensors: 1 in the modes
+    /// `cold` and `warm`.
     #[serde(default = "one_call")]
     pub calls_per_sample: u64,
     /// All samples in the order of measurement, finite and in the unit of the metric. A failed case

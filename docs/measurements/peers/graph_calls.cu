@@ -1,8 +1,9 @@
 // Times y = x + 1 inside CUDA graphs, without this tool, and prints a row for modes_table.py for each
 // way and size: ten calls in a graph with a set of tensors each after a flush of the cache, with
 // inputs that were copied from the host and with inputs that cudaMemset filled, the first with event
-// nodes and a flush node before each call, a single cold call in a stream, and 100 calls on one set
-// after three untimed ones (hot), in a graph and in a stream.
+// nodes and a flush node before each call, a single cold call in a stream, 100 calls on one set
+// after three untimed ones (hot), in a graph and in a stream, and up to 32 calls with a set each that
+// was written anew and then read (hot), in a graph and in a stream.
 //
 //   nvcc -O2 -arch=native -o graph_calls graph_calls.cu && ./graph_calls 1024 2097152
 #include <cuda_runtime.h>
@@ -81,16 +82,14 @@ static cudaGraphExec_t captured(const std::vector<Set> &calls, size_t n, Between
     return executable;
 }
 
-// Times what `queue` queues, in microseconds, behind a held stream, after a flush and after what
-// `first` queues.
+// Times what `queue` queues, in microseconds, behind a held stream and after what `first` queues.
 template <typename First, typename Queue>
-static double timed_after(First first, Queue queue) {
+static double timed_without_flush(First first, Queue queue) {
     static cudaEvent_t begins, ends;
     if (!begins) {
         CHECK(cudaEventCreate(&begins));
         CHECK(cudaEventCreate(&ends));
     }
-    flush<<<1056, 512, 0, stream>>>(lines, line_count, sink);
     *(volatile int *)go = 0;
     hold<<<1, 1, 0, stream>>>(go);
     first();
@@ -102,6 +101,13 @@ static double timed_after(First first, Queue queue) {
     float milliseconds;
     CHECK(cudaEventElapsedTime(&milliseconds, begins, ends));
     return milliseconds * 1e3;
+}
+
+// The same after a flush of the cache.
+template <typename First, typename Queue>
+static double timed_after(First first, Queue queue) {
+    flush<<<1056, 512, 0, stream>>>(lines, line_count, sink);
+    return timed_without_flush(first, queue);
 }
 
 template <typename Queue>
@@ -117,6 +123,40 @@ static std::vector<Set> allocated(size_t calls, size_t n) {
     }
     return sets;
 }
+
+// Calls whose tensors fill at most half of the cache: all inputs in one allocation, all outputs in
+// another, and the same again with what they are written from.
+struct Row {
+    char *x, *y, *other;
+    size_t step, calls, bytes;
+
+    Row(size_t n, size_t cache) {
+        step = (4 * n + 255) / 256 * 256;
+        calls = std::min<size_t>(32, cache / 2 / (2 * step));
+        bytes = calls * step;
+        if (calls < 8) return;
+        std::vector<unsigned> noise(bytes / 4);
+        for (unsigned &word : noise) word = 0x3f800000u + (unsigned)(rand() & 0x7fffff);
+        for (char **part : {&x, &y, &other}) {
+            CHECK(cudaMalloc(part, bytes));
+            CHECK(cudaMemcpy(*part, noise.data(), bytes, cudaMemcpyHostToDevice));
+        }
+    }
+
+    std::vector<Set> sets() const {
+        std::vector<Set> sets;
+        for (size_t call = 0; call < calls; call++) sets.push_back({(float *)(x + call * step), (float *)(y + call * step)});
+        return sets;
+    }
+
+    void write_anew() const {
+        for (char *part : {x, y}) CHECK(cudaMemcpyAsync(part, other, bytes, cudaMemcpyDeviceToDevice, stream));
+    }
+
+    void read() const {
+        for (char *part : {x, y}) flush<<<1056, 512, 0, stream>>>((const float4 *)part, bytes / sizeof(float4), sink);
+    }
+};
 
 static void release(std::vector<Set> &sets) {
     for (Set &set : sets) {
@@ -183,6 +223,27 @@ int main(int count, char **arguments) {
         row("cold", n, median(cold));
         row("100 hot calls in a graph", n, median(hot_in_graph));
         row("100 hot calls in a stream", n, median(hot));
+        Row own(n, device.l2CacheSize);
+        if (own.calls >= 8) {
+            std::vector<double> in_graph, in_stream;
+            std::vector<Set> calls_of_row = own.sets();
+            cudaGraphExec_t all = captured(calls_of_row, n, NOTHING, none);
+            for (int repeat = 0; repeat < repeats + 3; repeat++) {
+                own.write_anew();
+                double graph = timed_without_flush([&] { own.read(); }, [&] { CHECK(cudaGraphLaunch(all, stream)); });
+                own.write_anew();
+                double call = timed_without_flush([&] { own.read(); }, [&] {
+                    for (const Set &set : calls_of_row) add1<<<(n + 255) / 256, 256, 0, stream>>>(set.x, set.y, n);
+                });
+                if (repeat < 3) continue;
+                in_graph.push_back(graph / own.calls);
+                in_stream.push_back(call / own.calls);
+            }
+            row("hot calls with their own tensors in a graph", n, median(in_graph));
+            row("hot calls with their own tensors in a stream", n, median(in_stream));
+            CHECK(cudaGraphExecDestroy(all));
+            for (char *part : {own.x, own.y, own.other}) CHECK(cudaFree(part));
+        }
         CHECK(cudaGraphExecDestroy(rotating));
         CHECK(cudaGraphExecDestroy(other));
         CHECK(cudaGraphExecDestroy(marked));

@@ -23,8 +23,8 @@ pub struct Allocations {
 }
 
 impl Allocations {
-    /// Returns the allocations for the `tensors` of `calls` calls, and for the scratch of sides that
-    /// have as many scratch allocations in all calls as `scratch` says.
+    /// Returns the allocations for the `tensors` of `calls` calls, and for the scratch of sides
+    /// that have as many scratch allocations in all calls as `scratch` says.
     pub fn of(tensors: &[Tensor], calls: NonZeroU32, scratch: impl IntoIterator<Item = usize>) -> Allocations {
         let calls = calls.get() as usize;
         let of_call = tensors.len() / calls;

@@ -20,8 +20,8 @@ pub enum WindowKind {
     /// that worker has the user's host code.
     Control,
     /// As [`WindowKind::Timed`], but with an event before and after each step of the call's plan,
-    /// which keep steps from overlapping. If the call is timed from outside, the device's operations
-    /// are recorded instead.
+    /// which keep steps from overlapping. If the call is timed from outside, the device's
+    /// operations are recorded instead.
     Parts,
     /// As [`WindowKind::Timed`], but only the first of the window's calls is made. Its output must
     /// be complete without the others, so its time shows how much work the others share with it.
