@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
+#![allow(clippy::needless_doctest_main, reason = "the example is a whole build script")]
 
 pub use cc;
 

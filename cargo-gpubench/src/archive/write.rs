@@ -1,7 +1,7 @@
 //! Writes an archive.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -149,8 +149,13 @@ impl Contents {
 /// complete.
 ///
 /// # Errors
-/// A file cannot be read or written, or changes meanwhile.
+/// The folder is missing, or a file cannot be read or written, or changes meanwhile.
 pub fn write(contents: &Contents, archive: &Utf8Path) -> Result<u64, ArchiveError> {
+    let folder = archive
+        .parent()
+        .filter(|folder| !folder.as_str().is_empty())
+        .unwrap_or(Utf8Path::new("."));
+    fs::metadata(folder).map_err(ArchiveError::io("open", folder))?;
     let unwritten = |source| ArchiveError::io("write", archive)(source);
     let replacement = Replacement::of(archive).map_err(unwritten)?;
     replacement.filled_by(unwritten, |file| fill(contents, archive, file))

@@ -64,7 +64,7 @@ impl Purpose {
 pub struct TemporaryFolder {
     outer: PathBuf,
     path: PathBuf,
-    _lock: File,
+    lock: File,
 }
 
 impl TemporaryFolder {
@@ -249,7 +249,7 @@ mod tests {
     fn killed(folder: TemporaryFolder) -> PathBuf {
         let mut folder = std::mem::ManuallyDrop::new(folder);
         // Closes the file without removing anything.
-        folder._lock = File::open("/dev/null").unwrap();
+        folder.lock = File::open("/dev/null").unwrap();
         folder.outer.clone()
     }
 

@@ -378,12 +378,11 @@ mod tests {
             .iter_mut()
             .for_each(|result| result.execution = Some(Execution::Sealed));
         assert_eq!(contests(&run)[0].doubt, None);
-        run.results[1].execution = Some(Execution::Hosted);
+        let name = contests(&run)[0].contestants[1].benchmark.clone();
+        let of_contestant = run.results.iter_mut().filter(|result| result.benchmark == name);
+        of_contestant.for_each(|result| result.execution = Some(Execution::Hosted));
         let doubt = contests(&run)[0].doubt.clone().unwrap();
-        assert!(
-            doubt.starts_with(&format!("host code of `{}`", run.results[1].benchmark)),
-            "{doubt}"
-        );
+        assert!(doubt.starts_with(&format!("host code of `{name}`")), "{doubt}");
         run.run.device.kind = DeviceKind::Cpu;
         assert!(
             contests(&run)[0]
