@@ -64,7 +64,7 @@ impl Purpose {
 pub struct TemporaryFolder {
     outer: PathBuf,
     path: PathBuf,
-    lock: File,
+    _lock: File,
 }
 
 impl TemporaryFolder {
@@ -246,10 +246,11 @@ mod tests {
     }
 
     /// Leaves a folder as a process does that is killed.
+    #[expect(clippy::used_underscore_binding, reason = "only the lock's end matters")]
     fn killed(folder: TemporaryFolder) -> PathBuf {
         let mut folder = std::mem::ManuallyDrop::new(folder);
         // Closes the file without removing anything.
-        folder.lock = File::open("/dev/null").unwrap();
+        folder._lock = File::open("/dev/null").unwrap();
         folder.outer.clone()
     }
 
