@@ -69,7 +69,7 @@ impl Shared {
         command
             .current_dir(&self.path)
             .env("TOLD", self.path.join("told"))
-            .env("HOME", &self.path)
+            .env("HOME", self.path.join("home"))
     }
 }
 
@@ -187,14 +187,14 @@ fn libraries_that_the_caller_names_are_loaded_without_the_callers_capabilities()
                 ambient => as_nobody(ambient),
             };
             command.args([tool.as_str(), "gpubench"]).args(words);
-            output(shared.environment(&mut command).env("NVTX_INJECTION64_PATH", &library));
+            let told = output(shared.environment(&mut command).env("NVTX_INJECTION64_PATH", &library));
+            let text = String::from_utf8_lossy(&told.stdout);
+            assert!(words[0] != "doctor" || text.contains("no function `nvrtcVersion`"), "{text}");
         }
         let told = shared.told();
         let loaded_by = |verb: &str| told.iter().any(|line| line.starts_with(verb));
-        assert!(
-            loaded_by("__nvrtc") && loaded_by("__probe") && loaded_by("__worker"),
-            "{told:?}"
-        );
+        // Where Landlock confines the process of NVRTC, its library can tell nothing.
+        assert!(loaded_by("__probe") && loaded_by("__worker"), "{told:?}");
         for line in &told {
             let [_, permitted, inherited] = line.split(' ').collect::<Vec<_>>()[..] else {
                 panic!("{line}")
