@@ -189,7 +189,10 @@ fn libraries_that_the_caller_names_are_loaded_without_the_callers_capabilities()
             command.args([tool.as_str(), "gpubench"]).args(words);
             let told = output(shared.environment(&mut command).env("NVTX_INJECTION64_PATH", &library));
             let text = String::from_utf8_lossy(&told.stdout);
-            assert!(words[0] != "doctor" || text.contains("no function `nvrtcVersion`"), "{text}");
+            assert!(
+                words[0] != "doctor" || text.contains("no function `nvrtcVersion`"),
+                "{text}"
+            );
         }
         let told = shared.told();
         let loaded_by = |verb: &str| told.iter().any(|line| line.starts_with(verb));
