@@ -184,9 +184,13 @@ fn an_unusable_archive_is_an_error_with_a_hint() {
 
 #[test]
 fn an_unwritable_archive_is_an_error_with_its_path() {
-    let archive = Utf8Path::new("/no/such/folder/tidy.tar.gz");
-    let refused = Run::archiving(&Fixture::of("tidy"), archive).finish().expect_code(103);
-    assert!(refused.stderr.contains("`/no/such/folder`"), "{}", refused.stderr);
+    let machine = BareMachine::new();
+    let missing = machine.work.join("missing");
+    let refused = Run::archiving(&Fixture::of("tidy"), &missing.join("tidy.tar.gz"))
+        .finish()
+        .expect_code(103);
+    assert!(refused.stderr.contains(&format!("`{missing}`")), "{}", refused.stderr);
+    assert!(!missing.exists());
 }
 
 #[test]

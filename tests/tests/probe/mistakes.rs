@@ -29,8 +29,10 @@ fn a_program_that_does_not_start_is_a_mistake_in_the_command_line() {
     let file = folder.path().join("script");
     std::fs::write(&file, "no program").expect("a file");
     let file = file.to_str().expect("text");
+    let missing = folder.path().join("missing");
+    let missing = missing.to_str().expect("text");
     for (program, error, hint) in [
-        ("/no/such", "No such file or directory", "check the spelling"),
+        (missing, "No such file or directory", "check the spelling"),
         ("no-such-program", "No such file or directory", "check the spelling"),
         ("python train.py", "No such file or directory", "as separate words"),
         (file, "Permission denied", "chmod +x"),
