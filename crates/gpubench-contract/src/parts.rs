@@ -28,9 +28,9 @@ pub struct PartTimes {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Sharing {
-    /// Median time of a call that is made alone.
+    /// Interquartile mean of the times of a call that is made alone.
     pub alone_ns: f64,
-    /// Median time of a call among the others.
+    /// Interquartile mean of the times of a call among the others.
     pub together_ns: f64,
     /// How much longer the tool's own kernel takes alone than among others, since its launch is
     /// then not hidden.

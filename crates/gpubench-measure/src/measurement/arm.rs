@@ -4,8 +4,8 @@ use std::num::NonZeroU32;
 
 use super::budget::budget;
 use super::case::{ReadyCase, Standing, TurnCase};
-use super::control_lease::{ControlLease, fault_of};
-use super::controls::{ALONE, Controls, Runner};
+use super::control_lease::ControlLease;
+use super::controls::{Controls, Runner};
 use super::energy::{self, CallEnergy};
 use super::error::MeasureError;
 use super::evidence::EvidenceBuilder;
@@ -16,29 +16,28 @@ use super::protocol::Protocol;
 use super::rest::Rests;
 use super::run_mode::RunMode;
 use super::samples::Samples;
-use super::sequence::{Sequencer, WindowOutcome, WindowUser};
+use super::sequence::Sequencer;
 use super::stopping::Stopping;
 use crate::clients::{Observation, ObserverProgram, ObserverTask, RoleFailure, WorkerClient};
 use crate::verdict::{Ending, Evidence, WindowEvidence, balance, judge, sharing};
 use gpubench_contract::{StopReason, Verdict};
 use gpubench_device::Count;
 use gpubench_device::telemetry::EnergyReading;
-use gpubench_protocol::window::{WindowId, WindowKind, WindowOwner};
+use gpubench_protocol::window::{DrawnCalls, WindowId, WindowKind, WindowOwner};
 use gpubench_protocol::wire::{DeviceWork, Measurand};
 use gpubench_sandbox::Confinement;
-use gpubench_stats::{Spent, median, stop_of_case};
-
-/// Windows after a wrong output that show the kind of replay. Up to the second call, the first and
-/// the previous call are the same.
-const DIAGNOSIS: u32 = 2;
+use gpubench_stats::{median, stop_of_case};
 
 /// How often each worker times the steps of a call.
 const TIMES_OF_PART: u32 = 2;
 
-/// Least number of windows of a case, and of each worker, that time the first of several calls
-/// alone.
-const SINGLES_OF_CASE: usize = 12;
-const SINGLES_OF_WORKER: usize = 2;
+/// Number of windows of a case that make one of several calls alone, and of their control windows,
+/// that is enough.
+const SINGLES: usize = 12;
+
+mod windows;
+
+pub(super) use windows::Part;
 
 /// An arm and the results of its windows so far.
 pub(super) struct Arm<'a> {
@@ -108,36 +107,6 @@ impl Context<'_> {
         self.controls += 1;
         self.control.run_window(&mut self.sequencer, kind, side, before)
     }
-}
-
-/// The purpose of a window.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Part {
-    /// Warm-up.
-    WarmUp,
-    /// A sample or an early check.
-    Sample(WindowKind),
-    /// A check or a profile. Only its correctness is kept.
-    Alone(WindowKind),
-    /// Work that is repeated so often, to measure its energy.
-    Energy(NonZeroU32),
-    /// The times of the call's parts.
-    Parts,
-    /// The time of the first of several calls.
-    Single,
-    /// The time of its twin.
-    SingleControl,
-    /// No call.
-    Empty,
-}
-
-/// The result of a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    /// The arm goes on.
-    Done,
-    /// The arm has failed.
-    Failed,
 }
 
 impl<'a> Arm<'a> {
@@ -280,55 +249,6 @@ impl<'a> Arm<'a> {
         self.evidence.last_call > 0 && self.stopping.is_warm(&self.samples)
     }
 
-    /// Runs a window of the current worker, if there is one. Keeps the output of a worker that
-    /// fails, unless the ending has it already.
-    ///
-    /// # Errors
-    /// If anything but the worker fails.
-    pub(super) fn step(&mut self, context: &mut Context<'_>, part: Part) -> Result<(), MeasureError> {
-        let Some(mut worker) = self.worker.take() else {
-            return Ok(());
-        };
-        let step = match part {
-            Part::WarmUp => self.warm_up(context, &mut worker),
-            Part::Sample(kind) => self.sample(context, &mut worker, kind),
-            Part::Alone(kind) => self.window(context, &mut worker, kind),
-            Part::Parts => self.time_parts(context, &mut worker),
-            Part::Empty => self.window_without_call(context, &mut worker, WindowKind::Empty),
-            Part::Single => self.time_single(context, &mut worker),
-            Part::SingleControl => self.control_window(context, &mut worker, WindowKind::SingleControl),
-            Part::Energy(repeats) => self.energy_window(context, &mut worker, repeats),
-        };
-        if step? == Step::Done {
-            self.worker = Some(worker);
-        } else {
-            self.observe(&mut worker);
-            let printed = worker.last_output();
-            if !matches!(self.evidence.ending, Ending::WorkerEnded { .. }) {
-                self.printed = printed;
-            }
-        }
-        Ok(())
-    }
-
-    /// Runs a timed window that gives no sample. It is checked like all others.
-    fn warm_up(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, MeasureError> {
-        let stopwatch = context.sequencer.rests.stopwatch();
-        let step = self.window(context, worker, WindowKind::Timed)?;
-        if step == Step::Done {
-            self.evidence.end_warm_up_window();
-            self.observed_calls.note(None);
-            let calls = f64::from(self.calls_of_sample().get());
-            let elapsed_ns = self.evidence.last_window().and_then(WindowEvidence::elapsed_ns);
-            let claimed = elapsed_ns.map(|elapsed_ns| elapsed_ns / calls);
-            let turn = self.samples.turn_mut();
-            turn.warm_up_ns.extend(claimed);
-            turn.warmed_up.wall += stopwatch.read(&context.sequencer.rests);
-            turn.warmed_up.device += Spent::device_ns(elapsed_ns.unwrap_or_default());
-        }
-        Ok(step)
-    }
-
     /// Returns the number of calls that a sample is the mean of, each with its own tensors.
     fn calls_of_sample(&self) -> NonZeroU32 {
         self.case.calls.count
@@ -337,83 +257,6 @@ impl<'a> Arm<'a> {
     /// Number of windows since the current worker's last early check.
     pub(super) fn since_early(&self) -> u32 {
         self.samples.turn().since_early
-    }
-
-    /// Runs a window for a sample or an early check.
-    fn sample(
-        &mut self,
-        context: &mut Context<'_>,
-        worker: &mut WorkerClient,
-        kind: WindowKind,
-    ) -> Result<Step, MeasureError> {
-        let stopwatch = context.sequencer.rests.stopwatch();
-        if self.control_turn(context, worker)? == Step::Failed || self.window(context, worker, kind)? == Step::Failed {
-            return Ok(Step::Failed);
-        }
-        match kind {
-            WindowKind::EarlyCheck => {
-                self.samples.turn_mut().since_early = 0;
-                self.observed_calls.note(None);
-            }
-            // Never among the samples.
-            WindowKind::Parts
-            | WindowKind::Single
-            | WindowKind::SingleControl
-            | WindowKind::Control
-            | WindowKind::Empty => {}
-            WindowKind::Timed => {
-                let turn = self.samples.turn_mut();
-                turn.since_early = turn.since_early.saturating_add(1);
-                if self.is_counted_by_observer() {
-                    let sample = self.samples.keep_for_later();
-                    self.observed_calls.note(Some(sample));
-                } else if let Some(window) = self.evidence.last_window() {
-                    self.samples.keep(window, self.calls_of_sample());
-                }
-                self.keep_counts(worker.take_counts());
-            }
-        }
-        self.samples.turn_mut().sampled_for += stopwatch.read(&context.sequencer.rests);
-        let (turn, calls) = (self.samples.turn(), self.calls_of_sample());
-        let decided = turn.stop.or_else(|| self.stopping.decide(&self.samples, calls));
-        self.samples.turn_mut().stop = decided;
-        Ok(Step::Done)
-    }
-
-    /// Runs a window that times the parts of the call one by one.
-    fn time_parts(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, MeasureError> {
-        let step = self.window(context, worker, WindowKind::Parts)?;
-        if step == Step::Done {
-            let times = self.evidence.last_claim().map(|claim| claim.part_times().to_vec());
-            self.parts_ns.extend(times.filter(|times| !times.is_empty()));
-            let work = self.evidence.last_claim().map(|claim| claim.work);
-            self.device_work.extend(work.filter(|work| work.traced == 1));
-        }
-        Ok(step)
-    }
-
-    /// Runs a window that times the first of several calls alone.
-    fn time_single(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, MeasureError> {
-        let step = self.window(context, worker, WindowKind::Single)?;
-        if step == Step::Done {
-            let elapsed_ns = self.evidence.last_window().and_then(WindowEvidence::elapsed_ns);
-            self.singles_ns.extend(elapsed_ns);
-        }
-        Ok(step)
-    }
-
-    /// Runs a window of many calls. Its time is no sample.
-    fn energy_window(
-        &mut self,
-        context: &mut Context<'_>,
-        worker: &mut WorkerClient,
-        repeats: NonZeroU32,
-    ) -> Result<Step, MeasureError> {
-        let step = self.checked_window(context, worker, WindowKind::Timed, repeats)?;
-        if step == Step::Done {
-            self.evidence.end_energy_window();
-        }
-        Ok(step)
     }
 
     /// Returns how often the work of a window is repeated to measure its energy, or a notice that
@@ -444,18 +287,26 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Returns how many windows in each of `rounds` rounds time the first of several calls alone.
-    pub(super) fn windows_for_singles(&self, rounds: usize) -> usize {
-        let is_timed = self.protocol.reading.measurand == Measurand::Time;
-        match is_timed && self.calls_of_sample() > NonZeroU32::MIN {
-            true => SINGLES_OF_CASE.div_ceil(rounds).max(SINGLES_OF_WORKER),
-            false => 0,
+    /// Returns which calls the windows of a worker make.
+    pub(super) fn drawn_calls(&self) -> DrawnCalls {
+        match (self.protocol.reading.measurand, self.calls_of_sample()) {
+            (Measurand::Time, NonZeroU32::MIN) => DrawnCalls::All,
+            (Measurand::Time, _) => DrawnCalls::AllOrFirst,
+            _ => DrawnCalls::All,
         }
     }
 
-    /// Whether control windows show how long the tool's own part of such a window is.
-    pub(super) fn has_control(&self, context: &Context<'_>) -> bool {
-        self.controls.can_continue(&context.control)
+    /// Returns how many windows that make one call alone the workers so far need together.
+    fn enough_singles(&self) -> usize {
+        match self.drawn_calls() {
+            DrawnCalls::All => 0,
+            DrawnCalls::AllOrFirst => (SINGLES * self.samples.turns()).div_ceil(self.stopping.first_workers()),
+        }
+    }
+
+    /// Whether a control window shows how long the tool's own part of a window with one call is.
+    fn wants_single_control(&self, context: &Context<'_>) -> bool {
+        self.controls.can_continue(&context.control) && self.controls.singles.len() < self.enough_singles()
     }
 
     /// Whether the current worker has time for more samples in place of some of its own.
@@ -477,163 +328,16 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Whether the current worker has enough samples.
+    /// Whether the current worker has enough samples, and enough windows with one call if the limits
+    /// allow them.
     pub(super) fn has_enough(&self) -> bool {
-        self.samples.turn().stop.is_some()
+        let lacks_singles = self.singles_ns.len() < self.enough_singles();
+        self.samples.turn().stop.is_some() && !(lacks_singles && self.may_go_on())
     }
 
     /// Whether the limits allow the current worker more windows while another arm needs them.
     pub(super) fn may_go_on(&self) -> bool {
         self.stopping.may_go_on(&self.samples, self.calls_of_sample())
-    }
-
-    /// Runs a control window if the key draws one before the next window.
-    fn control_turn(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, MeasureError> {
-        let place = context.next_place(self.case.number);
-        match self.controls.can_continue(&context.control) && self.controls.is_next(self.protocol.seeds, place) {
-            true => self.control_window(context, worker, WindowKind::Control),
-            false => Ok(Step::Done),
-        }
-    }
-
-    /// Runs the control windows that the current worker still needs, if the key has drawn too few.
-    /// `workers` is the initial number of workers.
-    ///
-    /// # Errors
-    /// If anything but the worker fails.
-    pub(super) fn catch_up(&mut self, context: &mut Context<'_>, workers: usize) -> Result<(), MeasureError> {
-        let Some(mut worker) = self.worker.take() else {
-            return Ok(());
-        };
-        while self.controls.can_continue(&context.control) && self.controls.needs_more(workers, self.calls_of_sample())
-        {
-            let stopwatch = context.sequencer.rests.stopwatch();
-            if self.control_window(context, &mut worker, WindowKind::Control)? == Step::Failed {
-                return Ok(());
-            }
-            self.controls.caught_up_for += stopwatch.read(&context.sequencer.rests);
-        }
-        self.worker = Some(worker);
-        Ok(())
-    }
-
-    /// Runs a control window of a kind, in the control worker or in the worker under test.
-    fn control_window(
-        &mut self,
-        context: &mut Context<'_>,
-        worker: &mut WorkerClient,
-        kind: WindowKind,
-    ) -> Result<Step, MeasureError> {
-        if self.controls.runner == Runner::ControlWorker {
-            let window = context.run_in_control_worker(kind, self.owner)?;
-            window.into_iter().for_each(|window| self.controls.add(window));
-            return Ok(Step::Done);
-        }
-        self.window_without_call(context, worker, kind)
-    }
-
-    /// Runs a control window or an empty one in the worker under test.
-    fn window_without_call(
-        &mut self,
-        context: &mut Context<'_>,
-        worker: &mut WorkerClient,
-        kind: WindowKind,
-    ) -> Result<Step, MeasureError> {
-        let before = context.controls;
-        context.controls += 1;
-        match context
-            .sequencer
-            .run_control_window(worker, WindowUser::of_side(self.owner), kind, before)?
-        {
-            WindowOutcome::Ended(evidence) => match fault_of(&evidence) {
-                None => {
-                    self.controls.add(evidence);
-                    return Ok(Step::Done);
-                }
-                Some(why) => self.evidence.ending = Ending::Refused { why },
-            },
-            WindowOutcome::Lost(_, ending) => self.evidence.ending = ending,
-        }
-        Ok(Step::Failed)
-    }
-
-    /// Runs control windows after the last worker has ended. They show whether it disturbed the
-    /// earlier ones.
-    ///
-    /// # Errors
-    /// If anything but the control worker fails.
-    pub(super) fn run_final_control_windows(&mut self, context: &mut Context<'_>) -> Result<(), MeasureError> {
-        if self.controls.runner != Runner::ControlWorker || !self.is_complete() {
-            return Ok(());
-        }
-        for _ in 0..ALONE {
-            self.controls
-                .alone
-                .extend(context.run_in_control_worker(WindowKind::Control, self.owner)?);
-        }
-        Ok(())
-    }
-
-    fn window(
-        &mut self,
-        context: &mut Context<'_>,
-        worker: &mut WorkerClient,
-        kind: WindowKind,
-    ) -> Result<Step, MeasureError> {
-        self.checked_window(context, worker, kind, NonZeroU32::MIN)
-    }
-
-    fn checked_window(
-        &mut self,
-        context: &mut Context<'_>,
-        worker: &mut WorkerClient,
-        kind: WindowKind,
-        repeats: NonZeroU32,
-    ) -> Result<Step, MeasureError> {
-        self.run_window(context, worker, kind, repeats)?;
-        if self.evidence.ending == Ending::Stopped {
-            match self.evidence.judge_last().verdict {
-                Verdict::Pass => return Ok(Step::Done),
-                Verdict::WrongOutput => self.diagnose(context, worker)?,
-                _ => {}
-            }
-        }
-        Ok(Step::Failed)
-    }
-
-    /// Runs a few more windows after a wrong output.
-    fn diagnose(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<(), MeasureError> {
-        for _ in 0..DIAGNOSIS {
-            self.run_window(context, worker, WindowKind::Timed, NonZeroU32::MIN)?;
-            if self.evidence.ending != Ending::Stopped {
-                // The worker has failed already, so this ending does not count.
-                self.evidence.ending = Ending::Stopped;
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn run_window(
-        &mut self,
-        context: &mut Context<'_>,
-        worker: &mut WorkerClient,
-        kind: WindowKind,
-        repeats: NonZeroU32,
-    ) -> Result<(), MeasureError> {
-        context.begun += 1;
-        self.evidence.last_call = context.begun;
-        match context
-            .sequencer
-            .run_window(worker, WindowUser::of_side(self.owner), context.begun, kind, repeats)?
-        {
-            WindowOutcome::Ended(evidence) => self.evidence.windows.push(evidence),
-            WindowOutcome::Lost(evidence, ending) => {
-                self.evidence.windows.extend(evidence);
-                self.evidence.ending = ending;
-            }
-        }
-        Ok(())
     }
 
     /// Returns the seed of the last worker's order of blocks and threads, if the test has tried

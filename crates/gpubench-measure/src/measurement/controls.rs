@@ -59,7 +59,7 @@ pub(super) struct Controls {
     /// Position of each worker's first window in `windows`.
     pub(super) turns: Vec<usize>,
     /// Control windows with the twin of one call.
-    singles: Vec<WindowEvidence>,
+    pub(super) singles: Vec<WindowEvidence>,
     /// Control windows after the end of the worker under test.
     pub(super) alone: Vec<WindowEvidence>,
     since: u32,

@@ -15,7 +15,7 @@ use super::retakes::{Retake, Retakes};
 use super::run_mode::RunMode;
 use super::watcher::Watcher;
 use crate::clients::{OpenedCase, RoleFailure};
-use gpubench_protocol::window::{Seeds, WindowKind, WindowOwner};
+use gpubench_protocol::window::{DrawnCalls, Seeds, WindowId, WindowKind, WindowOwner};
 use gpubench_stats::WorkerRules;
 
 /// Number of empty windows with counted submissions.
@@ -178,12 +178,6 @@ impl<'a> Rounds<'a> {
                 for _ in 0..arm.windows_for_parts() {
                     arm.step(context, Part::Parts)?;
                 }
-                for _ in 0..arm.windows_for_singles(workers) {
-                    arm.step(context, Part::Single)?;
-                    if arm.has_control(context) {
-                        arm.step(context, Part::SingleControl)?;
-                    }
-                }
             }
             if round == 1 && self.energy == Energy::Measured {
                 for arm in self.arms.iter_mut().filter(|arm| arm.is_judged()) {
@@ -254,10 +248,9 @@ impl<'a> Rounds<'a> {
         let needs = |arm: &Arm<'_>| phase.lacks(arm) || phase.may_continue(arm) && !is_alone;
         let mut order = self.seeds.order_of_lap(place, self.arms.len());
         order.retain(|position| self.arms[*position].is_active() && needs(&self.arms[*position]));
-        let since_early = order.iter().map(|position| self.arms[*position].since_early()).max();
         let part = match phase {
             Phase::WarmUp => Part::WarmUp,
-            Phase::Samples => Part::Sample(self.seeds.kind(place, since_early.unwrap_or_default())),
+            Phase::Samples => Part::Sample(self.draw_kind(place, &mut order)),
         };
         let mut sampled = Vec::new();
         for position in order {
@@ -274,6 +267,23 @@ impl<'a> Rounds<'a> {
             self.take_again(watcher);
         }
         Ok(())
+    }
+
+    /// Draws the kind of the next windows of some arms. An arm that always makes all calls of a window
+    /// has none while the others make one.
+    fn draw_kind(&self, place: WindowId, order: &mut Vec<usize>) -> WindowKind {
+        let arms = order.iter().map(|position| &self.arms[*position]);
+        let since_early = arms.clone().map(Arm::since_early).max().unwrap_or_default();
+        let several = |arm: &Arm<'_>| arm.drawn_calls() == DrawnCalls::AllOrFirst;
+        let calls = match arms.clone().any(several) {
+            true => DrawnCalls::AllOrFirst,
+            false => DrawnCalls::All,
+        };
+        let kind = self.seeds.kind(place, since_early, calls);
+        if kind == WindowKind::Single {
+            order.retain(|position| several(&self.arms[*position]));
+        }
+        kind
     }
 
     /// Shows the samples of the judged arm that has the most, if one has another sample.

@@ -72,6 +72,9 @@ fn may_share_work(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> Opt
     if evidence.calls == NonZeroU32::MIN {
         return None;
     }
+    if let Execution::Hosted(_) = evidence.execution {
+        return Some("its host code knows which calls a window makes, so they may share work unseen (hint: calls cannot share work in `--mode cold`)".to_owned());
+    }
     let Some(sharing) = sharing(evidence, balance) else {
         return Some("too few windows show how long one of its calls takes alone".to_owned());
     };

@@ -5,7 +5,7 @@ use super::{Evidence, WindowEvidence};
 use gpubench_contract::Sharing;
 use gpubench_protocol::window::WindowKind;
 use gpubench_protocol::wire::WindowEnd;
-use gpubench_stats::{TimingAudit, median};
+use gpubench_stats::{TimingAudit, interquartile_mean};
 
 /// Least number of windows that make one call alone, and of their control windows.
 const FEWEST: usize = 4;
@@ -16,6 +16,9 @@ const TOLERANCE_NS: f64 = 300.0;
 
 /// ... and this share of a call.
 const TOLERANCE: f64 = 0.05;
+
+/// They save at most this share of a call. What saves more can be paid for work that it shares.
+const MOST: f64 = 0.1;
 
 /// Returns what the calls of a sample save by being together. `None` if a window has one call, if
 /// the referee's clock does not check the claims, or if there are too few windows.
@@ -28,7 +31,9 @@ pub fn sharing(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> Option
             .filter(|window| window.facts.kind == kind)
             .filter_map(|window| value(window))
             .collect();
-        median(&values).filter(|_| values.len() >= least)
+        // As the reported time. So calls that share work in a part of the windows gain and show it in
+        // the same part.
+        interquartile_mean(&values).filter(|_| values.len() >= least)
     };
     let sampled = evidence.sampled();
     let [control, control_single] =
@@ -51,7 +56,7 @@ pub fn sharing(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> Option
         together_ns,
         launch_ns,
         shared_ns: alone_ns - together_ns - launch_ns,
-        tolerance_ns: TOLERANCE_NS + TOLERANCE * together_ns,
+        tolerance_ns: (TOLERANCE_NS + TOLERANCE * together_ns).min(MOST * together_ns),
     })
 }
 
@@ -108,7 +113,10 @@ mod tests {
     fn shared(together_ns: f64, alone_ns: f64, hidden_ns: f64, singles: usize) -> Option<Sharing> {
         let sampled = vec![window(WindowKind::Timed, 10.0 * together_ns, 0.0); 5];
         let single = vec![window(WindowKind::Single, alone_ns, hidden_ns); singles];
-        let windows = [sampled, single].concat();
+        of_windows(&[sampled, single].concat())
+    }
+
+    fn of_windows(windows: &[WindowEvidence]) -> Option<Sharing> {
         let control = vec![window(WindowKind::Control, 20_000.0, 0.0); 5];
         let control_singles = vec![window(WindowKind::SingleControl, 4_000.0, 0.0); 5];
         let warm_ups: [Range<usize>; 0] = [];
@@ -117,7 +125,7 @@ mod tests {
             tensors: &[],
             calls: NonZeroU32::new(10).unwrap(),
             scratch: &[],
-            windows: &windows,
+            windows,
             ending: Ending::Stopped,
             last_call: 1,
             execution: &Execution::Sealed,
@@ -158,10 +166,31 @@ mod tests {
     }
 
     #[test]
+    fn no_call_saves_more_than_a_tenth_unseen() {
+        for together_ns in [1_000.0, 2_000.0, 4_000.0, 30_000.0] {
+            let within = shared(together_ns, 2_000.0 + 1.055 * together_ns, 0.0, 5).expect("enough windows");
+            assert!(!within.is_likely(), "{within:?}");
+            let beyond = shared(together_ns, 2_000.0 + 1.11 * together_ns, 0.0, 5).expect("enough windows");
+            assert!(beyond.is_likely(), "{beyond:?}");
+        }
+    }
+
+    #[test]
     fn a_call_alone_cannot_hide_its_time_from_the_referee() {
         let lying = shared(2_100.0, 4_000.0, 8_000.0, 5).expect("there are enough windows");
         assert_eq!(lying.alone_ns, 12_000.0);
         assert!(lying.is_likely());
+    }
+
+    #[test]
+    fn work_that_is_shared_in_half_of_the_windows_is_found() {
+        let honest = |calls| window(WindowKind::Timed, 10.0 * calls, 0.0);
+        let sampled = [vec![honest(3_000.0); 10], vec![honest(1_000.0); 10]].concat();
+        let single = |ns| window(WindowKind::Single, ns, 0.0);
+        let singles = [vec![single(5_000.0); 6], vec![single(12_000.0); 6]].concat();
+        let found = of_windows(&[sampled, singles].concat()).expect("there are enough windows");
+        assert_eq!((found.together_ns, found.alone_ns), (2_000.0, 8_500.0));
+        assert!(found.is_likely(), "{found:?}");
     }
 
     #[test]

@@ -46,6 +46,15 @@ pub enum MadeCalls {
     First,
 }
 
+/// Which calls the windows of a worker make, as the key draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DrawnCalls {
+    /// Always all of them.
+    All,
+    /// All of them or the first.
+    AllOrFirst,
+}
+
 /// What runs in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowContent {

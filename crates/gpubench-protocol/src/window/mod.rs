@@ -20,7 +20,7 @@ pub use allocations::Allocations;
 pub use bundle::{GRAPHS, MOST_LAUNCHES, calls_of_graphs, repeats_in_graphs};
 pub use calls::WindowCalls;
 pub use gate::Gate;
-pub use kind::{MadeCalls, WindowContent, WindowKind};
+pub use kind::{DrawnCalls, MadeCalls, WindowContent, WindowKind};
 pub use numbering::Numbering;
 pub use owner::WindowOwner;
 pub use placement::{CodePlacement, Maker};

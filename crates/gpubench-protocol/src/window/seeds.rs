@@ -2,11 +2,14 @@
 
 use sha2::{Digest, Sha256};
 
-use super::WindowKind;
+use super::{DrawnCalls, WindowKind};
 use gpubench_diagnostic::hexadecimal;
 
 /// Average number of windows per early check.
 const EARLY_CHECK_PERIOD: u64 = 8;
+
+/// Average number of windows per window that makes one call alone, if there are several.
+const SINGLE_PERIOD: u64 = 6;
 
 /// Average number of other windows per control window during sampling.
 const CONTROL_PERIOD: u64 = 4;
@@ -142,11 +145,14 @@ impl Seeds {
 
     /// Returns the kind of a window after warm-up, `since_early` windows after the last early
     /// check. The key draws it. Early checks are never further apart than twice the average, so
-    /// that short cases have them too.
-    pub fn kind(&self, place: WindowId, since_early: u32) -> WindowKind {
-        let drawn = self.key(KeyPurpose::Kind, place).is_multiple_of(EARLY_CHECK_PERIOD);
-        if drawn || u64::from(since_early) >= 2 * EARLY_CHECK_PERIOD {
+    /// that short cases have them too. Windows that make one of `calls` calls alone can be any
+    /// distance apart, so that no window says anything about the next.
+    pub fn kind(&self, place: WindowId, since_early: u32, calls: DrawnCalls) -> WindowKind {
+        let key = self.key(KeyPurpose::Kind, place);
+        if key.is_multiple_of(EARLY_CHECK_PERIOD) || u64::from(since_early) >= 2 * EARLY_CHECK_PERIOD {
             WindowKind::EarlyCheck
+        } else if calls == DrawnCalls::AllOrFirst && (key / EARLY_CHECK_PERIOD).is_multiple_of(SINGLE_PERIOD) {
+            WindowKind::Single
         } else {
             WindowKind::Timed
         }
@@ -304,7 +310,8 @@ mod tests {
         let seeds = Seeds::new([7; 32]);
         let (mut early, mut since) = (0, 0);
         for window in 1..=8_000 {
-            match seeds.kind(WindowId { case: 0, window }, since) {
+            match seeds.kind(WindowId { case: 0, window }, since, DrawnCalls::All) {
+                WindowKind::Single => panic!("nobody asked for one"),
                 WindowKind::EarlyCheck => (early, since) = (early + 1, 0),
                 _ => since += 1,
             }
@@ -312,6 +319,21 @@ mod tests {
         }
         // One in 8, plus one per gap of 17: 1 115 on average.
         assert!((1_050..1_180).contains(&early), "{early}");
+    }
+
+    #[test]
+    fn one_window_in_seven_makes_one_call_alone_whatever_came_before() {
+        let seeds = Seeds::new([7; 32]);
+        let kind = |window| seeds.kind(WindowId { case: 0, window }, 0, DrawnCalls::AllOrFirst);
+        let singles: Vec<bool> = (1..=48_000).map(|window| kind(window) == WindowKind::Single).collect();
+        let [mut all, mut after_one] = [0, 0];
+        for pair in singles.windows(2) {
+            all += u32::from(pair[1]);
+            after_one += u32::from(pair[0] && pair[1]);
+        }
+        // 7 of 48 windows are: 7 000, and 1 021 that follow another one.
+        assert!((6_750..7_250).contains(&all), "{all}");
+        assert!((920..1_120).contains(&after_one), "{after_one}");
     }
 
     #[test]

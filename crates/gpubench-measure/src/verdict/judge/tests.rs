@@ -523,6 +523,19 @@ fn hosted_code_is_bracketed_in_a_closed_sandbox_and_advisory_otherwise() {
         graded(open(), &NO_CLOCK),
         (Grade::Advisory, format!("a test has none; {unclosed}"))
     );
+    let of_several = judge(&Evidence {
+        execution: &Execution::Hosted(Confinement::Closed),
+        calls: std::num::NonZeroU32::new(10).unwrap(),
+        clock_bound: &ClockBound::Exclusive,
+        control: interleaved(&control),
+        ..evidence(&vec![tensors.clone(); 10].concat(), &windows, Ending::Stopped)
+    });
+    assert_eq!(of_several.grade, Grade::Advisory);
+    let reason = of_several.grade_reason.expect("a reason");
+    assert!(
+        reason.starts_with("its host code knows which calls a window makes"),
+        "{reason}"
+    );
 }
 
 #[test]
