@@ -33,7 +33,10 @@ const TIMES_OF_PART: u32 = 2;
 
 /// Number of windows of a case that make one of several calls alone, and of their control windows,
 /// that is enough.
-const SINGLES: usize = 12;
+const ENOUGH_SINGLES: usize = 12;
+
+/// The same if the limits on the time are reached.
+const FEWEST_SINGLES: usize = 5;
 
 mod windows;
 
@@ -296,17 +299,16 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Returns how many windows that make one call alone the workers so far need together.
-    fn enough_singles(&self) -> usize {
-        match self.drawn_calls() {
-            DrawnCalls::All => 0,
-            DrawnCalls::AllOrFirst => (SINGLES * self.samples.turns()).div_ceil(self.stopping.first_workers()),
-        }
+    /// Whether the workers so far have fewer windows that make one call alone than their share of
+    /// what a case needs.
+    fn lacks_singles(&self, of_case: usize) -> bool {
+        let share = (of_case * self.samples.turns()).div_ceil(self.stopping.first_workers());
+        self.drawn_calls() == DrawnCalls::AllOrFirst && self.singles_ns.len() < share
     }
 
     /// Whether a control window shows how long the tool's own part of a window with one call is.
     fn wants_single_control(&self, context: &Context<'_>) -> bool {
-        self.controls.can_continue(&context.control) && self.controls.singles.len() < self.enough_singles()
+        self.controls.can_continue(&context.control) && self.controls.singles.len() < ENOUGH_SINGLES
     }
 
     /// Whether the current worker has time for more samples in place of some of its own.
@@ -328,11 +330,15 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Whether the current worker has enough samples, and enough windows with one call if the limits
-    /// allow them.
+    /// Whether the current worker has enough samples, and enough windows with one call.
     pub(super) fn has_enough(&self) -> bool {
-        let lacks_singles = self.singles_ns.len() < self.enough_singles();
-        self.samples.turn().stop.is_some() && !(lacks_singles && self.may_go_on())
+        let lacks_singles = match self.samples.turn().stop {
+            None => return false,
+            Some(StopReason::MaxSamples) => false,
+            Some(_) if self.may_go_on() => self.lacks_singles(ENOUGH_SINGLES),
+            Some(_) => self.lacks_singles(FEWEST_SINGLES),
+        };
+        !lacks_singles
     }
 
     /// Whether the limits allow the current worker more windows while another arm needs them.

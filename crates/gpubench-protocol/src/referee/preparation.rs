@@ -13,16 +13,18 @@ use gpubench_device::harness::{Batch, Nanoseconds, Revealed, Ticket, Touch, Touc
 
 impl Referee {
     /// Queues the preparation of a side's buffers, and of the caches for a call of the case's
-    /// method. No step waits for the host, so a gap between two timestamps is the device's.
+    /// method. `made` is the number of tensors of the calls that are made. No step waits for the
+    /// host, so a gap between two timestamps is the device's.
     pub(super) fn prepare(
         &mut self,
         case: &OpenCase,
         side: &[Buffer],
+        made: usize,
         place: WindowId,
         batch: &mut Batch,
     ) -> Result<Preparation, RefereeError> {
         let s0 = self.stamp(batch)?;
-        self.restore(side, place)?;
+        self.restore(side, made, place)?;
         let flush_begins = self.stamp(batch)?;
         match case.calls.method.cache() {
             CacheTreatment::Flushed => self.flush()?,
@@ -37,13 +39,14 @@ impl Referee {
         })
     }
 
-    /// Poisons outputs and scratch with their redzones, and copies the inputs to the worker with
-    /// decoy lines in them.
-    pub(super) fn restore(&mut self, side: &[Buffer], place: WindowId) -> Result<(), RefereeError> {
+    /// Poisons outputs and scratch with their redzones, and copies the inputs to the worker. The
+    /// inputs among the first `made` buffers get decoy lines. The inputs of calls that are not made
+    /// have none: a call must not see that it is alone.
+    pub(super) fn restore(&mut self, side: &[Buffer], made: usize, place: WindowId) -> Result<(), RefereeError> {
         let poison = self.seeds.key(KeyPurpose::Poison, place);
         let decoys = self.seeds.key(KeyPurpose::Decoys, place);
         let (driver, stream) = (&mut *self.driver, self.stream);
-        for buffer in side {
+        for (position, buffer) in side.iter().enumerate() {
             let layout = buffer.layout;
             let start = buffer.shared.address;
             let Some(pristine) = &buffer.pristine else {
@@ -58,8 +61,10 @@ impl Referee {
                     .noise(driver, stream, start.offset(from), bytes, poison, from)?;
             }
             driver.copy(stream, buffer.address(), pristine.current, layout.len)?;
-            self.harness
-                .lines(driver, stream, buffer.address(), pristine.decoy, layout.len, decoys)?;
+            if position < made {
+                self.harness
+                    .lines(driver, stream, buffer.address(), pristine.decoy, layout.len, decoys)?;
+            }
         }
         Ok(())
     }

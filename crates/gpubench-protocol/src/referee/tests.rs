@@ -513,7 +513,7 @@ fn inputs_hold_decoys_until_the_true_lines_are_put_back() {
         stage.peer.driver.read(stage.peer.x, &mut contents).unwrap();
         contents
     };
-    stage.referee.restore(stage.case.buffers(), place).unwrap();
+    stage.referee.restore(stage.case.buffers(), usize::MAX, place).unwrap();
     let with_decoys = contents(&mut stage);
     let mut batch = stage
         .referee

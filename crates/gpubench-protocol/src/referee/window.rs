@@ -134,11 +134,11 @@ impl Referee {
         let opening = self
             .harness
             .hand_in(&mut *self.driver, batch, bytemuck::cast_slice(&opening))?;
-        let preparation = self.prepare(case, side, place, batch)?;
+        let made = case.tensors_of(order.kind.made_calls());
+        let preparation = self.prepare(case, side, made, place, batch)?;
         let digest_keys = DevicePtr(on_device.keys());
         self.harness.hand_out(&mut *self.driver, batch, opening, digest_keys)?;
-        // The inputs of all calls, even if only one is made: they must not tell.
-        let s1 = self.reveal(side, place, batch)?;
+        let s1 = self.reveal(&side[..made], place, batch)?;
         if order.gate == Gate::Host {
             let start = DevicePtr(case.start.on_device.go());
             self.driver.write_value(stream, start, order.window)?;

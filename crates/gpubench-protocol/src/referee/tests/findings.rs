@@ -194,13 +194,18 @@ fn in_out_elements_whose_input_is_right_do_not_count_as_unwritten() {
     }
 }
 
-/// Returns all shared allocations as the worker sees them before *go* of a window.
+/// Returns all shared allocations as the worker sees them at *go* of a window that makes all calls.
 fn handed_out(referee: &mut Referee, case: &OpenCase, window: u32) -> Vec<Vec<u8>> {
+    handed_out_for(referee, case, window, case.buffers().len())
+}
+
+/// The same for a window that makes the calls with the first `made` buffers.
+fn handed_out_for(referee: &mut Referee, case: &OpenCase, window: u32, made: usize) -> Vec<Vec<u8>> {
     referee.generate(case, window).unwrap();
     let place = case.place(window);
-    referee.restore(case.buffers(), place).unwrap();
+    referee.restore(case.buffers(), made, place).unwrap();
     let mut batch = referee.harness.begin(&mut *referee.driver, referee.stream, 1).unwrap();
-    let _ = referee.reveal(case.buffers(), place, &mut batch).unwrap();
+    let _ = referee.reveal(&case.buffers()[..made], place, &mut batch).unwrap();
     referee.driver.synchronize(referee.stream).unwrap();
     let mut read = |buffer: &crate::referee::buffers::Buffer| {
         let mut contents = vec![0; buffer.layout.allocation as usize];
@@ -208,6 +213,16 @@ fn handed_out(referee: &mut Referee, case: &OpenCase, window: u32) -> Vec<Vec<u8
         contents
     };
     case.buffers().iter().map(&mut read).collect()
+}
+
+#[test]
+fn the_buffers_do_not_say_how_many_calls_are_made() {
+    let mut referee = referee(Box::new(cpu())).unwrap();
+    let case = opened(&mut referee, every_role());
+    let all = handed_out(&mut referee, &case, 3);
+    for made in 0..all.len() {
+        assert!(handed_out_for(&mut referee, &case, 3, made) == all, "{made} buffers");
+    }
 }
 
 #[test]
@@ -330,7 +345,9 @@ fn the_first_buffer_with_a_changed_redzone_is_named() {
     referee.generate(&case, 1).unwrap();
     let place = case.place(1);
     let mut batch = referee.harness.begin(&mut *referee.driver, referee.stream, 64).unwrap();
-    referee.prepare(&case, case.buffers(), place, &mut batch).unwrap();
+    referee
+        .prepare(&case, case.buffers(), usize::MAX, place, &mut batch)
+        .unwrap();
     for buffer in [2, 5] {
         let buffer = &case.buffers()[buffer];
         let before = buffer.address().0 - 8;
