@@ -100,7 +100,7 @@ fn control_windows_are_interleaved_and_one_process_serves_every_case(stage: &mut
             judgement,
             windows,
             control_windows,
-            controls_alone,
+            controls_afterwards,
             balance,
             ..
         } = measured;
@@ -110,8 +110,8 @@ fn control_windows_are_interleaved_and_one_process_serves_every_case(stage: &mut
             "{} control windows",
             control_windows.len()
         );
-        assert_eq!(controls_alone.len(), 8, "after the worker's end");
-        for window in control_windows.iter().chain(&controls_alone) {
+        assert_eq!(controls_afterwards.len(), 8, "after the worker's end");
+        for window in control_windows.iter().chain(&controls_afterwards) {
             let facts = &window.facts;
             assert_eq!(facts.kind, WindowKind::Control);
             assert_eq!(facts.end, WindowEnd::Checked);
@@ -180,7 +180,7 @@ fn the_worker_of_a_plan_runs_its_control_windows_itself(stage: &mut Stage) -> Re
     assert_right(&measured.judgement);
     assert!(measured.control_windows.len() >= FEWEST && measured.balance.is_some());
     assert_eq!(measured.control_turns, [0]);
-    assert!(measured.controls_alone.is_empty() && control_worker.process().is_none());
+    assert!(measured.controls_afterwards.is_empty() && control_worker.process().is_none());
     Ok(())
 }
 
@@ -267,7 +267,7 @@ fn a_second_measurement_shares_no_number_and_no_input_with_the_first(stage: &mut
         let controls = || {
             let of_sides = arms
                 .iter()
-                .flat_map(|side| side.control_windows.iter().chain(&side.controls_alone));
+                .flat_map(|side| side.control_windows.iter().chain(&side.controls_afterwards));
             of_sides.map(|window| window.facts.window)
         };
         for window in controls() {

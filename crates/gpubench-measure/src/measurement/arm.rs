@@ -393,7 +393,7 @@ impl<'a> Arm<'a> {
             warm_ups: self.evidence.warm_ups,
             control_turns: self.controls.turns,
             control_windows: self.controls.windows,
-            controls_alone: self.controls.alone,
+            controls_afterwards: self.controls.afterwards,
             balance,
             parts_ns: self.parts_ns,
             singles_ns: self.singles_ns,

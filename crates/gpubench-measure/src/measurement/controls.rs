@@ -9,7 +9,7 @@ use crate::verdict::{ControlWindows, Execution, WindowEvidence};
 use gpubench_protocol::window::{ControlPace, MadeCalls, Seeds, WindowId};
 
 /// Number of control windows after the end of the worker under test.
-pub(super) const ALONE: usize = 8;
+pub(super) const AFTERWARDS: usize = 8;
 
 /// Least number of control windows of a case and of each worker.
 const FEWEST: [usize; 2] = [8, 2];
@@ -61,7 +61,7 @@ pub(super) struct Controls {
     /// Control windows with the twin of one call.
     pub(super) singles: Vec<WindowEvidence>,
     /// Control windows after the end of the worker under test.
-    pub(super) alone: Vec<WindowEvidence>,
+    pub(super) afterwards: Vec<WindowEvidence>,
     since: u32,
     /// Time spent on the additional control windows so far.
     pub(super) caught_up_for: Duration,
@@ -74,7 +74,7 @@ impl Controls {
             windows: Vec::new(),
             turns: Vec::new(),
             singles: Vec::new(),
-            alone: Vec::new(),
+            afterwards: Vec::new(),
             since: 0,
             caught_up_for: Duration::ZERO,
         }
@@ -134,7 +134,7 @@ impl Controls {
             windows: &self.windows,
             turns: &self.turns,
             singles: &self.singles,
-            alone: &self.alone,
+            afterwards: &self.afterwards,
             shortest_claim_ns: lease.shortest_claim_ns,
             rivals: lease.rivals,
             loss: lease.loss.as_deref().filter(|_| self.runner == Runner::ControlWorker),

@@ -33,7 +33,7 @@ pub struct Measured {
     pub control_turns: Vec<usize>,
     /// Windows of the control worker after the last worker under test has ended. Empty for a case
     /// that failed before.
-    pub controls_alone: Vec<WindowEvidence>,
+    pub controls_afterwards: Vec<WindowEvidence>,
     /// The comparison of the claims with the referee's clock, if it has a bound.
     pub balance: Option<TimingAudit>,
     /// Samples: times in nanoseconds, each the mean of a window's calls, or counts.
@@ -109,7 +109,7 @@ pub(super) fn ended((verdict, cause): (gpubench_contract::Verdict, Option<gpuben
         worker_samples: Vec::new(),
         control_windows: Vec::new(),
         control_turns: Vec::new(),
-        controls_alone: Vec::new(),
+        controls_afterwards: Vec::new(),
         counts: Vec::new(),
         balance: None,
         samples: Vec::new(),

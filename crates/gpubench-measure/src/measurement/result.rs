@@ -94,7 +94,7 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
     record.window_counts = count(
         &measured.windows,
         &measured.warm_ups,
-        measured.control_windows.len() + measured.controls_alone.len(),
+        measured.control_windows.len() + measured.controls_afterwards.len(),
     );
     record.distinct_inputs = distinct_inputs(recording, measured.calls, &measured.windows);
     record.sanitizer = measured.sanitizer;
@@ -117,7 +117,7 @@ pub fn fill_in(record: &mut BenchmarkComplete, recording: &Recording, measured: 
             control_residuals_ns: whole(control_residuals(compared_with(
                 &balance,
                 &measured.control_windows,
-                &measured.controls_alone,
+                &measured.controls_afterwards,
             ))),
             control_shares: control_shares(&balance, &measured.control_windows, &measured.control_turns),
             verified_ns: Some(balance.verified_ns),
@@ -319,11 +319,11 @@ fn residuals(sampled: &[&WindowEvidence], samples: usize) -> Vec<i64> {
 fn compared_with<'a>(
     balance: &TimingAudit,
     interleaved: &'a [WindowEvidence],
-    alone: &'a [WindowEvidence],
+    afterwards: &'a [WindowEvidence],
 ) -> &'a [WindowEvidence] {
     match balance.disturbance_ns {
         None => interleaved,
-        Some(_) => alone,
+        Some(_) => afterwards,
     }
 }
 
@@ -441,7 +441,7 @@ mod tests {
         };
         let windows = |length_ns: u64| [0, 20, 40, 60, 80, 100, 120, 140].map(|more| control(length_ns + more));
         let compared = |interleaved_ns: u64| {
-            let (interleaved, alone) = (windows(interleaved_ns), windows(290_000));
+            let (interleaved, afterwards) = (windows(interleaved_ns), windows(290_000));
             let clocked = Clocked {
                 claim_ns: 10_000.0,
                 residual_ns: 291_000.0,
@@ -450,8 +450,8 @@ mod tests {
                 windows: vec![clocked; 8],
                 control_ns: control_residuals(&interleaved),
             };
-            let balance = TimingAudit::of(&[turn], &control_residuals(&alone));
-            let compared = compared_with(&balance.unwrap(), &interleaved, &alone);
+            let balance = TimingAudit::of(&[turn], &control_residuals(&afterwards));
+            let compared = compared_with(&balance.unwrap(), &interleaved, &afterwards);
             whole(control_residuals(compared))[0]
         };
         assert_eq!(compared(291_000), 291_000);

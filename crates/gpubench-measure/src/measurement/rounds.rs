@@ -269,8 +269,8 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    /// Draws the kind of the next windows of some arms. An arm that always makes all calls of a window
-    /// has none while the others make one.
+    /// Draws the kind of the next windows of some arms. An arm that always makes all calls of a
+    /// window has none while the others make one.
     fn draw_kind(&self, place: WindowId, order: &mut Vec<usize>) -> WindowKind {
         let arms = order.iter().map(|position| &self.arms[*position]);
         let since_early = arms.clone().map(Arm::since_early).max().unwrap_or_default();

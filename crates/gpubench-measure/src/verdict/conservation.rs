@@ -23,7 +23,10 @@ pub fn balance(evidence: &Evidence<'_>) -> Option<TimingAudit> {
         windows: windows.iter().filter_map(clocked).collect(),
         control_ns: control_residuals(control),
     });
-    TimingAudit::of(&turns.collect::<Vec<_>>(), &control_residuals(evidence.control.alone))
+    TimingAudit::of(
+        &turns.collect::<Vec<_>>(),
+        &control_residuals(evidence.control.afterwards),
+    )
 }
 
 /// Residuals of the control windows that nothing disturbed, in nanoseconds.

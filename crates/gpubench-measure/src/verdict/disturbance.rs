@@ -13,9 +13,9 @@ pub(super) fn disturbed(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) 
 /// Blames the worker under test if no other process can have disturbed the control windows and the
 /// disturbance ended with the worker.
 pub(super) fn judge_disturbance(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> Option<Finding> {
-    let ControlWindows { alone, rivals, .. } = evidence.control;
+    let ControlWindows { afterwards, rivals, .. } = evidence.control;
     let nobody_else = rivals == 0 && evidence.other_clients.unwrap_or(0) == 0;
-    let ended = !alone.is_empty() && alone.iter().all(is_undisturbed);
+    let ended = !afterwards.is_empty() && afterwards.iter().all(is_undisturbed);
     let message = disturbed(evidence, balance).filter(|_| nobody_else && ended)?;
     finding(
         Verdict::ProtocolViolation,
@@ -25,7 +25,7 @@ pub(super) fn judge_disturbance(evidence: &Evidence<'_>, balance: Option<&Timing
 }
 
 fn changed(control: ControlWindows<'_>) -> Option<String> {
-    let control_windows = || control.windows.iter().chain(control.alone);
+    let control_windows = || control.windows.iter().chain(control.afterwards);
     let number = control_windows().filter(|window| !is_undisturbed(window)).count();
     let all = control_windows().count();
     (number > 0).then(|| {

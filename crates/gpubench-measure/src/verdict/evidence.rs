@@ -91,7 +91,7 @@ pub struct ControlWindows<'a> {
     pub singles: &'a [WindowEvidence],
     /// Windows of the control worker after the worker under test has ended. Empty for cases that
     /// fail.
-    pub alone: &'a [WindowEvidence],
+    pub afterwards: &'a [WindowEvidence],
     /// Shortest time between two events with nothing between them in the control worker, in
     /// nanoseconds. No call takes less.
     pub shortest_claim_ns: Option<f64>,

@@ -124,10 +124,12 @@ fn too_vague(balance: &TimingAudit) -> Option<String> {
 /// Reports windows in which another process used the device, or a kernel of the worker ran at the
 /// wrong time.
 fn interrupted(evidence: &Evidence<'_>) -> Option<String> {
-    let ControlWindows { windows, alone, .. } = evidence.control;
+    let ControlWindows {
+        windows, afterwards, ..
+    } = evidence.control;
     let (sampled, control): (_, Vec<_>) = (evidence.sampled(), windows.iter().collect());
     let all = sampled.len() + control.len();
-    let alone = own_phases(&alone.iter().collect::<Vec<_>>());
+    let afterwards = own_phases(&afterwards.iter().collect::<Vec<_>>());
     let copies = |windows: &[&WindowEvidence]| -> Vec<Option<f64>> {
         let copy = |facts: &WindowFacts| facts.s3_ns.saturating_sub(facts.s2_ns) as f64;
         windows.iter().map(|window| Some(copy(&window.facts))).collect()
@@ -138,7 +140,7 @@ fn interrupted(evidence: &Evidence<'_>) -> Option<String> {
         .into_iter()
         .map(|windows| {
             let kinds = [
-                too_long(&own_phases(windows), &alone),
+                too_long(&own_phases(windows), &afterwards),
                 too_long(&copies(windows), &[]),
                 too_long(&residuals(windows), &[]),
             ];

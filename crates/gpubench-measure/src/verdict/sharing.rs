@@ -31,8 +31,8 @@ pub fn sharing(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> Option
             .filter(|window| window.facts.kind == kind)
             .filter_map(|window| value(window))
             .collect();
-        // As the reported time. So calls that share work in a part of the windows gain and show it in
-        // the same part.
+        // As the reported time: calls that share work in a part of the windows gain and show it in
+        // that part.
         interquartile_mean(&values).filter(|_| values.len() >= least)
     };
     let sampled = evidence.sampled();

@@ -8,8 +8,8 @@ use gpubench_diagnostic::hexadecimal;
 /// Average number of windows per early check.
 const EARLY_CHECK_PERIOD: u64 = 8;
 
-/// Average number of windows that are no early checks per one that makes one call alone, if there are
-/// several: a window takes long, and cases with slow windows have few samples.
+/// Average number of windows that are no early checks per one that makes one call alone, if there
+/// are several. Cases with slow windows have few samples.
 const SINGLE_PERIOD: u64 = 3;
 
 /// Average number of other windows per control window during sampling.

@@ -37,11 +37,7 @@ impl NvrtcCompiler {
     /// # Errors
     /// The reason for each.
     pub(super) fn find(tool: &Path, libraries: Vec<PathBuf>) -> Result<NvrtcCompiler, String> {
-        let folders = libraries
-            .iter()
-            .filter_map(|library| library.parent())
-            .map(Path::to_owned);
-        let readable = Readable::by(tool).and(folders);
+        let readable = Readable::by(tool).and(libraries.iter().flat_map(|library| files_of(library)));
         let request = Request {
             libraries,
             order: Order::Describe,
@@ -73,6 +69,14 @@ impl NvrtcCompiler {
         }
         self
     }
+}
+
+/// Returns a library and its companions in the same folder, which can have anything else.
+fn files_of(library: &Path) -> Vec<PathBuf> {
+    let folder = library.parent().unwrap_or(Path::new(""));
+    let mut files = crate::toolkits::entries(folder, |name| name.starts_with("libnvrtc"));
+    files.push(library.to_owned());
+    files
 }
 
 impl Tool for NvrtcCompiler {
@@ -185,5 +189,28 @@ fn how_it_ended(finished: &Finished) -> String {
 pub(super) fn end_ptx(image: &mut Vec<u8>) {
     if !image.starts_with(b"\x7fELF") && image.last() != Some(&0) {
         image.push(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_in_a_home_folder_does_not_open_the_folder() {
+        let home = tempfile::tempdir().expect("a directory");
+        for name in ["libnvrtc.so.13", "libnvrtc-builtins.so.13.0", ".netrc", "other.so"] {
+            std::fs::write(home.path().join(name), "").expect("a file");
+        }
+        let opened = |library: &str| {
+            let mut files = files_of(&home.path().join(library));
+            files.sort();
+            files.dedup();
+            files
+        };
+        let named = |names: &[&str]| names.iter().map(|name| home.path().join(name)).collect::<Vec<_>>();
+        let both = ["libnvrtc-builtins.so.13.0", "libnvrtc.so.13"];
+        assert_eq!(opened("libnvrtc.so.13"), named(&both));
+        assert_eq!(opened("other.so"), named(&[both[0], both[1], "other.so"]));
     }
 }

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use super::super::control_lease::fault_of;
-use super::super::controls::{ALONE, Runner};
+use super::super::controls::{AFTERWARDS, Runner};
 use super::super::error::MeasureError;
 use super::super::sequence::{WindowOutcome, WindowUser};
 use super::{Arm, Context};
@@ -245,9 +245,9 @@ impl Arm<'_> {
         if self.controls.runner != Runner::ControlWorker || !self.is_complete() {
             return Ok(());
         }
-        for _ in 0..ALONE {
+        for _ in 0..AFTERWARDS {
             self.controls
-                .alone
+                .afterwards
                 .extend(context.run_in_control_worker(WindowKind::Control, self.owner)?);
         }
         Ok(())

@@ -355,13 +355,13 @@ fn judge_with_windows_after_the_end(
 ) -> Judgement {
     let tensors = tensors();
     let mut windows: Vec<_> = (1..=40).map(|number| clocked(number, claimed_us)).collect();
-    let (mut control, mut alone) = (control_windows(), control_windows());
-    alone.truncate(8);
-    change(&mut windows, &mut control, &mut alone);
+    let (mut control, mut afterwards) = (control_windows(), control_windows());
+    afterwards.truncate(8);
+    change(&mut windows, &mut control, &mut afterwards);
     let mut evidence = Evidence {
         clock_bound: &ClockBound::Exclusive,
         control: ControlWindows {
-            alone: &alone,
+            afterwards: &afterwards,
             ..interleaved(&control)
         },
         ..evidence(&tensors, &windows, Ending::Stopped)
@@ -431,9 +431,9 @@ fn an_output_that_changes_in_control_windows_while_the_worker_lives_shows_work_b
     );
     let after_it = judge_with_windows_after_the_end(
         100.0,
-        |_, control, alone| {
+        |_, control, afterwards| {
             change(control);
-            change(alone);
+            change(afterwards);
         },
         |_| (),
     );

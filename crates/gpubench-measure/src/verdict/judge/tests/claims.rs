@@ -202,13 +202,13 @@ fn control_windows_with_a_changed_output_do_not_count() {
 fn another_client_or_a_control_window_disturbed_after_the_end_lowers_the_grade() {
     let (tensors, control) = (tensors(), control_windows());
     let windows: Vec<_> = (1..=40).map(|number| clocked(number, 100.0)).collect();
-    let mut alone = control_windows();
-    alone.truncate(8);
-    let reason = |alone: &[WindowEvidence], other_clients| {
+    let mut afterwards = control_windows();
+    afterwards.truncate(8);
+    let reason = |afterwards: &[WindowEvidence], other_clients| {
         judge(&Evidence {
             clock_bound: &ClockBound::Exclusive,
             control: ControlWindows {
-                alone,
+                afterwards,
                 ..interleaved(&control)
             },
             other_clients: Some(other_clients),
@@ -216,12 +216,15 @@ fn another_client_or_a_control_window_disturbed_after_the_end_lowers_the_grade()
         })
         .grade_reason
     };
-    assert_eq!(reason(&alone, 0), None);
-    assert_eq!(reason(&alone, 1).unwrap(), "another process is using the device");
-    assert_eq!(reason(&alone, 2).unwrap(), "2 other processes are using the device");
-    alone[7].facts.outputs[0].digest_claimed = 1;
+    assert_eq!(reason(&afterwards, 0), None);
+    assert_eq!(reason(&afterwards, 1).unwrap(), "another process is using the device");
     assert_eq!(
-        reason(&alone, 0).unwrap(),
+        reason(&afterwards, 2).unwrap(),
+        "2 other processes are using the device"
+    );
+    afterwards[7].facts.outputs[0].digest_claimed = 1;
+    assert_eq!(
+        reason(&afterwards, 0).unwrap(),
         "an output changed in 1 of 28 control windows, where the call under test does not run"
     );
 }
