@@ -33,7 +33,6 @@ fn graphs_and_hot_calls_pass_and_leave_nothing_allocated() {
     assert_eq!(results[2]["calls_per_sample"], 10);
     for result in &results[1..] {
         assert!(result["calls_per_sample"].as_u64() >= Some(8), "{result}");
-        assert!(result["single_calls"]["median_ns"].as_f64() > Some(0.0), "{result}");
     }
     assert_nothing_is_left(&gpu);
     for ledger in gpu.ledgers_of("worker") {
