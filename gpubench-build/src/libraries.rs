@@ -16,13 +16,12 @@ const CUDA: &[&str] = &["cu"];
 /// code finds the path in a variable with the names of the folder and the file:
 /// `env!("SOLUTIONS_FAST")` for `solutions/fast.cu`.
 ///
-/// `compiler` has the options, such as include folders and architectures, and `.cuda(true)` for
-/// CUDA. A file that does not compile is a warning, and its library is missing: then only the
-/// benchmarks that need it fail.
+/// `compiler` has the options, such as include folders and architectures. A file that does not
+/// compile, or for which there is no compiler, is a warning, and its library is missing: then only
+/// the benchmarks that need it fail.
 ///
 /// # Panics
-/// Outside of a build script, if the folder cannot be read, if two files get the same variable, or
-/// if there is no compiler.
+/// Outside of a build script, if the folder cannot be read, or if two files get the same variable.
 pub fn libraries(compiler: &cc::Build, folder: impl AsRef<Path>) {
     let folder = folder.as_ref();
     tell("rerun-if-changed", &folder.display().to_string());
@@ -49,7 +48,7 @@ fn with_variables(folder: &Path, files: Vec<PathBuf>) -> BTreeMap<String, PathBu
         let name = variable(folder, &file);
         if let Some(other) = named.get(&name) {
             panic!(
-                "`{}` and `{}` have one variable, `{name}`: rename one",
+                "`{}` and `{}` have the same variable, `{name}`: rename one",
                 other.display(),
                 file.display()
             );
@@ -93,6 +92,9 @@ fn link_command(compiler: &cc::Build, file: &Path) -> Command {
     if has_extension(file, CPP) {
         compiler.cpp(true);
     }
+    if has_extension(file, CUDA) {
+        compiler.cuda(true);
+    }
     compiler.get_compiler().to_command()
 }
 
@@ -104,7 +106,11 @@ fn compile(mut command: Command, file: &Path, library: &Path) -> Result<(), Stri
     // A library of an earlier version of the file.
     let _ = std::fs::remove_file(library);
     command.arg("-shared").arg("-o").arg(library).arg(file);
-    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    // The command has the whole environment, with its secrets.
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command
+        .output()
+        .map_err(|error| format!("`{program}` cannot be started: {error} (hint: install it, or add it to the path)"))?;
     match output.status.success() {
         true => Ok(()),
         false => {
@@ -158,7 +164,17 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "have one variable, `SOLUTIONS_A_B`: rename one")]
+    fn a_missing_compiler_is_named_without_the_environment() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = Command::new("no-such-compiler");
+        command.env("TOKEN", "hunter2");
+        let why = compile(command, &folder.path().join("x.c"), &folder.path().join("libx.so")).unwrap_err();
+        assert!(why.starts_with("`no-such-compiler` cannot be started: "), "{why}");
+        assert!(!why.contains("hunter2"), "{why}");
+    }
+
+    #[test]
+    #[should_panic(expected = "have the same variable, `SOLUTIONS_A_B`: rename one")]
     fn two_files_never_share_a_variable() {
         with_variables(Path::new("solutions"), ["a-b.c", "a_b.cu"].map(PathBuf::from).to_vec());
     }

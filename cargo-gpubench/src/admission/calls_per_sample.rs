@@ -77,8 +77,8 @@ pub(super) fn too_large_for_hot_calls(method: Method, recording: &Recording, fac
     let cache = size(facts.device.l2_bytes);
     let buffers = recording.tensors.len() + recording.plan.scratch.len();
     Some(format!(
-        "hot calls each have tensors of their own, at least {FEWEST_HOT_CALLS} sets in half of the L2 cache ({cache}): \
-         a set of this case has {buffers} buffers with {of_call} (hint: measure it with `--mode graph`)"
+        "too large, use `--mode graph`: hot calls each have tensors of their own, at least {FEWEST_HOT_CALLS} sets in \
+         half of a cache of {cache}, and a set of this case has {buffers} buffers with {of_call}"
     ))
 }
 

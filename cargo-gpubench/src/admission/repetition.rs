@@ -1,5 +1,6 @@
 //! Whether a method can measure a case.
 
+use gpubench::DeviceKind;
 use gpubench::catalog::{Execution, Recording};
 use gpubench_contract::{Launching, Method};
 use gpubench_device::Facts;
@@ -8,7 +9,9 @@ use super::calls_per_sample::too_large_for_hot_calls;
 
 /// Returns why a method cannot measure a recorded case, if it cannot.
 pub fn unusable(method: Method, recording: &Recording, facts: &Facts) -> Option<String> {
-    not_queued(method, recording.execution).or_else(|| too_large_for_hot_calls(method, recording, facts))
+    not_queued(method, recording.execution)
+        .or_else(|| not_captured(method, recording.execution, facts.device.kind))
+        .or_else(|| too_large_for_hot_calls(method, recording, facts))
 }
 
 /// Calls that are timed from outside are made one by one.
@@ -27,9 +30,28 @@ fn not_queued(method: Method, execution: Execution) -> Option<String> {
     ))
 }
 
+/// Host code does its work on the CPU device itself.
+fn not_captured(method: Method, execution: Execution, device: DeviceKind) -> Option<String> {
+    let is_captured = (method.launching(), device) == (Launching::InGraph, DeviceKind::Cpu);
+    (is_captured && execution != Execution::Sealed).then(|| {
+        "the CPU device cannot capture host code in a graph (hint: measure it with `--mode cold` or `--mode hot`)"
+            .to_owned()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn host_code_is_in_a_graph_on_a_gpu_only() {
+        for method in Method::ALL {
+            let is_graph = matches!(method, Method::Graph | Method::HotGraph);
+            let refused = |execution, device| not_captured(*method, execution, device).is_some();
+            assert_eq!(refused(Execution::Hosted, DeviceKind::Cpu), is_graph, "{method}");
+            assert!(!refused(Execution::Hosted, DeviceKind::Cuda) && !refused(Execution::Sealed, DeviceKind::Cpu));
+        }
+    }
 
     #[test]
     fn a_call_that_may_wait_for_the_device_is_measured_alone() {

@@ -27,7 +27,7 @@ pub enum OwnLibraries {
 pub enum OwnLibraryError {
     /// The file cannot be read.
     #[error(
-        "cannot read its library `{path}` (hint: the build script makes it, or a file of the package is one; `library = ..` names the path)"
+        "cannot read its library `{path}` (hint: if a build script makes it, the build says why it did not; otherwise `library = ..` names a file that the package lacks)"
     )]
     Unreadable {
         /// The file.

@@ -36,14 +36,14 @@ settings! {
         /// A library or a folder that contains one. By default it is searched for in the same
         /// places as for a run.
         #[arg(long, value_name = "PATH", help_heading = "Build")]
-        nvrtc: Option<PathBuf> => Profile "--nvrtc /usr/local/cuda";
+        nvrtc: Option<PathBuf> => Line "--nvrtc /usr/local/cuda";
 
         /// Compile GPU kernels with this nvcc
         ///
         /// A program or a folder that contains one. By default it is searched for in the same
         /// places as for a run.
         #[arg(long, value_name = "PATH", help_heading = "Build")]
-        nvcc: Option<PathBuf> => Profile "--nvcc /usr/local/cuda/bin/nvcc";
+        nvcc: Option<PathBuf> => Line "--nvcc /usr/local/cuda/bin/nvcc";
 
         /// Give up if a library takes longer than this to list or record a benchmark
         #[arg(long, value_name = "DURATION", default_value_t = CaseSettings::BUILT_IN.complete().reference_timeout, help_heading = "Build")]

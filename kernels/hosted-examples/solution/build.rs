@@ -2,7 +2,6 @@
 
 fn main() {
     let mut nvcc = gpubench_build::cc::Build::new();
-    nvcc.cuda(true);
     for code in ["compute_75,code=[compute_75,sm_75]", "compute_90,code=[compute_90,sm_90]"] {
         nvcc.flag("-gencode").flag(format!("arch={code}"));
     }
