@@ -7,9 +7,10 @@ use std::process::{Command, Stdio};
 use camino::{Utf8Path, Utf8PathBuf};
 use gpubench_contract::Revision;
 
-/// Variables by which a hook, or git itself, would select another repository or index than the
-/// folder's.
-const OTHER_REPOSITORY: [&str; 5] = [
+/// Variables by which a hook, or git itself, would select another repository, index or configuration
+/// than the folder's.
+const OTHER_REPOSITORY: [&str; 6] = [
+    "GIT_CONFIG",
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -105,6 +106,10 @@ impl Git {
             r"^filter\.",
         ]);
         let named = named.output().ok()?;
+        // 1: there are none.
+        if !matches!(named.status.code(), Some(0 | 1)) {
+            return None;
+        }
         let named = String::from_utf8(named.stdout).ok()?;
         let fields: Vec<&str> = named.split_terminator('\0').collect();
         let own = fields

@@ -117,7 +117,13 @@ impl Hostile {
 
     /// Runs the tool there as somebody does who starts it without cargo.
     fn look(&self, words: &[&str]) -> Output {
+        self.look_with(words, None)
+    }
+
+    /// The same with a variable.
+    fn look_with(&self, words: &[&str], variable: Option<(&str, &str)>) -> Output {
         let mut command = Command::new(tool());
+        command.envs(variable);
         command.arg("gpubench").args(words).current_dir(&self.folder);
         for name in ["CARGO", "RUSTUP_TOOLCHAIN", "CARGO_TARGET_DIR", "RUSTC", "CXX"] {
             command.env_remove(name);
@@ -163,6 +169,11 @@ fn commands_that_look_run_nothing_of_the_folder() {
         let looked = hostile.look(words);
         hostile.assert_nothing_ran(words);
         assert_eq!(looked.status.code(), Some(*code), "{words:?}: {}", text(&looked));
+    }
+    let copied = ["--load-baseline", run, "--save-baseline", "copy"];
+    for variable in [("GIT_CONFIG", "/dev/null"), ("GIT_CONFIG_COUNT", "-1")] {
+        let _ = hostile.look_with(&copied, Some(variable));
+        hostile.assert_nothing_ran(&[variable.0, variable.1]);
     }
     let doctor = text(&hostile.look(&["doctor", "--device", "cpu"]));
     assert!(doctor.contains("the key `nvcc` has no effect here"), "{doctor}");
@@ -255,6 +266,33 @@ fn a_trusted_archive_writes_nothing_where_a_folder_tells_it_to() {
         assert!(ran.stderr.contains("is outside of"), "{}", ran.stderr);
     }
     assert_eq!(fs::read_dir(&victim).expect("it is there").count(), 0);
+}
+
+#[test]
+fn a_folder_names_no_archive_to_run_and_no_options_of_valgrind() {
+    let kept = tempfile::tempdir().expect("a folder");
+    let root = Utf8Path::from_path(kept.path()).expect("UTF-8");
+    let (archive, folder, victim) = (root.join("a.tar.gz"), root.join("checkout"), root.join("victim"));
+    let _ = Run::archiving(&Fixture::of("tidy"), &archive).finish().expect_code(0);
+    fs::create_dir_all(folder.join(".config")).expect("a folder");
+    fs::copy(&archive, folder.join("old.tar.gz")).expect("a copy");
+    let text = "[profile.default]\nagainst-archive = 'old.tar.gz'\n";
+    fs::write(folder.join(".config/gpubench.toml"), text).expect("written");
+    fs::write(folder.join(".valgrindrc"), format!("--log-file={victim}\n")).expect("written");
+    fs::write(&victim, "precious").expect("written");
+    let words = ["--archive-file", archive.as_str(), "--device", "cpu", "sums::one_block"];
+    let ran = Run::outside_of_workspaces(&folder)
+        .briefly()
+        .args(words)
+        .args(["--metric", "instructions"])
+        .finish()
+        .expect_code(0);
+    assert!(
+        ran.stderr.contains("the key `against-archive` has no effect"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(fs::read_to_string(&victim).expect("it is there"), "precious");
 }
 
 #[test]

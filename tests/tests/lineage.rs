@@ -85,6 +85,13 @@ fn background_processes_of_the_shell_survive_a_run() {
 }
 
 #[test]
+fn a_caller_that_ignores_the_end_of_children_does_not_keep_the_tool_from_ending() {
+    let before = "env -u CARGO_GPUBENCH_TESTS_RUN sleep 30 >/dev/null 2>&1 & trap '' CHLD";
+    let run = short(Run::after(before, &Fixture::of("tidy")));
+    let _ = run.finish().expect_code(0);
+}
+
+#[test]
 fn orphans_of_a_container_survive_a_run_of_its_first_process() {
     let contained =
         |line: &str| format!("exec unshare --pid --fork --mount-proc --kill-child sh -c '{line}' \"$0\" \"$@\"");

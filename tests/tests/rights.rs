@@ -279,6 +279,31 @@ fn workers_whose_sandbox_is_open_have_no_capabilities_either() {
 }
 
 #[test]
+fn what_the_environment_names_as_valgrind_has_no_capabilities() {
+    const TEST: &str = "what_the_environment_names_as_valgrind_has_no_capabilities";
+    if !is_root(TEST) {
+        return;
+    }
+    if !Path::new("/usr/bin/valgrind").exists() {
+        return skipped(TEST, "valgrind is not installed");
+    }
+    let shared = shared();
+    let (told, tool) = (shared.path.join("told"), shared.path.join("callgrind-amd64-linux"));
+    std::fs::write(
+        &tool,
+        format!("#!/bin/sh\ngrep ^CapPrm: /proc/self/status >> {told}\nexit 1\n"),
+    )
+    .expect("written");
+    std::fs::set_permissions(&tool, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let run = endless(&Fixture::of("tidy")).args(["--metric", "instructions"]);
+    let _ = run.env("VALGRIND_LIB", shared.path.as_str()).finish();
+    for line in shared.told() {
+        assert_eq!(line, format!("CapPrm:\t{NOTHING}"));
+    }
+    assert_ne!(shared.told(), [""; 0]);
+}
+
+#[test]
 fn a_command_that_is_observed_inherits_no_capability_from_a_caller_who_is_not_root() {
     if !is_root("a_command_that_is_observed_inherits_no_capability_from_a_caller_who_is_not_root") {
         return;

@@ -155,6 +155,12 @@ pub enum ArchiveError {
         /// The file.
         path: Utf8PathBuf,
     },
+    /// A library that another needs, but that does not have its name.
+    #[error("`{library}`, which another library of the archive needs, has no `SONAME` of that name")]
+    Nameless {
+        /// The name of the file.
+        library: String,
+    },
     /// An unpacked library cannot be frozen.
     #[error(transparent)]
     Incomplete(#[from] FreezeError),
@@ -264,6 +270,7 @@ impl Expected for ArchiveError {
             Self::LongManifest { .. } | Self::ManyFiles { .. } => {
                 "make several archives, each for some of the packages: `--package NAME`"
             }
+            Self::Nameless { library } => &format!("link it with `-Wl,-soname,{library}`, or statically"),
             Self::Exchanged { .. } => "run the archive again while nothing else writes to that folder",
             Self::Changed { .. } => "archive again while no other build runs",
             Self::NoRoom { .. } => &format!("free some disk space, {ELSEWHERE}"),

@@ -6,6 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use object::Object;
 
 use super::ArchiveError;
+use crate::build::has_name_of_its_file;
 
 /// Returns every library in `search`'s folders that `library` needs, directly or through others, by
 /// the name under which it is needed. Libraries that are not found there belong to the system.
@@ -31,6 +32,20 @@ pub(super) fn needed_from(
         }
     }
     Ok(found)
+}
+
+/// Checks that a needed library is found by its own name once it is loaded. The libraries of an
+/// archive are loaded one by one, in a sandbox, and no folder is searched for them.
+///
+/// # Errors
+/// It has another name, or none.
+pub(super) fn refuse_nameless(library: &Utf8Path) -> Result<(), ArchiveError> {
+    match has_name_of_its_file(library) {
+        true => Ok(()),
+        false => Err(ArchiveError::Nameless {
+            library: library.file_name().unwrap_or_default().to_owned(),
+        }),
+    }
 }
 
 /// The linker treats a name with `/` as a path and searches no folders.

@@ -533,6 +533,7 @@ fn library(place: &TestFolder, name: &str, needs: &[&str]) -> Utf8PathBuf {
             "-fPIC",
             "-nostdlib",
             "-Wl,--no-as-needed",
+            &format!("-Wl,-soname,lib{name}.so"),
             "-o",
             library.as_str(),
             source.as_str(),
@@ -577,10 +578,25 @@ fn libraries_of_the_build_are_archived_and_system_libraries_are_not() {
     write(&contents, &place.archive()).expect("room");
     let unpacked = unpack(&place.archive(), &ExtractTo::Temporary).expect("a good archive");
     let unpacked = unpacked.built().expect("as it was unpacked");
-    let [library_path] = &unpacked.libraries[0].library_path[..] else {
-        panic!("one folder: {:?}", unpacked.libraries[0].library_path);
+    let [library] = &unpacked.libraries[..] else {
+        panic!("one library");
     };
-    assert!(library_path.ends_with("libraries/outer/needed"), "{library_path}");
+    assert_eq!(library.code.len(), 3, "it, and those that it needs");
+    // The tool's own processes would find libraries of the archive there before any sandbox.
+    assert_eq!(library.library_path, [""; 0]);
+}
+
+#[test]
+fn a_needed_library_without_a_name_of_its_own_is_refused() {
+    let place = TestFolder::new();
+    let inner = library(&place, "inner", &[]);
+    let outer = library(&place, "outer", &["inner"]);
+    std::fs::rename(library(&place, "other", &[]), &inner).expect("renamed");
+    let refused = Contents::of(&built(&outer, &place.path), None).expect_err("it has another name");
+    assert!(
+        matches!(&refused, ArchiveError::Nameless { library } if library == "libinner.so"),
+        "{refused}"
+    );
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::digest::CopyError;
+use super::needed::refuse_nameless;
 use super::read::Archive;
 use super::{ArchiveError, ArchivedFile, ArchivedLibrary, Damage, Digest, ExtractTo, ExtractionFolder, Manifest};
 use crate::build::{Built, BuiltLibrary, Coverage, OwnLibraries, freeze_libraries};
@@ -57,6 +58,10 @@ impl Unpacked {
             }
         };
         let code = freeze_libraries(&library, &library_path, check)?;
+        archived
+            .needs
+            .iter()
+            .try_for_each(|needed| refuse_nameless(&needed.below(folder)))?;
         let own_libraries = archived.own_libraries.iter().map(|own| {
             let path = own.file.below(folder);
             let copy = FrozenFile::copy_of(path.as_std_path())?;
@@ -73,7 +78,9 @@ impl Unpacked {
             root: folder.to_owned(),
             library,
             code,
-            library_path,
+            // The copies are loaded by themselves, in a sandbox. A folder for the dynamic linker would
+            // replace the libraries of this tool's own processes.
+            library_path: Vec::new(),
             own_libraries,
             settings: archived.settings,
         })

@@ -12,7 +12,7 @@ use gpubench_store::Replacement;
 
 use super::digest::CopyError;
 use super::manifest::{LONGEST_MANIFEST, MANIFEST};
-use super::needed::needed_from;
+use super::needed::{needed_from, refuse_nameless};
 use super::{
     ArchiveError, ArchivedFile, ArchivedKernels, ArchivedLibrary, ArchivedOwnLibrary, Digest, FORMAT, Manifest,
     source_digest,
@@ -61,7 +61,10 @@ impl Contents {
         let file = self.file(format!("{folder}/{name}"), &library.library)?;
         let needs = needed_from(&library.library, &library.library_path)?
             .into_iter()
-            .map(|(name, place)| self.file(format!("{folder}/needed/{name}"), &place))
+            .map(|(name, place)| {
+                refuse_nameless(&place)?;
+                self.file(format!("{folder}/needed/{name}"), &place)
+            })
             .collect::<Result<_, _>>()?;
         Ok(ArchivedLibrary {
             package: library.package.clone(),

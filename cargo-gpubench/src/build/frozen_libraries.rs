@@ -35,6 +35,12 @@ pub(crate) fn freeze_libraries<E: From<FreezeError>>(
     Ok(sealing.files)
 }
 
+/// Whether the dynamic linker knows a loaded library by the name of its file.
+pub(crate) fn has_name_of_its_file(library: &Utf8Path) -> bool {
+    let bytes = fs_err::read(library).unwrap_or_default();
+    strings(&bytes, DT_SONAME).last().map(String::as_str) == library.file_name()
+}
+
 struct Freezing<'a, C> {
     search: &'a [Utf8PathBuf],
     check: C,

@@ -26,7 +26,7 @@ mod workspace_root;
 pub use cdylib::{Built, BuiltLibrary, build_cdylibs};
 pub use error::{BuildError, BuildNotice, Unsuitable};
 pub use features::FeatureSelection;
-pub(crate) use frozen_libraries::freeze_libraries;
+pub(crate) use frozen_libraries::{freeze_libraries, has_name_of_its_file};
 pub use metadata::local_packages;
 pub use options::{BuildOptions, CompilationOptions, InvalidProfile, ManifestOptions, Profile};
 pub use origin::ForeignPackage;

@@ -340,7 +340,7 @@ settings! {
         /// If a benchmark regressed, the exit code is 3.
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath,
             conflicts_with_all = ["against", "baseline", "baseline_lenient", "load_baseline", "list", "no_run"])]
-        against_archive: Option<Utf8PathBuf> => Profile "--archive-file new.tar.gz --against-archive old.tar.gz";
+        against_archive: Option<Utf8PathBuf> => Line "--archive-file new.tar.gz --against-archive old.tar.gz";
 
         /// Save nothing of this run: no baseline, no history
         ///

@@ -59,12 +59,17 @@ impl DeviceOrder {
         DeviceOrder { threads, ..self }
     }
 
-    /// Returns the backend for this kind of device.
-    pub fn backend(&self) -> &'static Backend {
-        Backend::of(match self.kind {
+    /// Returns the kind of device.
+    pub fn kind(&self) -> DeviceKind {
+        match self.kind {
             Kind::Cpu => DeviceKind::Cpu,
             Kind::Cuda => DeviceKind::Cuda,
-        })
+        }
+    }
+
+    /// Returns the backend for this kind of device.
+    pub fn backend(&self) -> &'static Backend {
+        Backend::of(self.kind())
     }
 }
 

@@ -32,6 +32,9 @@ pub fn continue_without_foreign_children() -> io::Result<()> {
         return Ok(());
     }
     let old = getpid();
+    // A caller may have had it ignored, and then no child can be waited for.
+    // SAFETY: no handler is installed.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
     let (mut awaited, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
     // SAFETY: the calls initialize the set first, and write the old mask to memory of its type.
     unsafe {

@@ -12,9 +12,10 @@ use rustix::thread::{
 };
 
 /// What a process may do with capabilities, if its caller has them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rights {
     /// Nothing.
+    #[default]
     None,
     /// To read the files that its caller can read: a compiler in the home of the user who called
     /// `sudo`, for example.

@@ -79,19 +79,12 @@ fn refusal(outcome: Result<Resolved, Unresolved>) -> String {
 }
 
 #[test]
-fn the_command_line_overrides_the_archive_of_a_profile() {
+fn no_configuration_names_an_archive_to_run() {
     let workspace = Workspace::with("[profile.default]\nagainst-archive = 'released.tar.gz'\n");
-    let against =
-        |arguments: &[&str], variables: &[(&str, &str)]| workspace.options(arguments, variables).results.against;
-    let released = workspace.root().join("released.tar.gz");
-    assert_eq!(against(&[], &[]), Some(OpponentSource::Archive(released)));
-    let revision = Some(OpponentSource::Revision("main".to_owned()));
-    assert_eq!(against(&["--against", "main"], &[]), revision);
-    assert_eq!(against(&["--baseline", "main"], &[]), None);
-    assert_eq!(
-        against(&[], &[("GPUBENCH_AGAINST_ARCHIVE", "other.tar.gz")]),
-        Some(OpponentSource::Archive("other.tar.gz".into()))
-    );
+    let against = |variables: &[(&str, &str)]| workspace.options(&[], variables).results.against;
+    assert_eq!(against(&[]), None);
+    let other = Some(OpponentSource::Archive("other.tar.gz".into()));
+    assert_eq!(against(&[("GPUBENCH_AGAINST_ARCHIVE", "other.tar.gz")]), other);
 }
 
 #[test]
@@ -106,7 +99,6 @@ fn a_configuration_names_no_file_outside_of_its_folder() {
         ("baseline", "../b.json"),
         ("baseline-lenient", "../a.json"),
         ("history-dir", "/"),
-        ("against-archive", "../a.tar.gz"),
     ] {
         let workspace = Workspace::with(&format!("[profile.default]\n{key} = '{value}'\n"));
         std::os::unix::fs::symlink("/", workspace.root().join("link")).expect("a link");

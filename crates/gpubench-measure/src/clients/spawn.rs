@@ -49,6 +49,8 @@ pub struct RoleEnvironment<'a> {
     pub private: Option<&'a Path>,
     /// The program that runs the process, if it does not run by itself.
     pub launcher: Option<&'a Launcher>,
+    /// The rights that the process needs at most.
+    pub rights: Rights,
 }
 
 /// Starts this program in a role.
@@ -75,6 +77,7 @@ fn command_for(role: RoleName, environment: RoleEnvironment<'_>) -> std::io::Res
         library_path,
         private,
         launcher,
+        rights,
     } = environment;
     let mut command = match launcher {
         None => {
@@ -95,7 +98,7 @@ fn command_for(role: RoleName, environment: RoleEnvironment<'_>) -> std::io::Res
         .arg(role.verb())
         // Kernels that load at their first launch could load while their stream waits for *go*.
         .env("CUDA_MODULE_LOADING", "EAGER");
-    confine(&mut command, rights_of(role));
+    confine(&mut command, rights);
     remove_run_variables(&mut command);
     if !library_path.is_empty() {
         command.env("LD_LIBRARY_PATH", prepend_library_path(library_path)?);
@@ -105,15 +108,6 @@ fn command_for(role: RoleName, environment: RoleEnvironment<'_>) -> std::io::Res
     }
     set_queues(&mut command, role, std::env::var_os(HARDWARE_QUEUES));
     Ok(command)
-}
-
-/// Returns the rights that a role needs at most. A worker gives them up unless its first case needs
-/// them.
-fn rights_of(role: RoleName) -> Rights {
-    match role {
-        RoleName::Worker => Rights::CountOnGpu,
-        _ => Rights::None,
-    }
 }
 
 /// Sets the number of queues. A number that the user has set is kept for workers: code with several

@@ -143,7 +143,14 @@ fn children() -> Vec<Pid> {
     processes
         .filter(|process| parent_of(*process) == Some(own))
         .filter_map(Pid::from_raw)
+        .filter(|process| is_child(*process))
         .collect()
+}
+
+/// Asks the system itself: `/proc` can be that of another namespace, with other numbers.
+fn is_child(process: Pid) -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    waitid(WaitId::Pid(process), options).is_ok()
 }
 
 fn parent_of(process: i32) -> Option<i32> {
@@ -172,6 +179,12 @@ mod tests {
         );
         child.kill().unwrap();
         child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_process_of_another_parent_is_no_child_whatever_proc_says() {
+        let parent = rustix::process::getppid().expect("a parent");
+        assert!(!is_child(parent) && !is_child(getpid()));
     }
 
     /// With adoption, every other child of the process is killed, so the test runs in a separate

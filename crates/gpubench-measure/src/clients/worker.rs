@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::observer::{Observation, ObserverProgram};
 use super::{Child, Interrupt, Output, RoleEnvironment, RoleFailure, RoleName};
+use gpubench::DeviceKind;
 use gpubench_device::{Absence, Count, CounterHold, DeviceOrder, FrozenFile, Launcher};
 use gpubench_diagnostic::{Purpose, TemporaryFolder};
 use gpubench_protocol::window::WindowCalls;
@@ -13,7 +14,7 @@ use gpubench_protocol::wire::{
     BufferLayout, Claim, Measurand, Observer, Problem, SandboxReport, SourceModule, WindowOrder, WorkerSetup,
     decode_counts, encode_modules, from_worker, module_descriptors, read_head, to_worker,
 };
-use gpubench_sandbox::Confinement;
+use gpubench_sandbox::{Confinement, Rights};
 
 /// A worker's process.
 #[derive(Debug)]
@@ -117,6 +118,18 @@ pub enum WorkerPast {
     Rested,
 }
 
+/// Returns the rights that a worker needs: to read the counters of a GPU, unless host code runs in
+/// it.
+fn rights_of(launch: &WorkerLaunch<'_>) -> Rights {
+    let observer = launch.observed_by.as_ref().map(|by| by.program.observer());
+    let counts = launch.hosted.is_none() && launch.reading.measurand != Measurand::Time;
+    let reads_counters = counts || observer == Some(Observer::Profiler);
+    match (launch.device.kind(), reads_counters) {
+        (DeviceKind::Cuda, true) => Rights::CountOnGpu,
+        _ => Rights::None,
+    }
+}
+
 impl WorkerClient {
     /// Starts a worker and sends its set-up. [`WorkerClient::ready`] waits for the result.
     ///
@@ -125,13 +138,14 @@ impl WorkerClient {
     pub fn spawn(launch: &WorkerLaunch<'_>, output: Output) -> Result<WorkerClient, RoleFailure> {
         let library_path = launch.hosted.map_or(&[][..], |hosted| hosted.library_path);
         let is_timed = launch.reading.measurand == Measurand::Time;
+        let rights = rights_of(launch);
         let mut worker = match (&launch.observed_by, launch.hosted, is_timed) {
-            (Some(observed_by), ..) => WorkerClient::start_observed(output, library_path, observed_by)?,
+            (Some(observed_by), ..) => WorkerClient::start_observed(output, library_path, rights, observed_by)?,
             (None, None, true) => WorkerClient::idle(output)?,
-            (None, Some(_), true) => WorkerClient::start_with_folder(output, library_path, |_| Ok(None))?,
+            (None, Some(_), true) => WorkerClient::start_with_folder(output, library_path, rights, |_| Ok(None))?,
             (None, _, false) => {
                 let counted_under = launch.device.backend().counted_under;
-                WorkerClient::start_with_folder(output, library_path, counted_under)?
+                WorkerClient::start_with_folder(output, library_path, rights, counted_under)?
             }
         };
         worker.set_up(to_worker::SETUP, launch)?;
@@ -153,11 +167,12 @@ impl WorkerClient {
     fn start_observed(
         output: Output,
         library_path: &[PathBuf],
+        rights: Rights,
         observed_by: &ObservedBy<'_>,
     ) -> Result<WorkerClient, RoleFailure> {
         let ObservedBy { program, unchecked } = observed_by;
         let mut log = PathBuf::new();
-        let worker = WorkerClient::start_with_folder(output, library_path, |folder| {
+        let worker = WorkerClient::start_with_folder(output, library_path, rights, |folder| {
             log = folder.join("log");
             Ok(Some(program.launcher(&log, unchecked)))
         })?;
@@ -171,6 +186,7 @@ impl WorkerClient {
     fn start_with_folder(
         output: Output,
         library_path: &[PathBuf],
+        rights: Rights,
         launcher: impl FnOnce(&Path) -> Result<Option<Launcher>, Absence>,
     ) -> Result<WorkerClient, RoleFailure> {
         let role = RoleName::Worker;
@@ -183,6 +199,7 @@ impl WorkerClient {
             library_path,
             private: Some(private.path()),
             launcher: launcher.as_ref(),
+            rights,
         };
         let child = Child::spawn(role, output, environment)?;
         Ok(WorkerClient {

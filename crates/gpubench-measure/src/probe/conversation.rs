@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::gpus::{self, Gpu};
 use super::trials;
 use crate::clients::End;
+use gpubench::DeviceKind;
 use gpubench_device::{
     self, Absence, AbsenceKind, Backend, CountRequest, CounterHold, DeviceError, DeviceRequest, Launcher,
 };
@@ -260,7 +261,10 @@ fn converse(target: &Target, launcher: Option<&Launcher>) -> Result<(String, End
 fn with_rights<'c>(command: &'c mut Command, target: &Target) -> &'c mut Command {
     match target {
         Target::Device(_) | Target::Gpus => in_own_session(command),
-        Target::Counter(_) => confine(command, Rights::CountOnGpu),
+        Target::Counter(CounterTarget { device, .. }) => match Backend::parse(device) {
+            Some((backend, _)) if backend.kind == DeviceKind::Cuda => confine(command, Rights::CountOnGpu),
+            _ => confine(command, Rights::None),
+        },
         Target::Nvtx => confine(command, Rights::None),
     }
 }

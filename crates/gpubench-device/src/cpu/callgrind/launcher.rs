@@ -8,7 +8,9 @@ use super::PROFILE;
 use crate::{Absence, AbsenceKind, Launcher};
 
 /// The options of callgrind, besides the file that it writes to.
-const OPTIONS: [&str; 6] = [
+const OPTIONS: [&str; 7] = [
+    // A file `.valgrindrc` in the working directory could name files to overwrite.
+    "--command-line-only=yes",
     "--tool=callgrind",
     "--quiet",
     "--collect-atstart=no",
