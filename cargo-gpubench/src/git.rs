@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use camino::{Utf8Path, Utf8PathBuf};
 use gpubench_contract::Revision;
 
-/// Variables by which a hook, or git itself, would select another repository, index or configuration
-/// than the folder's.
+/// Variables by which a hook, or git itself, would select another repository, index or
+/// configuration than the folder's.
 const OTHER_REPOSITORY: [&str; 6] = [
     "GIT_CONFIG",
     "GIT_DIR",

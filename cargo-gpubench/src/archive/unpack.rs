@@ -78,8 +78,8 @@ impl Unpacked {
             root: folder.to_owned(),
             library,
             code,
-            // The copies are loaded by themselves, in a sandbox. A folder for the dynamic linker would
-            // replace the libraries of this tool's own processes.
+            // The copies are loaded by themselves, in a sandbox. In a folder that the dynamic linker
+            // searches, they could replace the libraries of this tool's own processes.
             library_path: Vec::new(),
             own_libraries,
             settings: archived.settings,
