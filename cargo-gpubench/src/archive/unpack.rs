@@ -78,7 +78,7 @@ impl Unpacked {
             root: folder.to_owned(),
             library,
             code,
-            // The copies are loaded by themselves, in a sandbox. In a folder that the dynamic linker
+            // The copies are loaded by themselves, in a sandbox. In a folder that the linker
             // searches, they could replace the libraries of this tool's own processes.
             library_path: Vec::new(),
             own_libraries,
