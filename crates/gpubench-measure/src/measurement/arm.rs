@@ -1,5 +1,7 @@
 //! An arm, window by window: one of the cases that are measured alternately.
 
+mod windows;
+
 use std::num::NonZeroU32;
 
 use super::budget::budget;
@@ -28,6 +30,8 @@ use gpubench_protocol::wire::{DeviceWork, Measurand};
 use gpubench_sandbox::Confinement;
 use gpubench_stats::{median, stop_of_case};
 
+pub(super) use windows::Part;
+
 /// How often each worker times the steps of a call.
 const TIMES_OF_PART: u32 = 2;
 
@@ -37,10 +41,6 @@ const ENOUGH_SINGLES: usize = 12;
 
 /// The same if the limits on the time are reached.
 const FEWEST_SINGLES: usize = 5;
-
-mod windows;
-
-pub(super) use windows::Part;
 
 /// An arm and the results of its windows so far.
 pub(super) struct Arm<'a> {
@@ -293,8 +293,7 @@ impl<'a> Arm<'a> {
     /// Returns which calls the windows of a worker make.
     pub(super) fn drawn_calls(&self) -> DrawnCalls {
         match (self.protocol.reading.measurand, self.calls_of_sample()) {
-            (Measurand::Time, NonZeroU32::MIN) => DrawnCalls::All,
-            (Measurand::Time, _) => DrawnCalls::AllOrFirst,
+            (Measurand::Time, calls) if calls > NonZeroU32::MIN => DrawnCalls::AllOrFirst,
             _ => DrawnCalls::All,
         }
     }

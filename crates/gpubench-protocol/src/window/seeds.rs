@@ -146,8 +146,8 @@ impl Seeds {
 
     /// Returns the kind of a window after warm-up, `since_early` windows after the last early
     /// check. The key draws it. Early checks are never further apart than twice the average, so
-    /// that short cases have them too. Windows that make one of `calls` calls alone can be any
-    /// distance apart, so that no window says anything about the next.
+    /// that short cases have them too. Windows that make one call alone, if `calls` allows them,
+    /// can be any distance apart, so that no window says anything about the next.
     pub fn kind(&self, place: WindowId, since_early: u32, calls: DrawnCalls) -> WindowKind {
         let key = self.key(KeyPurpose::Kind, place);
         if key.is_multiple_of(EARLY_CHECK_PERIOD) || u64::from(since_early) >= 2 * EARLY_CHECK_PERIOD {
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn one_window_in_three_makes_one_call_alone_whatever_came_before() {
+    fn one_in_three_of_the_other_windows_makes_one_call_alone_whatever_came_before() {
         let seeds = Seeds::new([7; 32]);
         let kind = |window| seeds.kind(WindowId { case: 0, window }, 0, DrawnCalls::AllOrFirst);
         let singles: Vec<bool> = (1..=24_000).map(|window| kind(window) == WindowKind::Single).collect();
