@@ -92,6 +92,40 @@ pub fn slowed(records: &[Value], factor: f64) -> Vec<Value> {
     records
 }
 
+/// Returns the records of a run as on a quiet machine: every time is a thousand times closer to its
+/// case's value.
+///
+/// # Panics
+/// If a record does not have what its reason promises.
+pub fn steadied(records: &[Value]) -> Vec<Value> {
+    let mut records = records.to_vec();
+    for record in records.iter_mut().filter(|record| record["stats"].is_object()) {
+        let value = record["stats"]["value"].as_f64().expect("a number");
+        approach(&mut record["samples"], value);
+        for worker in record["workers"].as_array_mut().expect("a list") {
+            approach(&mut worker["value"], value);
+        }
+        let stats = record["stats"].as_object_mut().expect("stats");
+        for (name, figure) in stats.iter_mut().filter(|(name, _)| *name != "n") {
+            match name.as_str() {
+                "cv" | "stddev" => scale(figure, 1e-3),
+                _ => approach(figure, value),
+            }
+        }
+    }
+    records
+}
+
+fn approach(value: &mut Value, center: f64) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(|value| approach(value, center)),
+        Value::Number(number) => {
+            *value = Value::from(center + (number.as_f64().expect("a number") - center) * 1e-3);
+        }
+        _ => {}
+    }
+}
+
 fn scale(value: &mut Value, factor: f64) {
     match value {
         Value::Array(values) => values.iter_mut().for_each(|value| scale(value, factor)),

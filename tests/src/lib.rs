@@ -15,7 +15,7 @@ mod terminal;
 mod tool;
 
 pub use bare_machine::BareMachine;
-pub use baselines::{RunFolder, slowed};
+pub use baselines::{RunFolder, slowed, steadied};
 pub use browser::{Browser, Scheme, Screen};
 pub use compilers::{nvdisasm, nvrtc};
 pub use fake_gpu::{FakeGpu, Ledger};

@@ -8,7 +8,7 @@ mod unharmed;
 use std::sync::OnceLock;
 
 use camino::Utf8Path;
-use gpubench_tests::{Fixture, Records, Run};
+use gpubench_tests::{Fixture, Records, Run, steadied};
 use serde_json::Value;
 
 /// Returns a run of five workers, with enough samples for a comparison.
@@ -41,11 +41,11 @@ fn save_run(run: &str, baseline: &Utf8Path) {
 }
 
 /// Returns the records of one run of all cases. The times vary with the machine, so tests compare
-/// the run with copies of it.
+/// the run with copies of it, and without its noise.
 fn records() -> &'static [Value] {
-    static RECORDS: OnceLock<Records> = OnceLock::new();
-    let run = || paced().json().finish().expect_code(0).records();
-    RECORDS.get_or_init(run).all()
+    static RECORDS: OnceLock<Vec<Value>> = OnceLock::new();
+    let run = || steadied(paced().json().finish().expect_code(0).records().all());
+    RECORDS.get_or_init(run)
 }
 
 fn comparison(records: &Records) -> &Value {
