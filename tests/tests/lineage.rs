@@ -112,6 +112,21 @@ fn orphans_of_a_container_survive_a_run_of_its_first_process() {
 }
 
 #[test]
+fn processes_survive_whose_numbers_are_those_of_children_in_another_namespace() {
+    // The tool is process 2 there. In `/proc`, which is that of this machine, process 2 has the
+    // threads of the kernel as children, from process 3 on.
+    let inside = "\"$0\" \"$@\" & tool=$!; all=; \
+                  for i in 1 2 3 4 5 6; do env -u CARGO_GPUBENCH_TESTS_RUN sleep 3600 & all=\"$all $!\"; done; \
+                  wait $tool || exit $?; for one in $all; do kill $one; wait $one; [ $? = 143 ] || exit 9; done";
+    let tried = Command::new("unshare").args(["--pid", "--fork", "true"]).status();
+    if !tried.is_ok_and(|status| status.success()) {
+        return;
+    }
+    let line = format!("exec unshare --pid --fork --kill-child sh -c '{inside}' \"$0\" \"$@\"");
+    let _ = short(Run::after(&line, &Fixture::of("tidy"))).finish().expect_code(0);
+}
+
+#[test]
 fn a_run_beside_background_processes_of_the_shell_ends_by_signals_as_any_other() {
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 130)] {
         let strangers = Strangers::new();
