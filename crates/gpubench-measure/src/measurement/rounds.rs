@@ -125,7 +125,7 @@ impl<'a> Rounds<'a> {
             // A call takes no sample, so it never gives an arm enough of them.
             let arms = self.arms.iter_mut().zip(&goes_on);
             begin(arms.filter(|(_, goes_on)| **goes_on).map(|(arm, _)| arm))?;
-            self.call_alone(WindowKind::EarlyCheck, context)?;
+            self.call_unsampled(WindowKind::EarlyCheck, context)?;
             goes_on = self.arms.iter().map(Arm::is_active).collect();
             if !self.end_round() {
                 break;
@@ -140,7 +140,7 @@ impl<'a> Rounds<'a> {
         self.begin_round()?;
         let started = Instant::now();
         loop {
-            self.call_alone(WindowKind::Timed, context)?;
+            self.call_unsampled(WindowKind::Timed, context)?;
             if !self.goes_on() || started.elapsed() >= duration {
                 break;
             }
@@ -154,9 +154,9 @@ impl<'a> Rounds<'a> {
     }
 
     /// Makes one call of each judged arm.
-    fn call_alone(&mut self, kind: WindowKind, context: &mut Context<'_>) -> Result<(), MeasureError> {
+    fn call_unsampled(&mut self, kind: WindowKind, context: &mut Context<'_>) -> Result<(), MeasureError> {
         let mut judged = self.arms.iter_mut().filter(|arm| arm.is_judged() && arm.is_active());
-        judged.try_for_each(|arm| arm.step(context, Part::Alone(kind)))
+        judged.try_for_each(|arm| arm.step(context, Part::Unsampled(kind)))
     }
 
     fn measure(&mut self, context: &mut Context<'_>, watcher: &mut dyn Watcher) -> Result<(), MeasureError> {

@@ -25,7 +25,7 @@ pub(in super::super) enum Part {
     /// A sample, an early check or one of several calls alone.
     Sample(WindowKind),
     /// A check or a profile. Only its correctness is kept.
-    Alone(WindowKind),
+    Unsampled(WindowKind),
     /// Work that is repeated so often, to measure its energy.
     Energy(NonZeroU32),
     /// The times of the call's parts.
@@ -56,7 +56,7 @@ impl Arm<'_> {
         let step = match part {
             Part::WarmUp => self.warm_up(context, &mut worker),
             Part::Sample(kind) => self.sample(context, &mut worker, kind),
-            Part::Alone(kind) => self.window(context, &mut worker, kind),
+            Part::Unsampled(kind) => self.window(context, &mut worker, kind),
             Part::Parts => self.time_parts(context, &mut worker),
             Part::Empty => self.window_without_call(context, &mut worker, WindowKind::Empty),
             Part::Energy(repeats) => self.energy_window(context, &mut worker, repeats),
