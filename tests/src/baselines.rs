@@ -92,8 +92,8 @@ pub fn slowed(records: &[Value], factor: f64) -> Vec<Value> {
     records
 }
 
-/// Returns the records of a run as on a quiet machine: every time is a thousand times closer to its
-/// case's value.
+/// Returns the records of a run as on a quiet machine: every time is a thousand times closer to the
+/// value of its case or of its twin.
 ///
 /// # Panics
 /// If a record does not have what its reason promises.
@@ -105,6 +105,9 @@ pub fn steadied(records: &[Value]) -> Vec<Value> {
         for worker in record["workers"].as_array_mut().expect("a list") {
             approach(&mut worker["value"], value);
         }
+        let twin = record["twin"].as_object_mut().expect("a twin");
+        let of_twin = twin["value_ns"].as_f64().expect("a number");
+        twin.values_mut().for_each(|times| approach(times, of_twin));
         let stats = record["stats"].as_object_mut().expect("stats");
         for (name, figure) in stats.iter_mut().filter(|(name, _)| *name != "n") {
             match name.as_str() {

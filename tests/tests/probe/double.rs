@@ -1,6 +1,6 @@
 //! The double of the driver, programs that use it, and the tool that observes them.
 
-use std::io::Write;
+use std::io::{BufRead as _, BufReader, Read as _, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
@@ -74,6 +74,35 @@ pub(crate) fn with_driver(command: &mut Command) -> Command {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     std::mem::replace(command, Command::new("true"))
+}
+
+/// Runs the tool, which prints records at intervals, until one shows `program` with the driver. Then
+/// closes the standard input, which `program wait` reads, and returns the whole output.
+pub(crate) fn seen_with_driver(command: &mut Command) -> Output {
+    let mut child = command.stdin(Stdio::piped()).spawn().expect("it starts");
+    let input = child.stdin.take().expect("a pipe");
+    let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut text = String::new();
+    let shows = |line: &str| {
+        let record: Value = serde_json::from_str(line).unwrap_or(Value::Null);
+        let processes = record["outline"]["processes"].as_array().cloned().unwrap_or_default();
+        let is_meant = |process: &Value| process["program"] == "program" && process["driver"] == true;
+        processes.iter().any(is_meant)
+    };
+    // A tool that never shows it is found by the caller.
+    for _ in 0..2000 {
+        stdout.read_line(&mut text).expect("text");
+        if shows(text.lines().last().unwrap_or_default()) {
+            break;
+        }
+    }
+    drop(input);
+    stdout.read_to_string(&mut text).expect("text");
+    let ended = child.wait_with_output().expect("it ends");
+    Output {
+        stdout: text.into_bytes(),
+        ..ended
+    }
 }
 
 /// Whether this machine lets a test observe calls. Says so if it does not.

@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use gpubench_tests::tool;
 
-use crate::double::{can_observe, compiled, double, finished, program, stderr, tell_skipped, with_driver};
+use crate::double::{
+    can_observe, compiled, double, finished, program, seen_with_driver, stderr, tell_skipped, with_driver,
+};
 
 /// The tool as `nobody` without any capability, if the tests run as root.
 fn unprivileged(arguments: &[&str]) -> Command {
@@ -64,11 +66,13 @@ fn without_rights_a_command_runs_and_its_processes_are_told_without_figures_of_c
     if !sees_processes("without_rights_a_command_runs_and_its_processes_are_told_without_figures_of_calls") {
         return;
     }
-    // It runs long enough to be looked at, also on a busy machine.
-    let script = format!("echo words; {} launch 100000000; exit 7", program());
-    let output = run(&mut unprivileged(&[
+    // It runs until it was looked at.
+    let script = format!("echo words; {} wait; exit 7", program());
+    let output = seen_with_driver(&mut unprivileged(&[
         "--message-format",
         "json",
+        "--interval",
+        "50ms",
         "--",
         "sh",
         "-c",
@@ -172,7 +176,8 @@ fn without_rights_submissions_to_a_gpu_are_counted() {
 #[test]
 fn in_a_container_that_refuses_bpf_processes_are_still_told() {
     let mut command = Command::new(compiled("refuse"));
-    let words = ["bpf", tool().as_str(), "probe", "--", &program(), "launch", "3000000"];
+    // Launches for two seconds, so that it is looked at on a busy machine, too.
+    let words = ["bpf", tool().as_str(), "probe", "--", &program(), "launch", "100000000"];
     let output = run(&mut with_driver(command.args(words)));
     let text = stderr(&output);
     if output.status.code() == Some(96) {

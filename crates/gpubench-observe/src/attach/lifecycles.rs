@@ -24,6 +24,7 @@ pub struct Lifecycles {
     records: Records,
     /// Whether a process is reported although it does not use the driver.
     reports_all: bool,
+    order: Order,
     running: BTreeMap<u32, ProcessId>,
     child: Option<Child>,
     events: Vec<Event>,
@@ -41,6 +42,7 @@ impl Lifecycles {
             Ok::<_, ObserveError>(Lifecycles {
                 records: Records::open(watched)?,
                 reports_all: watched != Watched::System,
+                order: Order::default(),
                 running: BTreeMap::new(),
                 child: None,
                 events: Vec::new(),
@@ -139,10 +141,38 @@ fn describe_as(pid: u32, command: &str, origin: Origin) -> ProcessStart {
     }
 }
 
+/// Puts the records of several processors in the order of time.
+///
+/// The rings are read one after the other. A fork on one processor can be recorded after its ring
+/// was read, and the exec of the child on another before that ring is read. A record therefore waits
+/// until all rings were read once more.
+#[derive(Debug, Default)]
+struct Order {
+    waiting: Vec<Record>,
+    /// When the rings were last begun to be read.
+    last_read: Timestamp,
+}
+
+impl Order {
+    /// Returns the records of before the last read, in the order of time. `records` were read
+    /// after `now`.
+    fn settled(&mut self, records: Vec<Record>, now: Timestamp) -> Vec<Record> {
+        self.waiting.extend(records);
+        self.waiting.sort_by_key(|record| record.at);
+        let Timestamp(settled) = std::mem::replace(&mut self.last_read, now);
+        let settled = self.waiting.partition_point(|record| record.at < settled);
+        self.waiting.drain(..settled).collect()
+    }
+}
+
 impl Source for Lifecycles {
     fn poll(&mut self, sink: &mut dyn FnMut(Event)) -> Result<usize, Failure> {
-        for record in self.records.read() {
-            self.follow(record);
+        // The second read settles what was there before the first.
+        for _ in 0..2 {
+            let now = system::now();
+            for record in self.order.settled(self.records.read(), now) {
+                self.follow(record);
+            }
         }
         let count = self.events.len();
         self.events.drain(..).for_each(sink);
@@ -155,5 +185,26 @@ impl Source for Lifecycles {
 
     fn lost(&self) -> u64 {
         self.lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(at: u64, what: Lifecycle) -> Record {
+        Record { at, pid: 7, what }
+    }
+
+    #[test]
+    fn a_fork_that_is_read_after_the_exec_of_its_child_comes_before_it() {
+        let fork = record(11, Lifecycle::Forked { parent: 1 });
+        let command = "app".to_owned();
+        let exec = record(12, Lifecycle::Exec { command });
+        let exit = record(13, Lifecycle::Exited);
+        let mut order = Order::default();
+        assert_eq!(order.settled(vec![exec.clone()], Timestamp(10)), []);
+        assert_eq!(order.settled(vec![fork.clone(), exit.clone()], Timestamp(20)), []);
+        assert_eq!(order.settled(Vec::new(), Timestamp(30)), [fork, exec, exit]);
     }
 }
