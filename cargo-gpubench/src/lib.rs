@@ -12,7 +12,7 @@ pub mod config;
 pub mod doctor;
 pub mod git;
 pub mod history;
-pub mod probe;
+pub mod probe_program;
 #[cfg(test)]
 mod test_folder;
 mod turn;

@@ -4,33 +4,37 @@
 use std::{env, panic, process};
 
 use cargo_gpubench::cli::{self, Command, GpubenchArguments, Verb, play};
-use cargo_gpubench::probe::Ending;
-use cargo_gpubench::{broker, calibrate, doctor, history, probe};
+use cargo_gpubench::probe_program::ProbeProgram;
+use cargo_gpubench::{broker, calibrate, doctor, history};
 use gpubench_diagnostic::{ExitCode, Failure, InternalError, SetupMissing};
 use gpubench_report::Output;
 use gpubench_sandbox::{ForeignRights, begin_with_rights_of_caller, continue_without_foreign_children, keep_in_broker};
 
 /// A panic is a bug of the tool. Rust's own exit code for it would look like a failed build.
 fn main() -> process::ExitCode {
-    let outcome = panic::catch_unwind(run).unwrap_or(Ok(Ending::Own(ExitCode::Internal)));
+    let outcome = panic::catch_unwind(run).unwrap_or(Ok(ExitCode::Internal));
     outcome
         .unwrap_or_else(|error| {
             error.print();
-            Ending::Own(error.exit_code())
+            error.exit_code()
         })
         .into()
 }
 
-fn run() -> Result<Ending, Failure> {
+fn run() -> Result<ExitCode, Failure> {
     begin_with_rights_of_caller().map_err(refuse_rights)?;
+    let line: Vec<_> = env::args_os().collect();
+    if let Some(arguments) = cli::arguments_of_probe(&line) {
+        return Err(ProbeProgram::find()?.execute(arguments).into());
+    }
     let verb = cli::parse()?;
     if let Some(played) = play(&verb) {
-        return Ok(Ending::Own(played?));
+        return Ok(played?);
     }
     match verb {
         Verb::Gpubench(arguments) => benchmark(*arguments),
         Verb::Author | Verb::Referee | Verb::Worker | Verb::Nvrtc | Verb::Probe { .. } | Verb::Clocks { .. } => {
-            Ok(Ending::Own(ExitCode::Success))
+            Ok(ExitCode::Success)
         }
     }
 }
@@ -41,13 +45,13 @@ fn refuse_rights(refused: ForeignRights) -> SetupMissing {
     SetupMissing {
         what: refused.to_string(),
         hint: format!(
-            "remove them with `setcap -r {file}` or `chmod ug-s {file}`; to observe processes, run it as root, or \
-             with ambient capabilities of the caller"
+            "remove them with `setcap -r {file}` or `chmod ug-s {file}`; of all programs only `gpubench-probe` may \
+             have some"
         ),
     }
 }
 
-fn benchmark(arguments: GpubenchArguments) -> Result<Ending, Failure> {
+fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, Failure> {
     arguments.color().apply();
     let command = arguments.into_command()?;
     keep_in_broker(command.rights()).map_err(InternalError::because("cannot drop capabilities"))?;
@@ -55,7 +59,7 @@ fn benchmark(arguments: GpubenchArguments) -> Result<Ending, Failure> {
         continue_without_foreign_children().map_err(InternalError::because("cannot start a process"))?;
     }
     let code = match command {
-        Command::Probe(options) => return probe::probe(&options),
+        Command::Probe(arguments) => return Err(ProbeProgram::find()?.execute(&arguments).into()),
         Command::Run(options) => broker::run(&options)?,
         Command::Archive(options) => broker::archive(&options)?,
         Command::Compare(options) => broker::compare_runs(&options)?,
@@ -73,5 +77,5 @@ fn benchmark(arguments: GpubenchArguments) -> Result<Ending, Failure> {
         Command::History(options) => history::show(&options)?,
         Command::Report(options) => broker::report(&options)?,
     };
-    Ok(Ending::Own(code))
+    Ok(code)
 }

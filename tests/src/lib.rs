@@ -24,4 +24,4 @@ pub use leftovers::{Process, Role, processes_of};
 pub use records::Records;
 pub use run::{Ending, Finished, Run, Running, wait_until};
 pub use terminal::Terminal;
-pub use tool::tool;
+pub use tool::{probe_program, tool};

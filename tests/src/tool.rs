@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::fixture::repository;
 
-/// Returns the path of the tool, built with the profile of the running tests. The first call in a
-/// process builds it.
+/// Returns the path of the tool, built with the profile of the running tests, with
+/// `gpubench-probe` beside it. The first call in a process builds both.
 ///
 /// # Panics
 /// If it does not build.
@@ -17,10 +17,27 @@ pub fn tool() -> &'static Utf8Path {
     static TOOL: OnceLock<Utf8PathBuf> = OnceLock::new();
     TOOL.get_or_init(|| {
         artifact(
-            &["--package", "cargo-gpubench", "--bin", "cargo-gpubench"],
+            &[
+                "--package",
+                "cargo-gpubench",
+                "--bin",
+                "cargo-gpubench",
+                "--package",
+                "gpubench-probe",
+                "--bin",
+                "gpubench-probe",
+            ],
             "cargo-gpubench",
         )
     })
+}
+
+/// Returns the path of `gpubench-probe`, beside the tool.
+///
+/// # Panics
+/// If it does not build.
+pub fn probe_program() -> Utf8PathBuf {
+    tool().with_file_name("gpubench-probe")
 }
 
 /// Builds a package of the repository with the profile of the running tests, and returns the path

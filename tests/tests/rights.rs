@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use gpubench_tests::{Fixture, Process, Run, tool, wait_until};
+use gpubench_tests::{Fixture, Process, Run, probe_program, tool, wait_until};
 use rustix::process::Signal;
 
 /// Says why a test did nothing here.
@@ -39,8 +39,18 @@ fn shared() -> Shared {
 impl Shared {
     /// The tool, with rights that `give` gives to its file.
     fn tool(&self, give: &[&str]) -> Utf8PathBuf {
-        let copy = self.path.join("cargo-gpubench");
-        std::fs::copy(tool(), &copy).expect("a copy");
+        let _ = self.probe(&["chmod", "755"]);
+        self.program(tool(), give)
+    }
+
+    /// `gpubench-probe`, with rights that `give` gives to its file.
+    fn probe(&self, give: &[&str]) -> Utf8PathBuf {
+        self.program(&probe_program(), give)
+    }
+
+    fn program(&self, built: &Utf8Path, give: &[&str]) -> Utf8PathBuf {
+        let copy = self.path.join(built.file_name().expect("a name"));
+        std::fs::copy(built, &copy).expect("a copy");
         let given = Command::new(give[0]).args(&give[1..]).arg(&copy).status();
         assert!(given.expect("it runs").success(), "{give:?}");
         copy
@@ -346,17 +356,97 @@ fn no_text_of_the_tool_tells_to_give_capabilities_to_its_file() {
         let printed = Command::new(tool()).args(words).output().expect("it runs");
         String::from_utf8_lossy(&[printed.stdout, printed.stderr].concat()).into_owned()
     };
-    for words in [
-        &["gpubench", "doctor"][..],
-        &["gpubench", "probe", "--help"],
-        &["gpubench", "--help"],
-    ] {
-        assert!(!text(words).contains("setcap"), "{words:?}");
-    }
     let docs = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/guides/probe.md");
-    assert!(
-        !std::fs::read_to_string(docs)
-            .expect("the guide")
-            .contains("setcap cap_")
+    let texts = [
+        text(&["gpubench", "doctor"]),
+        text(&["gpubench", "probe", "--help"]),
+        text(&["gpubench", "--help"]),
+        std::fs::read_to_string(docs).expect("the guide"),
+    ];
+    for line in texts.iter().flat_map(|text| text.lines()) {
+        assert!(
+            !line.contains("setcap cap_") || line.contains("gpubench-probe"),
+            "{line}"
+        );
+    }
+}
+
+/// The capabilities that the guide tells to give to `gpubench-probe`.
+const TO_OBSERVE: &str = "cap_bpf,cap_perfmon,cap_sys_ptrace+ep";
+
+#[test]
+fn the_probe_uses_capabilities_of_its_file_and_hands_none_on() {
+    if !is_root("the_probe_uses_capabilities_of_its_file_and_hands_none_on") {
+        return;
+    }
+    let shared = shared();
+    let (probe, library) = (shared.probe(&["setcap", TO_OBSERVE]), shared.tattler());
+    let run = |words: &[&str]| {
+        let mut command = as_nobody("");
+        command.arg(&probe).args(words);
+        output(shared.environment(&mut command).env("LD_PRELOAD", &library))
+    };
+    let abilities = run(&["--abilities"]);
+    let abilities: serde_json::Value = serde_json::from_slice(&abilities.stdout).expect("a record");
+    let as_root = output(Command::new(probe_program()).arg("--abilities"));
+    let as_root: serde_json::Value = serde_json::from_slice(&as_root.stdout).expect("a record");
+    assert_eq!(abilities["ability"], as_root["ability"]);
+    let script = "grep -E 'CapPrm|CapAmb|CapInh|CapEff' /proc/self/status";
+    let ran = run(&["--quiet", "--", "sh", "-c", script]);
+    let text = String::from_utf8_lossy(&ran.stdout);
+    assert_eq!(
+        text.matches(NOTHING).count(),
+        4,
+        "{text}{}",
+        String::from_utf8_lossy(&ran.stderr)
     );
+    // The programs that it starts load the library, and it does not.
+    for line in shared.told() {
+        assert!(!line.contains("--abilities") && !line.contains("--quiet"), "{line}");
+    }
+}
+
+#[test]
+fn capabilities_of_the_probes_file_show_nothing_of_other_users() {
+    if !is_root("capabilities_of_the_probes_file_show_nothing_of_other_users") {
+        return;
+    }
+    let shared = shared();
+    let probe = shared.probe(&["setcap", TO_OBSERVE]);
+    let of_another = std::process::id().to_string();
+    let audit = ["--audit"];
+    for words in [&["--system"][..], &["--pid", &of_another], &audit] {
+        let mut command = as_nobody("");
+        command.arg(&probe).args(words).stdin(std::process::Stdio::null());
+        let refused = output(shared.environment(&mut command));
+        let text = String::from_utf8_lossy(&[refused.stdout, refused.stderr].concat()).into_owned();
+        assert!(
+            text.contains("do not cover") || text.contains("does not cover"),
+            "{words:?}: {text}"
+        );
+        assert!(words == audit || refused.status.code() == Some(96), "{words:?}: {text}");
+    }
+}
+
+#[test]
+fn the_probe_refuses_rights_that_it_does_not_need() {
+    if !is_root("the_probe_refuses_rights_that_it_does_not_need") {
+        return;
+    }
+    let ways: [&[&str]; 4] = [
+        &["setcap", "cap_dac_override+ep"],
+        &["setcap", "cap_bpf,cap_setuid+ep"],
+        &["chmod", "4755"],
+        &["chmod", "2755"],
+    ];
+    for give in ways {
+        let shared = shared();
+        let mut command = as_nobody("");
+        command.arg(shared.probe(give)).args(["--", "touch", "trace"]);
+        let refused = output(shared.environment(&mut command));
+        let text = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(96), "{give:?}: {text}");
+        assert!(text.contains("more rights than those to observe"), "{text}");
+        assert!(!shared.path.join("trace").exists());
+    }
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::against::baseline_run::BaselineCase;
-use super::audit::{Audited, Doorbells, Probes, add_audit, add_no_audit};
+use super::audit::{Audited, Auditor, Doorbells, add_audit, add_no_audit};
 use super::benchmark_line::add_location;
 use super::cases::Case;
 use super::contest::divide;
@@ -243,26 +243,26 @@ impl Lane<'_, '_> {
         if !is_wanted || !result.metric.is_time() || result.verdict != Verdict::Pass {
             return Ok(());
         }
-        let probes = match Probes::begin() {
-            Ok(probes) => probes,
+        let auditor = match Auditor::begin() {
+            Ok(auditor) => auditor,
             Err(error) => {
                 add_no_audit(result, &error.into(), notices);
                 return Ok(());
             }
         };
-        let doorbells = Doorbells::default();
+        let doorbells = Doorbells::watched_by(&auditor);
         let measured = self.measure_again(Purpose::Audit(&doorbells), &job.once(), prepared);
-        let seen = probes.end();
-        match (measured, seen) {
+        let uncounted = doorbells.end();
+        match (measured, auditor.end()) {
             (Ok(measured), Ok(seen)) => {
                 let audited = Audited {
                     measured,
                     seen,
-                    doorbells,
+                    uncounted,
                 };
                 add_audit(result, prepared, audited, notices);
             }
-            (Ok(_), Err(failure)) => add_no_audit(result, &failure, notices),
+            (Ok(_), Err(failure)) => add_no_audit(result, &failure.into(), notices),
             (Err(error), _) => self.note_failure(job.case, &error, result)?,
         }
         Ok(())

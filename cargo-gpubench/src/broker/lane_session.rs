@@ -28,7 +28,7 @@ pub(super) enum Purpose<'r> {
     /// Its counts.
     Counts(WorkerReading<'r>),
     /// What its calls ask of the driver, and submit.
-    Audit(&'r Doorbells),
+    Audit(&'r Doorbells<'r>),
 }
 
 impl Lane<'_, '_> {

@@ -143,7 +143,7 @@ impl<'a> RunSettings<'a> {
 
     /// Returns the protocol of the calls that are audited: those of one worker, one after another.
     /// `doorbells` counts what they submit.
-    pub(super) fn audit_protocol<'p>(&'p self, case: &CaseOptions, doorbells: &'p Doorbells) -> Protocol<'p> {
+    pub(super) fn audit_protocol<'p>(&'p self, case: &CaseOptions, doorbells: &'p Doorbells<'p>) -> Protocol<'p> {
         Protocol {
             mode: RunMode::Profile(AUDITED_FOR),
             energy: Energy::Ignored,

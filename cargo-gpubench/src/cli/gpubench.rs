@@ -28,7 +28,6 @@ use crate::calibrate::CalibrateOptions;
 use crate::config::{Group, Read, Row, Values};
 use crate::doctor::DoctorOptions;
 use crate::history::TrendOptions;
-use crate::probe::ProbeOptions;
 use gpubench_report::Color;
 use gpubench_sandbox::Rights;
 
@@ -133,12 +132,10 @@ subcommands! {
 
     /// Show what CUDA processes do, without rebuilding them
     ///
-    /// Starts a command, or looks at processes that run, and shows their memory, launches, copies
-    /// and errors while they happen. At the end it tells what was left allocated. It can serve
-    /// metrics for Prometheus. Needs root or capabilities, else it sees processes and how often
-    /// they give work to a GPU. Needs no GPU toolkit and no cargo: `cargo-gpubench probe` works
-    /// alone. With a command, the exit code is that of the command, or 128 and the number of the
-    /// signal that ended it.
+    /// Runs the program `gpubench-probe`, which is installed by itself: `cargo install
+    /// gpubench-probe`. It starts a command, or looks at processes that run, and shows their
+    /// memory, launches, copies and errors while they happen. `cargo gpubench probe --help` shows
+    /// its options, which come after the word `probe`.
     "probe" => Probe(ProbeArguments);
 
     /// Show the settings of a run, and the source of each
@@ -175,8 +172,8 @@ pub enum Command {
     Print(String),
     /// Manual pages.
     Manual(Manual),
-    /// An observation of processes.
-    Probe(Box<ProbeOptions>),
+    /// An observation of processes, with these arguments of `gpubench-probe`.
+    Probe(Vec<OsString>),
     /// The history of earlier runs.
     History(TrendOptions),
     /// A page about stored runs.
@@ -258,7 +255,7 @@ impl GpubenchArguments {
             Below::Emit(arguments) => Command::Emit(Box::new(arguments.into_options(color)?)),
             Below::Calibrate(arguments) => Command::Calibrate(Box::new(arguments.into_options(color)?)),
             Below::Doctor(arguments) => Command::Doctor(arguments.into_options()),
-            Below::Probe(arguments) => Command::Probe(Box::new(arguments.into_options()?)),
+            Below::Probe(arguments) => Command::Probe(arguments.arguments),
             Below::ShowConfig(arguments) => Command::Print(arguments.text(&self.active_settings)),
             Below::Completions(arguments) => Command::Print(arguments.text(&described_verb())),
             Below::Man(arguments) => arguments.into_command(&described_verb()),

@@ -46,3 +46,4 @@ pub use gpubench::{Command, GpubenchArguments};
 pub use man::Manual;
 pub use play::play;
 pub use precedence::{FindWorkspace, Resolved, Unresolved, resolve};
+pub use probe::arguments_of_probe;

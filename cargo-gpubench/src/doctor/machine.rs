@@ -7,7 +7,7 @@ use gpubench::catalog::DeviceKind;
 use super::check::Check;
 use super::{gpu_checks, grade_check, host_checks, observation_checks, sandbox_checks};
 use crate::broker::options::DeviceChoice;
-use gpubench_bpf::Abilities;
+use gpubench_contract::ProbeAbilities;
 use gpubench_diagnostic::SetupMissing;
 use gpubench_measure::probe::{Answer, Gpu, Opened};
 use gpubench_sandbox::FileClosing;
@@ -38,7 +38,7 @@ pub struct Machine {
     /// Sandboxing features of the operating system.
     pub sandbox: Sandbox,
     /// What the system lets this process see of others.
-    pub abilities: Abilities,
+    pub abilities: Result<ProbeAbilities, SetupMissing>,
 }
 
 /// Sandboxing features of the operating system.

@@ -1,16 +1,21 @@
 //! Checks of what `cargo gpubench probe` can see.
 
 use super::check::{Area, Check};
-use gpubench_bpf::{Abilities, Ability, Missing};
+use gpubench_contract::{Ability, MissingAbility, ProbeAbilities};
+use gpubench_diagnostic::SetupMissing;
 
-pub(super) fn checks(abilities: &Abilities) -> Vec<Check> {
+pub(super) fn checks(abilities: &Result<ProbeAbilities, SetupMissing>) -> Vec<Check> {
     let area = Area::Observation;
-    let remedy = |missing: &Option<Missing>| {
+    let abilities = match abilities {
+        Ok(abilities) => abilities,
+        Err(SetupMissing { what, hint }) => return vec![area.gap("calls of the driver", what.clone(), hint.clone())],
+    };
+    let remedy = |missing: &Option<MissingAbility>| {
         missing
             .as_ref()
             .map_or_else(String::new, |missing| missing.remedy.clone())
     };
-    let what = |missing: &Option<Missing>| {
+    let what = |missing: &Option<MissingAbility>| {
         missing
             .as_ref()
             .map_or_else(|| "no".to_owned(), |missing| missing.what.clone())

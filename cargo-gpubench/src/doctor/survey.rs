@@ -4,13 +4,13 @@ use rustix::process::{PidfdFlags, Resource};
 
 use super::machine::{Machine, Sandbox};
 use crate::broker::options::DeviceOptions;
-use gpubench_bpf::{Abilities, Ability, Missing};
+use crate::probe_program::ProbeProgram;
+use gpubench_contract::ProbeAbilities;
 use gpubench_device::compilers::{Compiler, GpuCompilers, HostCompiler, NamedCompilers};
 use gpubench_device::cpu;
 use gpubench_device::cuda::mps_daemon;
-use gpubench_diagnostic::Expected;
+use gpubench_diagnostic::{Expected, SetupMissing};
 use gpubench_measure::probe::{Target, ask};
-use gpubench_observe::ObserveError;
 use gpubench_sandbox::{FileClosing, landlock_abi};
 
 /// Surveys this machine, and the GPU with the number in `device`.
@@ -51,22 +51,13 @@ fn gpu_compilers(device: &DeviceOptions) -> (Result<String, String>, Option<Stri
     }
 }
 
-/// Returns what can be observed. If `/proc` does not show this process under its own id, calls
-/// cannot be observed, whatever the kernel allows.
-fn abilities() -> Abilities {
-    let here = Abilities::here();
-    if gpubench_observe::sees_its_own_process_ids() || here.ability >= Ability::Events {
-        return here;
-    }
-    let obstacle = ObserveError::OwnProcessIds;
-    Abilities {
-        ability: Ability::Events,
-        missing: Some(Missing {
-            what: obstacle.to_string(),
-            remedy: obstacle.hint().unwrap_or_default(),
-        }),
-        ..here
-    }
+/// Returns what can be observed, or why nothing.
+fn abilities() -> Result<ProbeAbilities, SetupMissing> {
+    let asked = ProbeProgram::find().and_then(|program| program.abilities());
+    asked.map_err(|error| SetupMissing {
+        what: gpubench_diagnostic::chain(&error),
+        hint: error.hint().unwrap_or_default(),
+    })
 }
 
 fn sandbox() -> Sandbox {

@@ -6,7 +6,7 @@ use gpubench::catalog::DeviceKind;
 
 use super::*;
 use crate::broker::options::DeviceChoice;
-use gpubench_bpf::{Abilities, Ability, Missing};
+use gpubench_contract::{Ability, MissingAbility, ProbeAbilities};
 use gpubench_device::{Absence, AbsenceKind, ClockBound, Facts, cpu};
 use gpubench_diagnostic::SetupMissing;
 use gpubench_measure::probe::{Answer, Gpu, Opened, Trial};
@@ -52,15 +52,16 @@ fn plain() -> Machine {
             landlock: Some(7),
             locked_memory: Some(8 << 20),
         },
-        abilities: Abilities {
+        abilities: Ok(ProbeAbilities {
+            tool_version: "1.2.3".to_owned(),
             ability: Ability::Events,
-            missing: Some(Missing {
+            missing: Some(MissingAbility {
                 what: "the kernel refuses to load programs".to_owned(),
                 remedy: "run it as root".to_owned(),
             }),
             watchpoint: true,
             descendants: true,
-        },
+        }),
     }
 }
 
@@ -86,12 +87,13 @@ fn works() -> Vec<(Trial, Result<(), String>)> {
 /// Returns a machine that lacks nothing.
 fn with_gpu() -> Machine {
     Machine {
-        abilities: Abilities {
+        abilities: Ok(ProbeAbilities {
+            tool_version: "1.2.3".to_owned(),
             ability: Ability::Probes,
             missing: None,
             watchpoint: true,
             descendants: true,
-        },
+        }),
         driver: Answer::Given(Opened {
             facts: h200(),
             trials: works(),

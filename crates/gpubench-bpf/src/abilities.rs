@@ -8,8 +8,8 @@ use crate::{Assembler, AttachType, BpfError, KernelTypes, Link, Moment, ProbePoi
 
 /// How to get the rights that the kernel asks for.
 pub(crate) const HOW_TO_GET_RIGHTS: &str = "run it as root, or with `CAP_BPF`, `CAP_PERFMON` and \
-     `CAP_SYS_PTRACE` as ambient capabilities of its caller; a container also needs a seccomp profile that allows `bpf` and \
-     `perf_event_open`";
+     `CAP_SYS_PTRACE`, from its caller or from the file of `gpubench-probe`; a container also needs a seccomp profile that \
+     allows `bpf` and `perf_event_open`";
 
 /// How much can be seen, from most to least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -10,6 +10,7 @@ pub enum Helper {
     MapDelete = 3,
     MonotonicNanoseconds = 5,
     CurrentPidTgid = 14,
+    CurrentUidGid = 15,
     CurrentCommand = 16,
     CurrentTask = 35,
     ReadUser = 112,

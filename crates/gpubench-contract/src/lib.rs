@@ -22,6 +22,7 @@ mod machine_code;
 mod measurement;
 mod method;
 mod metric;
+mod observed;
 mod outcome;
 mod params;
 mod parts;
@@ -52,6 +53,10 @@ pub use machine_code::*;
 pub use measurement::*;
 pub use method::{CacheState, CacheTreatment, Launching, Method};
 pub use metric::*;
+pub use observed::{
+    Ability, AuditAnswer, AuditRequest, MissingAbility, ObservedCall, ObservedKernel, ObservedSystemCall, ObservedWork,
+    ProbeAbilities, Refusal,
+};
 pub use outcome::*;
 pub use params::*;
 pub use parts::{DeviceWork, PartTimes, Sharing, StepTimes};

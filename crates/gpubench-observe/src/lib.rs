@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod attach;
+mod audit;
 mod cuda;
 mod doorbell;
 mod event;
@@ -24,6 +25,7 @@ mod timestamp;
 mod work;
 
 pub use attach::{Attachment, Driver, Lifecycles, ObserveError, Observer, Target};
+pub use audit::observed_calls;
 pub use cuda::Recognised;
 pub use doorbell::{Doorbell, DoorbellError};
 pub use event::{DriverCall, Event, EventKind};
@@ -36,5 +38,5 @@ pub use system_calls::{SystemCall, SystemCalls};
 pub use timestamp::Timestamp;
 pub use work::{
     Copy, CopyDirection, Execution, FunctionHandle, GraphHandle, Launch, LaunchKind, Launches, ModuleHandle, Set,
-    StreamHandle, Synchronization, Waiting,
+    StreamHandle, Synchronization, Users, Waiting,
 };

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::cuda::Pids;
-use crate::{Origin, ProcessStart, Timestamp};
+use crate::{Origin, ProcessStart};
 
 /// Whether there is a process with this pid.
 pub(crate) fn exists(pid: u32) -> bool {
@@ -172,12 +172,6 @@ impl Stat {
             started: fields.nth(17)?.parse().ok()?,
         })
     }
-}
-
-/// Returns the time of the clock that events have.
-pub(crate) fn now() -> Timestamp {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    Timestamp(time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs())
 }
 
 /// Whether `/proc` shows this process with the process id that it has. It does not in a container

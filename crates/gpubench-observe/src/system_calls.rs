@@ -10,8 +10,8 @@ use gpubench_bpf::{
 };
 use syscalls::Sysno;
 
-use crate::cuda::Pids;
-use crate::{ObserveError, Observer, Timestamp, system};
+use crate::cuda::{Pids, end_if_of_another};
+use crate::{ObserveError, Observer, Timestamp, Users, system};
 
 /// A system call that a process made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,11 +69,11 @@ impl SystemCalls {
     /// # Errors
     ///
     /// If the kernel refuses.
-    pub fn of(observer: &Observer) -> Result<SystemCalls, ObserveError> {
+    pub fn of(observer: &Observer, users: Users) -> Result<SystemCalls, ObserveError> {
         let pids = system::pids().ok_or(ObserveError::OwnProcessIds)?;
         let ring = Ring::create(RING_BYTES)?;
         let lost = Map::create(MapKind::Array, 4, 8, 1, "gpubench_lost")?;
-        let code = program(observer.processes(), pids, &ring, &lost);
+        let code = program(observer.processes(), (pids, users), &ring, &lost);
         let program = Program::load(ProgramKind::RawTracepoint, AttachType::Plain, "system_call", code)?;
         let link = Link::raw_tracepoint(&program, c"sys_enter")?;
         Ok(SystemCalls { ring, lost, link })
@@ -118,13 +118,14 @@ fn number(bytes: &[u8], at: i16) -> u64 {
 }
 
 /// The program that runs at the entry of each system call.
-fn program(processes: &Map, pids: Pids, ring: &Ring, lost: &Map) -> Assembler {
+fn program(processes: &Map, (pids, users): (Pids, Users), ring: &Ring, lost: &Map) -> Assembler {
     const PROCESS: i16 = -4;
     const ZERO: i16 = -8;
     const TASK: i16 = -16;
     let mut asm = Assembler::new();
     let (end, full) = (asm.label(), asm.label());
     asm.set(R6, R1);
+    end_if_of_another(&mut asm, users, end);
     match pids {
         Pids::OfTheKernel => {
             asm.call(Helper::CurrentPidTgid);

@@ -55,6 +55,15 @@ pub enum Launches {
     Counted,
 }
 
+/// Whose calls are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Users {
+    /// Those of every user.
+    All,
+    /// Those of processes whose real user has this id, in the kernel's own numbers.
+    One(u32),
+}
+
 /// The family of calls that launched a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LaunchKind {

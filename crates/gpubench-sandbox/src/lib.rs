@@ -29,7 +29,10 @@ pub use process::{
     RoleError, Runs, give_up, give_up_to_clean_up, hide_from_others, take_standard_input, take_standard_output,
 };
 pub use program::this_program;
-pub use rights::{ForeignRights, Rights, begin_with_rights_of_caller, give_up_capabilities, keep_in_broker};
+pub use rights::{
+    ForeignRights, Granted, Rights, TooManyRights, begin_to_observe, begin_with_rights_of_caller, execute_with_rights,
+    give_up_capabilities, keep_in_broker, spawn_with_rights,
+};
 pub use role::ConfinedRole;
 pub use sandbox::Sandbox;
 pub use session::{confine, confine_compiler, in_own_session};

@@ -53,6 +53,77 @@ impl Rights {
 #[error("this executable has rights that its caller lacks: capabilities, or those of its owner or group")]
 pub struct ForeignRights;
 
+/// To whom the capabilities of a process were granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Granted {
+    /// To its caller, who has them without this executable, too. Or there are none.
+    ToCaller,
+    /// To its executable's file: whoever may execute it has them.
+    ToExecutable,
+}
+
+/// The executable has more rights than it needs to observe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this executable has more rights than those to observe: other capabilities, or those of its owner or group")]
+pub struct TooManyRights;
+
+/// Gives up all capabilities but those to observe, for good, unless the caller is root. No program
+/// inherits any from this process, but from root. Call it before anything else.
+///
+/// # Errors
+/// If the executable is set-user-ID or set-group-ID, or its file has other capabilities.
+pub fn begin_to_observe() -> Result<Granted, TooManyRights> {
+    if getuid() != geteuid() || getgid() != getegid() {
+        return Err(TooManyRights);
+    }
+    let kept = Rights::Observe.capabilities();
+    let permitted = capabilities(None).map_or(CapabilitySet::empty(), |sets| sets.permitted);
+    if getuid().is_root() {
+        let _ = reduce(CapabilitySet::all(), CapabilitySet::empty());
+        return Ok(Granted::ToCaller);
+    }
+    let of_file = of_file(permitted);
+    if !kept.contains(of_file) {
+        return Err(TooManyRights);
+    }
+    // Where this fails, the process has none to begin with.
+    let _ = reduce(kept, CapabilitySet::empty());
+    Ok(match of_file.is_empty() {
+        true => Granted::ToCaller,
+        false => Granted::ToExecutable,
+    })
+}
+
+/// Returns those of the permitted capabilities that the caller does not have. Others than root have
+/// those that they inherited.
+fn of_file(permitted: CapabilitySet) -> CapabilitySet {
+    let inherited = each(permitted).filter(|one| capability_is_in_ambient_set(*one).unwrap_or(false));
+    permitted.difference(inherited.fold(CapabilitySet::empty(), CapabilitySet::union))
+}
+
+/// Starts a program that has these rights, if this process's caller has them. Others that this
+/// process starts do not.
+///
+/// # Errors
+/// The program cannot be started.
+pub fn spawn_with_rights(command: &mut std::process::Command, rights: Rights) -> std::io::Result<std::process::Child> {
+    // Capabilities are a thread's own.
+    std::thread::scope(|threads| {
+        let spawned = threads.spawn(|| {
+            let _ = reduce(CapabilitySet::all(), rights.capabilities());
+            command.spawn()
+        });
+        spawned.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// Executes a program in place of this one, with these rights if this process's caller has them.
+/// Returns only if that fails, with the reason.
+pub fn execute_with_rights(command: &mut std::process::Command, rights: Rights) -> std::io::Error {
+    let _ = reduce(CapabilitySet::all(), rights.capabilities());
+    std::os::unix::process::CommandExt::exec(command)
+}
+
 /// Makes sure that all rights of this process are its caller's, and that no program inherits
 /// capabilities from it. A caller that is not root keeps at most those to observe and to count,
 /// until [`keep_in_broker`]. Call it before anything else.
@@ -63,9 +134,9 @@ pub fn begin_with_rights_of_caller() -> Result<(), ForeignRights> {
     let is_root = getuid().is_root();
     // Without capabilities, as in some containers, nothing is known and nothing is there to drop.
     let permitted = capabilities(None).map_or(CapabilitySet::empty(), |sets| sets.permitted);
-    // Root's capabilities come with the user. Others have those that they inherited.
-    let of_file = each(permitted).any(|one| !capability_is_in_ambient_set(one).unwrap_or(false));
-    if getuid() != geteuid() || getgid() != getegid() || (of_file && !is_root) {
+    // Root's capabilities come with the user.
+    let has_foreign = !is_root && !of_file(permitted).is_empty();
+    if getuid() != geteuid() || getgid() != getegid() || has_foreign {
         return Err(ForeignRights);
     }
     let kept = match is_root {

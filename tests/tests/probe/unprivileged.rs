@@ -30,14 +30,16 @@ fn as_nobody() -> Vec<String> {
 
 /// The tool where every user reaches it.
 fn reachable_tool() -> String {
-    let tool_for_all = double().join("cargo-gpubench");
-    if !tool_for_all.exists() {
-        // Another test may do the same: a rename is whole.
-        let copy = double().join(format!("tool-{:?}", std::thread::current().id()));
-        std::fs::copy(tool(), &copy).expect("a copy");
-        std::fs::rename(&copy, &tool_for_all).expect("a name");
+    let of_all = |program: &str| double().join(program);
+    for program in ["gpubench-probe", "cargo-gpubench"] {
+        if !of_all(program).exists() {
+            // Another test may do the same: a rename is whole.
+            let copy = double().join(format!("{program}-{:?}", std::thread::current().id()));
+            std::fs::copy(tool().with_file_name(program), &copy).expect("a copy");
+            std::fs::rename(&copy, of_all(program)).expect("a name");
+        }
     }
-    tool_for_all.to_str().expect("text").to_owned()
+    of_all("cargo-gpubench").to_str().expect("text").to_owned()
 }
 
 /// Whether this machine lets processes be seen without rights. Says so if it does not.

@@ -1,14 +1,12 @@
 //! The record of an audit, and what a user should know of it.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::SeenEvents;
+use super::SeenCalls;
 use super::calls::{Call, calls};
 use gpubench_contract::units::{counted, size};
 use gpubench_contract::{AuditedKernel, AuditedSystemCall, CallAudit};
 use gpubench_measure::verdict::WindowSpan;
-use gpubench_observe::ledger::demangled;
 
 /// A kernel whose name the driver did not tell.
 const UNNAMED: &str = "(unnamed)";
@@ -38,7 +36,7 @@ struct Submissions {
 
 impl AuditedCalls {
     /// Returns the calls in these spans, or `None` if nothing of their processes was seen.
-    pub(super) fn of(seen: &SeenEvents, spans: &[WindowSpan]) -> Option<AuditedCalls> {
+    pub(super) fn of(seen: &SeenCalls, spans: &[WindowSpan]) -> Option<AuditedCalls> {
         Some(AuditedCalls {
             calls: calls(seen, spans)?,
             submissions: None,
@@ -63,8 +61,10 @@ impl AuditedCalls {
     /// Returns what calls ask of the driver, as means.
     pub(super) fn audit(&self) -> CallAudit {
         let mut kernels: BTreeMap<String, u64> = BTreeMap::new();
-        for (name, launches) in self.calls.iter().flat_map(|call| &call.kernels) {
-            let name = name.as_ref().map_or_else(|| UNNAMED.to_owned(), |name| demangled(name));
+        for (kernel, launches) in self.calls.iter().flat_map(|call| &call.kernels) {
+            let name = kernel
+                .as_ref()
+                .map_or_else(|| UNNAMED.to_owned(), |kernel| kernel.name.clone());
             *kernels.entry(name).or_default() += launches;
         }
         let kernels = self.most_frequent(kernels, |name, launches| AuditedKernel { name, launches });
@@ -93,9 +93,9 @@ impl AuditedCalls {
     pub(super) fn unplanned(&self, planned: &[String]) -> Option<String> {
         let of_plan = |name: &str| planned.iter().filter(|planned| *planned == name).count() as u64;
         let launches = self.calls.iter().flat_map(|call| &call.kernels);
-        let mut unplanned = launches.filter_map(|(name, launches)| {
-            let name = name.as_ref().filter(|name| name.len() < LONGEST_NAME)?;
-            (*launches > of_plan(name)).then(|| demangled(name))
+        let mut unplanned = launches.filter_map(|(kernel, launches)| {
+            let kernel = kernel.as_ref().filter(|kernel| kernel.symbol.len() < LONGEST_NAME)?;
+            (*launches > of_plan(&kernel.symbol)).then(|| kernel.name.clone())
         });
         unplanned.next()
     }
@@ -154,16 +154,13 @@ impl AuditedCalls {
 
     /// Returns the system calls of a call in its timed region, or `None` if it has no host code.
     fn system_calls(&self) -> Option<Vec<AuditedSystemCall>> {
-        let mut numbers: BTreeMap<Cow<'_, str>, u64> = BTreeMap::new();
+        let mut numbers: BTreeMap<String, u64> = BTreeMap::new();
         for call in &self.calls {
             for (name, number) in call.system_calls.as_ref()? {
                 *numbers.entry(name.clone()).or_default() += number;
             }
         }
-        Some(self.most_frequent(numbers, |name, calls| AuditedSystemCall {
-            name: name.into_owned(),
-            calls,
-        }))
+        Some(self.most_frequent(numbers, |name, calls| AuditedSystemCall { name, calls }))
     }
 
     fn mean(&self, of: impl Fn(&Call) -> f64) -> f64 {

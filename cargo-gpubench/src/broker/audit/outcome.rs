@@ -2,9 +2,10 @@
 
 use gpubench::catalog::Execution;
 
-use super::SeenEvents;
+use super::AuditError;
+use super::SeenCalls;
 use super::analysis::AuditedCalls;
-use super::doorbells::Doorbells;
+use super::doorbells::submissions_of_call;
 use crate::broker::recording::preparation::PreparedCase;
 use gpubench_contract::{BenchmarkComplete, Cause, Verdict};
 use gpubench_diagnostic::Failure;
@@ -14,10 +15,10 @@ use gpubench_measure::verdict::{WindowEvidence, WindowSpan};
 /// What an audit found.
 pub(crate) struct Audited {
     pub(crate) measured: Measured,
-    /// What probes saw meanwhile.
-    pub(crate) seen: SeenEvents,
-    /// What counted the submissions of its windows.
-    pub(crate) doorbells: Doorbells,
+    /// What was seen meanwhile.
+    pub(crate) seen: SeenCalls,
+    /// Why the submissions of a window were not counted.
+    pub(crate) uncounted: Option<AuditError>,
 }
 
 /// Adds what the audited calls of a case asked of the driver to its result. The verdict of a call
@@ -32,7 +33,7 @@ pub(crate) fn add_audit(
     let Audited {
         measured,
         seen,
-        doorbells,
+        uncounted,
     } = audited;
     let judgement = measured.judgement;
     if judgement.verdict != Verdict::Pass {
@@ -48,7 +49,7 @@ pub(crate) fn add_audit(
         return;
     };
     let mut told = Vec::new();
-    match doorbells.submissions_of_call(&spans, &empty, calls.launches()) {
+    match submissions_of_call(uncounted, &spans, &empty, calls.launches()) {
         Ok(Some(submissions)) => calls.add_submissions(submissions, AuditedCalls::of(&seen, &empty).as_ref()),
         Ok(None) => {}
         Err(error) => told.push(unknown("submissions to the GPU were not counted", &error.into())),

@@ -2,6 +2,7 @@
 
 mod author;
 mod child;
+mod companion;
 mod control_worker;
 mod descriptors;
 mod error;
@@ -17,6 +18,7 @@ mod worker;
 
 pub use author::{AuthorClient, AuthorProblem, BufferGrant, Recorded};
 pub use child::Child;
+pub use companion::Companion;
 pub use control_worker::ControlWorker;
 pub use descriptors::allow_many_descriptors;
 pub use error::RoleFailure;

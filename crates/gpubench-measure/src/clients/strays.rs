@@ -58,8 +58,13 @@ impl Registered {
 
     /// Starts a role. Other threads that look for strays at this time do not see it.
     pub(super) fn start(command: &mut Command) -> io::Result<(Child, Registered)> {
+        Registered::start_by(|| command.spawn())
+    }
+
+    /// Starts a role as told.
+    pub(super) fn start_by(start: impl FnOnce() -> io::Result<Child>) -> io::Result<(Child, Registered)> {
         let mut roles = roles();
-        let process = command.spawn()?;
+        let process = start()?;
         let id = process.id() as i32;
         roles.insert(id);
         Ok((process, Registered(id)))

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{Launches, Timestamp, system};
+use crate::{Launches, Timestamp};
 
 /// When counted launches are read. A large table takes milliseconds, so it is read less often.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl Counts {
     /// Reads them.
     pub(super) fn take<E>(&mut self, read: impl FnOnce(Timestamp) -> Result<(), E>) -> Result<(), E> {
         let begun = Instant::now();
-        read(system::now())?;
+        read(Timestamp::now())?;
         let ended = Instant::now();
         self.next = ended + ended.duration_since(begun).max(Duration::from_micros(50)) * PAUSE;
         Ok(())

@@ -62,7 +62,7 @@ impl Lifecycles {
             Target::Process(pid) => {
                 let mut lifecycles = begin(Watched::Process(pid))?;
                 let start = system::describe(pid, Origin::Before);
-                lifecycles.start(system::now(), pid, start);
+                lifecycles.start(Timestamp::now(), pid, start);
                 Ok(lifecycles)
             }
             Target::System => begin(Watched::System),
@@ -169,7 +169,7 @@ impl Source for Lifecycles {
     fn poll(&mut self, sink: &mut dyn FnMut(Event)) -> Result<usize, Failure> {
         // The second read settles what was there before the first.
         for _ in 0..2 {
-            let now = system::now();
+            let now = Timestamp::now();
             for record in self.order.settled(self.records.read(), now) {
                 self.follow(record);
             }

@@ -18,7 +18,7 @@ use crate::cuda::{
     process_value,
 };
 use crate::system::{self, Stat};
-use crate::{Event, EventKind, FunctionTotal, Launches, Origin, ProcessId, Source};
+use crate::{Event, EventKind, FunctionTotal, Launches, Origin, ProcessId, Source, Timestamp, Users};
 
 /// Observes processes through probes on the functions of their driver.
 ///
@@ -58,24 +58,20 @@ impl Observer {
     ///
     /// If the machine does not allow it, or there is no such process or program.
     pub fn attach(target: Target) -> Result<Observer, ObserveError> {
-        Observer::begin_with(target, Launches::Each)
+        Observer::attach_for(target, Launches::Each, Users::All)
     }
 
-    /// Begins to observe, with counted launches. A command runs when this returns.
+    /// Begins to observe the calls of these users. A command runs when this returns.
     ///
     /// # Errors
     ///
     /// As [`Observer::attach`].
-    pub fn attach_counting(target: Target) -> Result<Observer, ObserveError> {
-        Observer::begin_with(target, Launches::Counted)
-    }
-
-    fn begin_with(target: Target, launches: Launches) -> Result<Observer, ObserveError> {
+    pub fn attach_for(target: Target, launches: Launches, users: Users) -> Result<Observer, ObserveError> {
         let attachment = match Abilities::to_probe().map_err(ObserveError::NotAllowed)? {
             Ability::Probes => Attachment::AtOnce,
             _ => Attachment::OneByOne,
         };
-        Observer::attach_with(target, attachment, launches)
+        Observer::attach_as(target, attachment, launches, users)
     }
 
     /// Begins to observe with a given way to attach probes.
@@ -84,6 +80,15 @@ impl Observer {
     ///
     /// As [`Observer::attach`].
     pub fn attach_with(target: Target, attachment: Attachment, launches: Launches) -> Result<Observer, ObserveError> {
+        Observer::attach_as(target, attachment, launches, Users::All)
+    }
+
+    fn attach_as(
+        target: Target,
+        attachment: Attachment,
+        launches: Launches,
+        users: Users,
+    ) -> Result<Observer, ObserveError> {
         let pids = system::pids().ok_or(ObserveError::OwnProcessIds)?;
         let search = match &target {
             Target::Command(command) => library_path(command),
@@ -94,7 +99,12 @@ impl Observer {
             Target::Command(_) | Target::Process(_) => Scope::Listed,
             Target::System => Scope::Everything,
         };
-        let recording = Recording { scope, launches, pids };
+        let recording = Recording {
+            scope,
+            launches,
+            pids,
+            users,
+        };
         let observer = Observer::begin(recording, attachment, &installed)?;
         match target {
             Target::Command(command) => observer.run(command),
@@ -182,7 +192,7 @@ impl Observer {
         let Some(before) = Stat::of(pid) else {
             return Ok(());
         };
-        let started = system::now();
+        let started = Timestamp::now();
         if !self.list(pid, started.0)? {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use gpubench_bpf::{BpfError, Map, MapKind, Ring};
 
-use crate::Launches;
+use crate::{Launches, Users};
 
 /// Which processes are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,7 @@ pub(crate) struct Recording {
     pub(crate) scope: Scope,
     pub(crate) launches: Launches,
     pub(crate) pids: Pids,
+    pub(crate) users: Users,
 }
 
 /// Whose process ids are recorded.

@@ -20,6 +20,6 @@ pub(crate) use map::{FIRST_SEEN, Maps, PROCESSES_LOST, Pids, Recording, Scope, c
 pub(crate) use names::{canonical, is_per_thread};
 pub use plan::Recognised;
 pub(crate) use plan::{Coverage, Functions, Plan};
-pub(crate) use programs::{Place, Probe, Programs};
+pub(crate) use programs::{Place, Probe, Programs, end_if_of_another};
 pub(crate) use queries::is_observed;
 pub(crate) use role::Role;

@@ -1,10 +1,11 @@
 use gpubench_observe::testing::Script;
 use gpubench_observe::{
     CopyDirection, EventKind, Execution, FunctionHandle, LaunchKind, Origin, ProcessId, ProcessStart, StreamHandle,
-    SystemCall, Timestamp,
+    Timestamp, observed_calls,
 };
 
 use super::*;
+use gpubench_contract::ObservedSystemCall;
 
 const MIB: u64 = 1 << 20;
 
@@ -28,10 +29,11 @@ fn spans(begin_ms: &[u64]) -> Vec<WindowSpan> {
     begin_ms.iter().map(span).collect()
 }
 
-fn seen(scripts: impl IntoIterator<Item = Script>) -> SeenEvents {
-    SeenEvents {
-        events: scripts.into_iter().flat_map(|script| script.events).collect(),
-        ..SeenEvents::default()
+fn seen(scripts: impl IntoIterator<Item = Script>) -> SeenCalls {
+    let events: Vec<_> = scripts.into_iter().flat_map(|script| script.events).collect();
+    SeenCalls {
+        calls: observed_calls(&events),
+        ..SeenCalls::default()
     }
 }
 
@@ -80,7 +82,7 @@ fn submissions_that_no_call_of_the_driver_explains_are_found() {
     // The tool records an event in every window.
     let empty = script.after_ms(10).push(EventKind::RecordEvent { stream }).launch(2);
     let mut seen = seen([empty]);
-    let of = |seen: &SeenEvents, submissions: f64| {
+    let of = |seen: &SeenCalls, submissions: f64| {
         let mut calls = AuditedCalls::of(seen, &spans(&[10])).unwrap();
         calls.add_submissions(submissions, AuditedCalls::of(seen, &spans(&[30])).as_ref());
         (calls.audit().submissions, calls.findings())
@@ -174,7 +176,7 @@ fn memory_of_the_set_up_that_a_call_frees_is_less_than_before() {
 #[test]
 fn failed_calls_and_lost_events_are_told() {
     let script = worker().after_ms(10).launch(1).fail("cuMemAlloc", 2);
-    let lossy = SeenEvents {
+    let lossy = SeenCalls {
         lost: 3,
         ..seen([script])
     };
@@ -264,11 +266,11 @@ fn a_launch_has_the_name_that_its_handle_had_then() {
 
 #[test]
 fn system_calls_count_while_host_code_is_timed() {
-    let (once, often) = (1, 2);
-    let call = |at_us: u64, process, number| SystemCall {
-        at: Timestamp(at_us * 1000),
+    let (once, often) = ("write", "open");
+    let call = |at_us: u64, process, name: &str| ObservedSystemCall {
+        at_ns: at_us * 1000,
         process,
-        number,
+        name: name.to_owned(),
     };
     let system_calls = vec![
         call(9_900, 7, once),
@@ -279,7 +281,7 @@ fn system_calls_count_while_host_code_is_timed() {
         call(10_500, 7, once),
         call(20_200, 7, often),
     ];
-    let seen = SeenEvents {
+    let seen = SeenCalls {
         system_calls,
         ..seen([worker().after_ms(10).launch(1)])
     };
@@ -291,8 +293,7 @@ fn system_calls_count_while_host_code_is_timed() {
         let call = |call: AuditedSystemCall| (call.name, call.calls);
         Some(calls.into_iter().map(call).collect::<Vec<_>>())
     };
-    let name = |number| call(0, 7, number).name().into_owned();
-    let expected = [(name(often), 1.5), (name(once), 0.5)];
+    let expected = [(often.to_owned(), 1.5), (once.to_owned(), 0.5)];
     assert_eq!(named(&spans).as_deref(), Some(&expected[..]));
     // Without host code in its time, no call of the worker is one of the timed region.
     spans[2].timed_ns = None;

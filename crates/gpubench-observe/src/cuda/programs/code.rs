@@ -6,6 +6,7 @@ use gpubench_bpf::{Assembler, Condition, Helper, Label, Map, Operation, Register
 
 use super::kernel::Offsets;
 use super::loaded::{PROBE_SHIFT, Probe};
+use crate::Users;
 use crate::cuda::layout::{HEAD, Kind, field, program};
 use crate::cuda::map::{Maps, PROCESSES_LOST, Pids, Recording, Scope, call, counter, process};
 
@@ -98,6 +99,7 @@ impl<'a> Code<'a> {
     /// `R8` = the entry of the process. Ends if it is not observed.
     pub(super) fn observed_process(&mut self) {
         let known = self.asm.label();
+        end_if_of_another(&mut self.asm, self.recording.users, self.end);
         let maps = self.maps;
         self.look_up(&maps.processes, stack::PROCESS);
         self.asm.jump_if(R0, Condition::NotEqual, 0, known);
@@ -320,5 +322,18 @@ impl<'a> Code<'a> {
         self.asm.place(short);
         self.asm.address(R1, R9, program::ARGUMENTS).set(R3, R6);
         self.asm.call(Helper::ReadUser);
+    }
+}
+
+/// Jumps to `end` if the process is another user's than those whose calls are recorded. Uses `R0`
+/// and `R1`.
+pub(crate) fn end_if_of_another(asm: &mut Assembler, users: Users, end: Label) {
+    if let Users::One(user) = users {
+        asm.call(Helper::CurrentUidGid);
+        // The user is in the lower half.
+        asm.calculate(Operation::ShiftLeft, R0, 32)
+            .calculate(Operation::ShiftRight, R0, 32);
+        asm.set_wide(R1, u64::from(user));
+        asm.jump_if(R0, Condition::NotEqual, R1, end);
     }
 }

@@ -10,4 +10,5 @@ mod loaded;
 mod processes;
 
 pub(super) use calls::NAME_BYTES;
+pub(crate) use code::end_if_of_another;
 pub(crate) use loaded::{Place, Probe, Programs};

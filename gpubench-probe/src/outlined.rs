@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
-use super::clock::now as clock;
 use super::outline::nanoseconds;
 use gpubench_contract::OutlinedProcess;
 use gpubench_diagnostic::layout::in_one_line;
@@ -190,7 +189,7 @@ impl Process {
         self.driver = self.driver || look.has_driver(self.id.pid);
         if let Counting::NotYet = self.counting {
             self.counting = match look.doorbell(self.id.pid) {
-                Ok(doorbell) => Counting::Since(clock(), doorbell),
+                Ok(doorbell) => Counting::Since(Timestamp::now(), doorbell),
                 Err(DoorbellError::NoDoorbell(_)) => Counting::NotYet,
                 Err(_) => Counting::Never,
             };

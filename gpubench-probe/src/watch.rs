@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::attach::{Needs, attach};
-use super::clock::now;
 use super::command::{prepare, takes_standard_output};
 use super::display::Display;
 use super::ending::Ending;
 use super::observation::Observation;
 use super::outlets::Outlets;
+use super::reach::Reach;
 use super::screen::Stream;
 use super::signals::Signals;
 use super::subject::{Standing, Subject};
@@ -19,7 +19,7 @@ use super::{Liveliness, ObservedTarget, ProbeOptions};
 use gpubench_contract::{ProbeEnd, ProbeFinished, ProbeStarted, Record, SchemaVersion};
 use gpubench_diagnostic::layout::columns_of;
 use gpubench_diagnostic::{ExitCode, Failure, print_warning};
-use gpubench_observe::Target;
+use gpubench_observe::{Target, Timestamp};
 use gpubench_report::probe_summary;
 
 /// Time between two looks at the source while events come.
@@ -34,12 +34,12 @@ const LAST: Duration = Duration::from_millis(500);
 /// # Errors
 /// The machine does not let processes be observed, there is no such command or process, or a result
 /// cannot be written.
-pub fn probe(options: &ProbeOptions) -> Result<Ending, Failure> {
+pub(super) fn probe(options: &ProbeOptions, reach: Reach) -> Result<Ending, Failure> {
     let outlets = Outlets::open(options)?;
     let signals = Signals::catch()?;
     let subject = Subject::of(&options.target)?;
     let mut terminal = None;
-    let mut observation = attach(needs(options), || match &options.target {
+    let mut observation = attach(needs(options), reach, || match &options.target {
         ObservedTarget::Command(words) => {
             let prepared = prepare(words, options);
             terminal = prepared.terminal;
@@ -176,7 +176,7 @@ impl Watch<'_> {
             self.wait(rest.min(self.interval.saturating_sub(last.elapsed())));
         };
         self.drain()?;
-        let mut finished = self.observation.finish(now(), end);
+        let mut finished = self.observation.finish(Timestamp::now(), end);
         tell_status(&mut finished, status);
         self.publish()?;
         self.record(&Record::ProbeFinished(Box::new(finished.clone())))?;
@@ -192,7 +192,7 @@ impl Watch<'_> {
     }
 
     fn sample(&mut self) -> Result<(), Failure> {
-        let sample = self.observation.sample(now());
+        let sample = self.observation.sample(Timestamp::now());
         self.publish()?;
         self.display.show(&self.started, &sample);
         self.record(&Record::ProbeSample(Box::new(sample)))
@@ -204,7 +204,7 @@ impl Watch<'_> {
     }
 
     fn publish(&mut self) -> Result<(), Failure> {
-        let published = self.outlets.publish(|| self.observation.metrics(now()));
+        let published = self.outlets.publish(|| self.observation.metrics(Timestamp::now()));
         self.go_on_despite(published)
     }
 

@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::process::{Command, Stdio};
 
+use super::MessageFormat;
 use super::pseudo_terminal::PseudoTerminal;
 use super::screen::Stream;
 use super::{Liveliness, ProbeOptions};
-use crate::broker::options::MessageFormat;
 use gpubench_report::OutputTarget;
 
 /// A command that has not started yet.

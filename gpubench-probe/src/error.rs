@@ -23,6 +23,23 @@ pub(super) enum ProbeError {
         /// The reason.
         source: io::Error,
     },
+    /// Two options that write to standard output.
+    #[error("`{one}` and `{other}` both write to standard output")]
+    StandardOutputTaken {
+        /// The first option.
+        one: &'static str,
+        /// The second option.
+        other: &'static str,
+    },
+    /// All processes are wanted, with rights of the executable.
+    #[error("the capabilities of this executable do not cover the processes of other users")]
+    OtherUsers,
+    /// A process is another user's.
+    #[error("process `{pid}` is of another user, whom the capabilities of this executable do not cover")]
+    OfAnotherUser {
+        /// The process.
+        pid: u32,
+    },
     /// Metrics are wanted where calls cannot be observed.
     #[error("there are no metrics without the calls that processes make")]
     Metrics {
@@ -46,8 +63,12 @@ impl ProbeError {
 impl Expected for ProbeError {
     fn exit_code(&self) -> ExitCode {
         match self {
-            ProbeError::NoProcess { .. } | ProbeError::NoProgram { .. } => ExitCode::Usage,
-            ProbeError::Metrics { .. } => ExitCode::SetupMissing,
+            ProbeError::NoProcess { .. } | ProbeError::NoProgram { .. } | ProbeError::StandardOutputTaken { .. } => {
+                ExitCode::Usage
+            }
+            ProbeError::OtherUsers | ProbeError::OfAnotherUser { .. } | ProbeError::Metrics { .. } => {
+                ExitCode::SetupMissing
+            }
         }
     }
 
@@ -57,6 +78,8 @@ impl Expected for ProbeError {
                 Some("`nvidia-smi` lists the processes that use a GPU; `--system` observes all".to_owned())
             }
             ProbeError::NoProgram { program, source } => hint_for(program, source),
+            ProbeError::StandardOutputTaken { .. } => Some("name a file instead of `-` for one of them".to_owned()),
+            ProbeError::OtherUsers | ProbeError::OfAnotherUser { .. } => Some("run it as root".to_owned()),
             ProbeError::Metrics { source } => source.hint(),
         }
     }

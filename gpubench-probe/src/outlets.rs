@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
+use super::MessageFormat;
 use super::ProbeOptions;
-use crate::broker::options::MessageFormat;
 use gpubench_contract::{ProbeFinished, ProbeStarted, Record};
 use gpubench_diagnostic::{Failure, print_to_stderr, print_warning};
 use gpubench_observe::metrics::{Page, Server, Textfile};

@@ -5,8 +5,8 @@ use std::process::{Child, Command, ExitStatus};
 use std::rc::Rc;
 use std::time::Duration;
 
+use super::MessageFormat;
 use super::calls::Calls;
-use super::clock::now;
 use super::display::Display;
 use super::observation::{Observation, Started};
 use super::outlets::Outlets;
@@ -17,7 +17,6 @@ use super::signals::Signals;
 use super::subject::{OtherProcess, Subject};
 use super::watch::Watch;
 use super::{Liveliness, ObservedTarget, ProbeOptions};
-use crate::broker::options::MessageFormat;
 use gpubench_contract::{ProbeEnd, ProbeFinished, ProbeStarted, ProbeTarget, Record, SchemaVersion};
 use gpubench_diagnostic::Failure;
 use gpubench_observe::testing::{Replay, Script};
@@ -81,7 +80,7 @@ impl Set {
     }
 
     fn watch(&self, played: Played, subject: Subject) -> (ProbeFinished, Option<ExitStatus>) {
-        self.observe(&mut Calls::of(played, Vec::new(), now()), subject)
+        self.observe(&mut Calls::of(played, Vec::new(), Timestamp::now()), subject)
     }
 
     fn observe(&self, observation: &mut dyn Observation, subject: Subject) -> (ProbeFinished, Option<ExitStatus>) {
@@ -116,7 +115,7 @@ impl Set {
 
     /// Checks that each record is as the schema says.
     fn check_schema(&self) {
-        let schema = include_str!("../../../crates/gpubench-contract/schema/gpubench-v2.schema.json");
+        let schema = include_str!("../../crates/gpubench-contract/schema/gpubench-v2.schema.json");
         let schema = serde_json::from_str(schema).expect("JSON");
         let validator = jsonschema::validator_for(&schema).expect("a schema");
         for line in self.read("observed.jsonl").lines() {
@@ -282,7 +281,7 @@ fn without_calls(events: Vec<Event>, at: Timestamp) -> Outline<Played> {
 fn records_without_calls_follow_the_schema_and_have_no_metrics() {
     let mut set = Set::up();
     set.options.duration = Some(Duration::from_millis(20));
-    let mut outline = without_calls(leaky().events, now());
+    let mut outline = without_calls(leaky().events, Timestamp::now());
     let (finished, _) = set.observe(&mut outline, Subject::System);
     set.check_schema();
     assert_eq!((finished.seen, finished.timeline.len()), (None, 0));

@@ -7,7 +7,7 @@ use gpubench_diagnostic::ExitCode;
 
 /// The exit code of an observation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub(super) enum Ending {
     /// The tool's own.
     Own(ExitCode),
     /// That of the observed command.

@@ -1,4 +1,4 @@
-//! The options of `cargo gpubench probe`.
+//! The options of an observation.
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -6,13 +6,12 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 
-use crate::broker::options::MessageFormat;
 use gpubench_contract::ProbeTarget;
 use gpubench_report::OutputTarget;
 
-/// The options of `cargo gpubench probe`.
+/// The options of an observation.
 #[derive(Clone, Debug)]
-pub struct ProbeOptions {
+pub(super) struct ProbeOptions {
     /// What is observed.
     pub target: ObservedTarget,
     /// Time between two samples.
@@ -33,9 +32,18 @@ pub struct ProbeOptions {
     pub liveliness: Liveliness,
 }
 
+/// The format of standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum MessageFormat {
+    /// Text for people
+    Human,
+    /// One JSON object a line
+    Json,
+}
+
 /// What is observed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ObservedTarget {
+pub(super) enum ObservedTarget {
     /// A program with its arguments, at least one word.
     Command(Vec<OsString>),
     /// The process with this pid.
@@ -57,7 +65,7 @@ impl ObservedTarget {
 
 /// What is shown while the observation lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Liveliness {
+pub(super) enum Liveliness {
     /// A screen on a terminal, else a line for each interval.
     Live,
     /// A line for each interval.

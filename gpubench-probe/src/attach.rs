@@ -1,14 +1,14 @@
 //! The best observation that the machine allows.
 
 use super::calls::Calls;
-use super::clock::now;
 use super::error::ProbeError;
 use super::observation::Observation;
 use super::outline::Outline;
 use super::outlined::Here;
+use super::reach::Reach;
 use gpubench_bpf::Abilities;
 use gpubench_diagnostic::{Expected, Failure, chain};
-use gpubench_observe::{Lifecycles, ObserveError, Observer, Target};
+use gpubench_observe::{Launches, Lifecycles, ObserveError, Observer, Target, Timestamp};
 
 /// Whether less than the calls of processes is enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,11 +24,15 @@ pub(super) enum Needs {
 ///
 /// # Errors
 /// The machine allows nothing, or not what is needed, or there is no such program or process.
-pub(super) fn attach(needs: Needs, mut target: impl FnMut() -> Target) -> Result<Box<dyn Observation>, Failure> {
-    let refused = match Observer::attach_counting(target()) {
+pub(super) fn attach(
+    needs: Needs,
+    reach: Reach,
+    mut target: impl FnMut() -> Target,
+) -> Result<Box<dyn Observation>, Failure> {
+    let refused = match Observer::attach_for(target(), Launches::Counted, reach.users()) {
         Ok(observer) => {
             let notices = notices_of(&observer);
-            return Ok(Box::new(Calls::of(observer, notices, now())));
+            return Ok(Box::new(Calls::of(observer, notices, Timestamp::now())));
         }
         Err(error) if !is_of_the_machine(&error) => return Err(ProbeError::of(error)),
         Err(error) => error,
@@ -39,7 +43,12 @@ pub(super) fn attach(needs: Needs, mut target: impl FnMut() -> Target) -> Result
     match Lifecycles::attach(target()) {
         Ok(lifecycles) => {
             let missing = missing_for_calls(&refused);
-            Ok(Box::new(Outline::of(lifecycles, Box::new(Here), missing, now())))
+            Ok(Box::new(Outline::of(
+                lifecycles,
+                Box::new(Here),
+                missing,
+                Timestamp::now(),
+            )))
         }
         // What would let calls be observed lets processes be observed, too.
         Err(error) if is_of_the_machine(&error) => Err(refused.into()),
