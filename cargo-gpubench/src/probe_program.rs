@@ -50,7 +50,7 @@ impl Expected for ProbeProgramError {
         let version = env!("CARGO_PKG_VERSION");
         match self {
             Self::Missing => Some(format!(
-                "`cargo install --locked {NAME}` puts it beside `cargo-gpubench`; it is found there or in the `PATH`"
+                "`cargo install --locked {NAME}` puts it next to `cargo-gpubench`; it is found there or in the `PATH`"
             )),
             Self::OtherVersion { .. } => Some(format!(
                 "`cargo install --locked {NAME}@{version}` installs the one of this version"
@@ -61,16 +61,16 @@ impl Expected for ProbeProgramError {
 }
 
 impl ProbeProgram {
-    /// Finds it beside the running program, or else in an absolute folder of `PATH`.
+    /// Finds it next to the running program, or else in an absolute folder of `PATH`.
     ///
     /// # Errors
     /// It is nowhere.
     pub fn find() -> Result<ProbeProgram, ProbeProgramError> {
         let own = std::env::current_exe().ok();
-        let beside = own.as_deref().and_then(Path::parent).map(Path::to_owned);
+        let own_folder = own.as_deref().and_then(Path::parent).map(Path::to_owned);
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
-        let files = beside.into_iter().chain(folders).map(|folder| folder.join(NAME));
+        let files = own_folder.into_iter().chain(folders).map(|folder| folder.join(NAME));
         let mut found = files.filter(|file| is_executable(file));
         found.next().map(ProbeProgram).ok_or(ProbeProgramError::Missing)
     }

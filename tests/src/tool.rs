@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::fixture::repository;
 
 /// Returns the path of the tool, built with the profile of the running tests, with
-/// `gpubench-probe` beside it. The first call in a process builds both.
+/// `gpubench-probe` next to it. The first call in a process builds both.
 ///
 /// # Panics
 /// If it does not build.
@@ -32,7 +32,7 @@ pub fn tool() -> &'static Utf8Path {
     })
 }
 
-/// Returns the path of `gpubench-probe`, beside the tool.
+/// Returns the path of `gpubench-probe`, next to the tool.
 ///
 /// # Panics
 /// If it does not build.

@@ -250,8 +250,8 @@ settings! {
         /// Also show what a call asks of the CUDA driver: launches, copies, allocations, leaks
         ///
         /// Probes on the driver's functions see it from outside while the case runs once more, so
-        /// no timed call carries a probe. The record has the result in `audit`. Needs root, or the
-        /// capabilities that `cargo gpubench doctor` names.
+        /// no timed call carries a probe. The record has the result in `audit`. Needs the program
+        /// `gpubench-probe`, with root's rights or the capabilities that `doctor` names.
         #[arg(long)]
         audit: bool => Profile "--audit";
 

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use gpubench_observe::{EventKind, Observer, Source as _, Target};
+use gpubench_observe::{EventKind, Launches, Observer, Source as _, Target, Users};
 
 const CALLS: &str = "100000";
 const EVENTS: &str = "10000000";
@@ -70,7 +70,7 @@ fn compare(command: impl Fn() -> Command) -> Result<(), Box<dyn Error>> {
 
 fn observe(command: Command) -> Result<(), Box<dyn Error>> {
     let begin = Instant::now();
-    let mut observer = Observer::attach_counting(Target::Command(command))?;
+    let mut observer = Observer::attach_for(Target::Command(command), Launches::Counted, Users::All)?;
     let attached = begin.elapsed();
     let (mut events, mut launches, mut names, mut failures) = (0, 0, 0, 0);
     let mut count = |observer: &mut Observer| -> Result<(), Box<dyn Error>> {

@@ -76,8 +76,8 @@ pub(crate) fn with_driver(command: &mut Command) -> Command {
     std::mem::replace(command, Command::new("true"))
 }
 
-/// Runs the tool, which prints records at intervals, until one shows `program` with the driver. Then
-/// closes the standard input, which `program wait` reads, and returns the whole output.
+/// Runs the tool, which prints records at intervals, until one shows `program` with the driver.
+/// Then closes the standard input, which `program wait` reads, and returns the whole output.
 pub(crate) fn seen_with_driver(command: &mut Command) -> Output {
     let mut child = command.stdin(Stdio::piped()).spawn().expect("it starts");
     let input = child.stdin.take().expect("a pipe");

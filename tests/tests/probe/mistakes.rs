@@ -1,5 +1,9 @@
 //! What a user can do wrong.
 
+use std::process::Command;
+
+use gpubench_tests::tool;
+
 use crate::double::{can_begin, can_observe, probe, stderr};
 
 #[test]
@@ -18,6 +22,39 @@ fn what_cannot_be_observed_has_a_hint() {
         text.contains("probe [OPTIONS] -- <COMMAND>...") && text.contains("--system"),
         "{text}"
     );
+}
+
+#[test]
+fn where_the_observing_program_is_not_installed_its_name_and_how_to_install_it_are_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let alone = folder.path().join("cargo-gpubench");
+    std::fs::copy(tool(), &alone).expect("a copy");
+    let run = |words: &[&str]| {
+        let mut command = Command::new(&alone);
+        // A relative folder of `PATH` may be anybody's.
+        let of_tool = tool().parent().expect("a folder");
+        command
+            .current_dir(of_tool)
+            .env("PATH", ".:/bin:/usr/bin")
+            .arg("gpubench");
+        command.args(words).output().expect("it runs")
+    };
+    for words in [
+        &["probe", "--", "true"][..],
+        &["probe", "--help"],
+        &["--color", "never", "probe", "true"],
+    ] {
+        let output = run(words);
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(96), "{text}");
+        assert!(
+            text.contains("`gpubench-probe`") && text.contains("cargo install --locked gpubench-probe"),
+            "{text}"
+        );
+    }
+    let doctor = run(&["doctor"]);
+    let text = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    assert!(text.contains("cargo install --locked gpubench-probe"), "{text}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A program that runs beside the roles.
+//! A program that runs in addition to the roles.
 
 use std::io;
 use std::process::{Child, Command};
@@ -6,7 +6,7 @@ use std::process::{Child, Command};
 use super::strays::Registered;
 use gpubench_sandbox::{Rights, spawn_with_rights};
 
-/// A program that runs beside the roles. It is killed when this is dropped.
+/// A program that runs in addition to the roles. It is killed when this is dropped.
 #[derive(Debug)]
 pub struct Companion {
     process: Child,

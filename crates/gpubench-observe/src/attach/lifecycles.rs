@@ -144,8 +144,8 @@ fn describe_as(pid: u32, command: &str, origin: Origin) -> ProcessStart {
 /// Puts the records of several processors in the order of time.
 ///
 /// The rings are read one after the other. A fork on one processor can be recorded after its ring
-/// was read, and the exec of the child on another before that ring is read. A record therefore waits
-/// until all rings were read once more.
+/// was read, and the exec of the child on another before that ring is read. A record therefore
+/// waits until all rings were read once more.
 #[derive(Debug, Default)]
 struct Order {
     waiting: Vec<Record>,

@@ -3,7 +3,9 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
 
-use gpubench_observe::{Event, EventKind, Lifecycles, ObserveError, Observer, Origin, ProcessId, ProcessStart, Target};
+use gpubench_observe::{
+    Event, EventKind, Launches, Lifecycles, ObserveError, Observer, Origin, ProcessId, ProcessStart, Target, Users,
+};
 
 use crate::double::{Seen, Stubs, driver_folder, may_observe, program};
 
@@ -408,4 +410,35 @@ fn a_programs_output_is_the_same_under_observation() {
     let lines: Vec<String> = lines.map(|line| line.expect("text")).collect();
     assert_eq!(lines, ["a", "b", "c"]);
     assert_eq!(child.wait().expect("it ends").code(), Some(7));
+}
+
+#[test]
+fn calls_of_other_users_are_not_recorded() {
+    if !may_observe("calls_of_other_users_are_not_recorded") {
+        return;
+    }
+    let own = rustix::process::getuid().as_raw();
+    let launches_of = |launches, user| {
+        let target = Target::Command(program("dynamic", Stubs::Call, &["launch", "1000"]));
+        let observer = Observer::attach_for(target, launches, Users::One(user));
+        let mut observer = observer.unwrap_or_else(|error| panic!("{error:?}"));
+        observer.child().expect("a child").wait().expect("it ends");
+        let seen = Seen::rest(&mut observer);
+        let each = seen.kinds().map(|kind| match kind {
+            EventKind::Launch(_) => 1,
+            EventKind::Launches { count, .. } => *count,
+            _ => 0,
+        });
+        let names = seen
+            .kinds()
+            .filter(|kind| matches!(kind, EventKind::Name { .. }))
+            .count();
+        (each.sum::<u64>(), names)
+    };
+    for launches in [Launches::Each, Launches::Counted] {
+        assert_eq!(launches_of(launches, own), (1000, 1), "{launches:?}");
+        for other in [own + 1, u32::MAX] {
+            assert_eq!(launches_of(launches, other), (0, 0), "{launches:?}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use gpubench_observe::{Observer, SystemCalls, Target};
+use gpubench_observe::{Observer, SystemCalls, Target, Users};
 
 use crate::double::{Stubs, may_observe, program};
 
