@@ -15,7 +15,7 @@ use super::places::{NOBODY, Places, Room};
 use super::prober::{Attached, Looked, Probed, Prober};
 use super::scouts::{Accepted, Limits, News, Scouts};
 use super::unobserved::Unobserved;
-use crate::cuda::Functions;
+use crate::cuda::{Functions, Scope};
 use crate::system;
 
 /// The files of the driver.
@@ -24,6 +24,7 @@ use crate::system;
 /// threads, within limits for each account, and an account has no more places than others leave.
 #[derive(Debug)]
 pub(super) struct Drivers {
+    scope: Scope,
     prober: Arc<Prober>,
     places: Places<DriverFile>,
     /// The files as records of mappings name them.
@@ -60,8 +61,9 @@ const MOST_TRIES: u32 = 200;
 const MOST_MAPPINGS: usize = 1024;
 
 impl Drivers {
-    pub(super) fn new(prober: Prober) -> Drivers {
+    pub(super) fn new(prober: Prober, scope: Scope) -> Drivers {
         Drivers {
+            scope,
             prober: Arc::new(prober),
             places: Places::new(),
             mappings: HashMap::new(),
@@ -145,7 +147,7 @@ impl Drivers {
                         self.too_late.insert(pid);
                     }
                 }
-                Lifecycle::Lost { records } => self.lost(records),
+                Lifecycle::Lost { records } => self.lost(records, &concerns),
                 Lifecycle::Mapped {
                     address,
                     bytes,
@@ -173,14 +175,17 @@ impl Drivers {
         self.take_scanned();
     }
 
-    /// Looks at all processes again, since a driver may be among what was lost.
-    fn lost(&mut self, records: u64) {
+    /// Looks at all observed processes again, since a driver may be among what was lost.
+    fn lost(&mut self, records: u64, concerns: impl Fn(u32) -> bool) {
         self.unobserved.lost += records;
         self.places.release_gone(system::exists);
         self.awaiting.retain(|pid| system::exists(*pid));
         if Instant::now() >= self.next_survey {
             self.next_survey = Instant::now() + BETWEEN_SURVEYS;
-            self.add(Account::Own, Job::Survey);
+            match self.scope {
+                Scope::Everything => drop(self.add(Account::Own, Job::Survey)),
+                Scope::Listed => self.scan(by_account(system::all().into_iter().filter(|pid| concerns(*pid)))),
+            }
         }
     }
 

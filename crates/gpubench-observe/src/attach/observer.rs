@@ -137,7 +137,7 @@ impl Observer {
             links,
             scope: recording.scope,
             counts: Counts::of(recording.launches),
-            drivers: Drivers::new(Prober::new(programs, attachment)),
+            drivers: Drivers::new(Prober::new(programs, attachment), recording.scope),
             missed: 0,
             child: None,
             events: Vec::new(),
