@@ -7,7 +7,7 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Error, Ident, Index, Member, Meta, Path, Result, Token};
+use syn::{Data, DeriveInput, Error, Field, Ident, Index, Member, Meta, Path, Result, Token};
 
 /// Returns an implementation that writes every field at its offset, so that padding is zero.
 pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
@@ -36,35 +36,14 @@ pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
     }
     let (introduced, arguments, bounds) = generics.split_for_impl();
     let out = Ident::new("out", Span::mixed_site());
-    let fields = data.fields.iter().enumerate().map(|(position, field)| {
-        let member = match &field.ident {
-            Some(name) => Member::Named(name.clone()),
-            None => Member::Unnamed(Index::from(position)),
-        };
-        let ty = &field.ty;
-        let write = quote_spanned!(ty.span()=> <#ty as __gpubench::__private::KernelValue>::write);
-        quote! {
-            let start = ::core::mem::offset_of!(Self, #member);
-            #write(&self.#member, &mut #out[start..start + ::core::mem::size_of::<#ty>()]);
-        }
-    });
-    let described = data.fields.iter().enumerate().map(|(position, field)| {
-        let (member, shown) = match &field.ident {
-            Some(name) => (Member::Named(name.clone()), name.unraw().to_string()),
-            None => (Member::Unnamed(Index::from(position)), position.to_string()),
-        };
-        let ty = &field.ty;
-        quote! {
-            let inner = __gpubench::__private::field_name(name, #shown);
-            let start = offset + ::core::mem::offset_of!(Self, #member);
-            <#ty as __gpubench::__private::KernelValue>::fields(&inner, start, fields);
-        }
-    });
+    let fields = || data.fields.iter().enumerate();
+    let written = fields().map(|(position, field)| written(position, field, &out));
+    let described = fields().map(|(position, field)| described(position, field));
     let implementation = quote! {
         #[automatically_derived]
         impl #introduced __gpubench::__private::KernelValue for #name #arguments #bounds {
             fn write(&self, #out: &mut [u8]) {
-                #(#fields)*
+                #(#written)*
             }
 
             fn fields(
@@ -85,6 +64,39 @@ pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
     };
     let implementation = library::scope(renamed_library(&item)?.as_ref(), &implementation);
     Ok(quote!(#mistake #implementation))
+}
+
+/// Returns the statements that write a field to `out`.
+fn written(position: usize, field: &Field, out: &Ident) -> TokenStream {
+    let member = member(position, field);
+    let ty = &field.ty;
+    let write = quote_spanned!(ty.span()=> <#ty as __gpubench::__private::KernelValue>::write);
+    quote! {
+        let start = ::core::mem::offset_of!(Self, #member);
+        #write(&self.#member, &mut #out[start..start + ::core::mem::size_of::<#ty>()]);
+    }
+}
+
+/// Returns the statements that describe a field in `fields`.
+fn described(position: usize, field: &Field) -> TokenStream {
+    let member = member(position, field);
+    let shown = match &member {
+        Member::Named(name) => name.unraw().to_string(),
+        Member::Unnamed(index) => index.index.to_string(),
+    };
+    let ty = &field.ty;
+    quote! {
+        let inner = __gpubench::__private::field_name(name, #shown);
+        let start = offset + ::core::mem::offset_of!(Self, #member);
+        <#ty as __gpubench::__private::KernelValue>::fields(&inner, start, fields);
+    }
+}
+
+fn member(position: usize, field: &Field) -> Member {
+    match &field.ident {
+        Some(name) => Member::Named(name.clone()),
+        None => Member::Unnamed(Index::from(position)),
+    }
 }
 
 /// Returns the path in `#[kernel_arg(crate = gb)]`.

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, Command, FromArgMatches};
+use clap::{Arg, ArgMatches, Command, FromArgMatches};
 
 use super::app::{GPUBENCH, described};
 use super::environment::{Environment, variable_of};
@@ -73,8 +73,7 @@ pub fn resolve(
     let mut arguments = with_subcommand(arguments);
     let profiler_arguments = take_profiler_arguments(&mut arguments);
     let arguments = &arguments;
-    let given = app.try_get_matches_from_mut(arguments);
-    let given = match given {
+    let given = match app.try_get_matches_from_mut(arguments) {
         Err(error) if error.kind() == ErrorKind::DisplayHelp => {
             return Err(Unresolved::CommandLine(help::shown(app, arguments)));
         }
@@ -92,40 +91,14 @@ pub fn resolve(
         return Err(Unresolved::CommandLine(help::of_topic(app, asked.get_one("topic"))));
     }
     let gpubench = gpubench(&app);
-    let values = |command: &Command, line| -> Result<_, UsageError> {
-        let layered = of_environment(command, environment)?;
-        Ok(Values { line, layered })
-    };
-    let mut run = values(gpubench, line)?;
-    let mut below = match line.subcommand() {
-        Some((name, line)) => Some((name, values(subcommand(gpubench, name), line)?)),
-        None => None,
-    };
-    let mut options = gpubench.get_arguments().filter(|option| !option.is_global_set());
-    if let Some((name, _)) = below
-        && let Some(option) = options.find(|option| run.on_line(option.get_id().as_str()))
-    {
-        return Err(before_subcommand(subcommand(gpubench, name), option).into());
-    }
+    let mut given = Given::of(gpubench, line, environment)?;
+    given.refuse_options_before_subcommand(gpubench)?;
     if let Some(foreign) = foreign::bench_with_a_name(arguments) {
         return Err(foreign.into());
     }
     let rows = RunArguments::rows();
-    let text = |id| {
-        let of = |values: &Values<'_>| values.texts(id).into_iter().next();
-        below.as_ref().and_then(|(_, values)| of(values)).or_else(|| of(&run))
-    };
-    let profile_name = text("profile").unwrap_or(DEFAULT_PROFILE.to_owned());
-    let file = match text("config_file") {
-        Some(file) => Ok(Some(Utf8PathBuf::from(file))),
-        None => {
-            let manifest = text("manifest_path").map(Utf8PathBuf::from);
-            let file = find_workspace(manifest.as_deref()).map(|root| default_location(&root));
-            file.unwrap_or(Ok(None))
-                .map(|file| file.map(|file| seen_from_here(&file)))
-        }
-    };
-    let (file, foreign_file) = match file {
+    let profile_name = given.text("profile").unwrap_or(DEFAULT_PROFILE.to_owned());
+    let (file, foreign_file) = match given.configuration_file(find_workspace) {
         Ok(file) => (file, None),
         Err(foreign) => (None, Some(foreign)),
     };
@@ -134,33 +107,97 @@ pub fn resolve(
         None => ConfigFile::default(),
     };
     let profile = configuration.profile(&profile_name)?;
-    run.add_layer(of_profile(gpubench, &rows, &profile, &configuration.root)?);
-    if let Some((name, values)) = &mut below {
-        let command = subcommand(gpubench, name);
-        values.add_layer(of_profile(command, &rows_of(name), &profile, &configuration.root)?);
-    }
-    drop_contradicted(&mut run, gpubench);
-    let used = below.as_ref().map_or(&run, |(_, values)| values);
-    refuse_places_outside(used, &configuration.root)?;
+    given.add_profile(gpubench, &rows, &profile, &configuration.root)?;
+    let run = &given.run;
     let active_settings = ActiveSettings {
         profile: profile_name,
         file,
-        settings: active_settings(gpubench, &rows, &run),
-        cases: layered_cases(&run, profile)?,
+        settings: active_settings(gpubench, &rows, run),
+        cases: layered_cases(run, profile)?,
     };
-    let arguments = GpubenchArguments::of(
-        &run,
-        below.as_ref(),
-        profiler_arguments,
-        repeated(gpubench, &run),
-        active_settings,
-    );
+    let repeated = repeated(gpubench, run);
+    let below = given.below.as_ref();
+    let arguments = GpubenchArguments::of(run, below, profiler_arguments, repeated, active_settings);
     Ok(Resolved {
         verb: Verb::Gpubench(Box::new(arguments)),
         unknown_variables: environment.unknown(gpubench),
         warnings: configuration.warnings,
         foreign_file,
     })
+}
+
+/// The values of a command line, with those of the environment below them.
+struct Given<'l> {
+    /// Those of the run.
+    run: Values<'l>,
+    /// The subcommand and its values.
+    below: Option<(&'l str, Values<'l>)>,
+}
+
+impl<'l> Given<'l> {
+    fn of(gpubench: &Command, line: &'l ArgMatches, environment: &Environment) -> Result<Self, UsageError> {
+        let values = |command: &Command, line| -> Result<_, UsageError> {
+            let layered = of_environment(command, environment)?;
+            Ok(Values { line, layered })
+        };
+        let below = line.subcommand();
+        let below = below.map(|(name, line)| Ok::<_, UsageError>((name, values(subcommand(gpubench, name), line)?)));
+        Ok(Given {
+            run: values(gpubench, line)?,
+            below: below.transpose()?,
+        })
+    }
+
+    /// Refuses an option of a run before a subcommand.
+    fn refuse_options_before_subcommand(&self, gpubench: &Command) -> Result<(), UsageError> {
+        let mut options = gpubench.get_arguments().filter(|option| !option.is_global_set());
+        match &self.below {
+            Some((name, _)) => match options.find(|option| self.run.on_line(option.get_id().as_str())) {
+                Some(option) => Err(before_subcommand(subcommand(gpubench, name), option)),
+                None => Ok(()),
+            },
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the value of an option, which the subcommand may have, too.
+    fn text(&self, id: &str) -> Option<String> {
+        let of = |values: &Values<'_>| values.texts(id).into_iter().next();
+        self.below
+            .as_ref()
+            .and_then(|(_, values)| of(values))
+            .or_else(|| of(&self.run))
+    }
+
+    /// Returns the configuration file: the one that is named, or that of the workspace.
+    fn configuration_file(&self, find_workspace: FindWorkspace<'_>) -> Result<Option<Utf8PathBuf>, ForeignFile> {
+        if let Some(file) = self.text("config_file") {
+            return Ok(Some(file.into()));
+        }
+        let manifest = self.text("manifest_path").map(Utf8PathBuf::from);
+        let Some(root) = find_workspace(manifest.as_deref()) else {
+            return Ok(None);
+        };
+        Ok(default_location(&root)?.map(|file| seen_from_here(&file)))
+    }
+
+    /// Adds what a profile of the configuration in `root` has, below all else.
+    fn add_profile(
+        &mut self,
+        gpubench: &Command,
+        rows: &[Row],
+        profile: &Profile,
+        root: &Utf8Path,
+    ) -> Result<(), Unresolved> {
+        self.run.add_layer(of_profile(gpubench, rows, profile, root)?);
+        if let Some((name, values)) = &mut self.below {
+            let command = subcommand(gpubench, name);
+            values.add_layer(of_profile(command, &rows_of(name), profile, root)?);
+        }
+        drop_contradicted(&mut self.run, gpubench);
+        let used = self.below.as_ref().map_or(&self.run, |(_, values)| values);
+        Ok(refuse_places_outside(used, root)?)
+    }
 }
 
 /// Inserts `gpubench` if it is missing. Cargo passes it; people who start the executable directly

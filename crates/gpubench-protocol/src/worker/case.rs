@@ -17,8 +17,8 @@ use super::tracing::Tracing;
 use super::twin::{Twin, Warming};
 use crate::window::{Allocations, WindowContent, WindowKind};
 use crate::wire::{
-    BufferLayout, Channel, Frame, Measurand, Observer, PageAddresses, SandboxReport, SharedPage, WindowOrder,
-    from_worker, module_descriptors,
+    BufferLayout, Channel, Frame, Measurand, Observer, PageAddresses, SandboxReport, SharedPage, SourceModule,
+    WindowOrder, from_worker, module_descriptors,
 };
 use gpubench_device::harness::Harness;
 use gpubench_device::{
@@ -160,25 +160,22 @@ impl Assignment {
         let sides: Vec<Buffers> = sides.collect();
         let confinement = sandbox.map_or(Confinement::Closed, |sandbox| sandbox.close(guarded(setup.guarded)));
         channel.send_record(from_worker::SANDBOX, &SandboxReport::from(&confinement))?;
-        let modules = setup
-            .modules
-            .iter()
-            .map(|(source, file)| Ok((*source, driver.load(ModuleImage::File(file))?)))
-            .collect::<Result<Vec<(u32, Module)>, DeviceError>>()
-            .map_err(WorkerError::Plan)?;
-        let harness = &device.harness;
-        let mut touched = Vec::with_capacity(sides.len());
-        for buffers in &sides {
+        let modules = load(driver, &setup.modules).map_err(WorkerError::Plan)?;
+        let touched = sides.iter().map(|buffers| {
             let twin = match setup.hosted {
                 Some(_) => None,
-                None => Some(Twin::of(driver, harness, stream, buffers, setup.calls, setup.launches)?),
+                None => {
+                    let harness = &device.harness;
+                    Some(Twin::of(driver, harness, stream, buffers, setup.calls, setup.launches)?)
+                }
             };
-            touched.push(Side {
+            Ok(Side {
                 outputs: buffers.outputs(),
                 warming: Warming::of(setup.calls.method, buffers),
                 twin,
-            });
-        }
+            })
+        });
+        let touched = touched.collect::<Result<Vec<Side>, WorkerError>>()?;
         let buffers = sides.into_iter().next().ok_or(WorkerError::Order("it has no side"))?;
         let (copies, buffers) = match setup.observer {
             Observer::None | Observer::Profiler => (None, buffers),
@@ -189,15 +186,8 @@ impl Assignment {
         };
         let work = match setup.hosted {
             Some(order) => {
-                let tensors = setup.recording.tensors.len();
-                Work::Hosted(Hosted::open(
-                    driver,
-                    stream,
-                    order,
-                    setup.calls.count,
-                    &buffers,
-                    tensors,
-                )?)
+                let (calls, tensors) = (setup.calls.count, setup.recording.tensors.len());
+                Work::Hosted(Hosted::open(driver, stream, order, calls, &buffers, tensors)?)
             }
             None => Work::sealed(driver, &setup.recording, &buffers, &modules)?,
         };
@@ -386,6 +376,14 @@ fn map_buffers(
         });
     }
     Ok((Buffers(buffers), memories))
+}
+
+/// Loads the compiled sources of a plan.
+fn load(driver: &mut dyn Driver, modules: &[SourceModule]) -> Result<Vec<(u32, Module)>, DeviceError> {
+    let loaded = modules
+        .iter()
+        .map(|(source, file)| Ok((*source, driver.load(ModuleImage::File(file))?)));
+    loaded.collect()
 }
 
 /// Returns the processes whose memory host code must not reach: the broker and `others`.
