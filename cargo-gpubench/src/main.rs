@@ -63,7 +63,6 @@ fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, Failure> {
         Command::Run(options) => broker::run(&options)?,
         Command::Archive(options) => broker::archive(&options)?,
         Command::Compare(options) => broker::compare_runs(&options)?,
-        Command::Emit(options) => broker::emit(&options)?,
         Command::Calibrate(options) => calibrate::calibrate(&options)?,
         Command::Doctor(options) => doctor::examine(&options)?,
         Command::Print(text) => {

@@ -12,14 +12,6 @@ pub fn nvrtc() -> String {
     packages("12")
 }
 
-/// Returns the folder of a pinned `nvdisasm`.
-///
-/// # Panics
-/// If it cannot be installed.
-pub fn nvdisasm() -> String {
-    format!("{}/nvidia/cu13/bin", packages("sass"))
-}
-
 /// Installs Python packages and returns their folder.
 fn packages(name: &str) -> String {
     let script = repository().join(".ci/cuda-tools");

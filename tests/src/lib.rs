@@ -17,7 +17,7 @@ mod tool;
 pub use bare_machine::BareMachine;
 pub use baselines::{RunFolder, slowed, steadied};
 pub use browser::{Browser, Scheme, Screen};
-pub use compilers::{nvdisasm, nvrtc};
+pub use compilers::nvrtc;
 pub use fake_gpu::{FakeGpu, Ledger};
 pub use fixture::{Fixture, repository};
 pub use leftovers::{Process, Role, processes_of};

@@ -40,6 +40,21 @@ fn a_run_without_failures_has_exit_code_0() {
 }
 
 #[test]
+fn verbose_output_names_the_file_with_the_compiled_kernels_of_a_source() {
+    let case = "sums::one_block_a_row::rows=33,cols=100,threads=32";
+    let finished = tidy().args(["-v", "--exact", case]).finish().expect_code(0);
+    let lines = lines(&finished.stderr);
+    let line = lines
+        .iter()
+        .find_map(|line| line.strip_prefix("    Compiled sums.cu for "));
+    let (_, path) = line
+        .and_then(|line| line.split_once(" ("))
+        .unwrap_or_else(|| panic!("{lines:?}"));
+    let bytes = std::fs::read(path.trim_end_matches(')')).expect("the file is there");
+    assert!(bytes.starts_with(b"\x7fELF"), "{path}");
+}
+
+#[test]
 fn every_case_passes_or_has_a_reason_to_be_skipped() {
     for result in records().results() {
         let case = &result["case"];

@@ -100,7 +100,7 @@ pub(crate) fn compile_ahead(
 
 /// Warns of a failure. Prints compiler messages and missing device features in full, and only the
 /// first line of other messages: the run prints the rest.
-pub(super) fn warn(target: &str, case: Option<&str>, failure: &CaseFailure) {
+fn warn(target: &str, case: Option<&str>, failure: &CaseFailure) {
     let message = match failure.cause {
         Cause::CompileFailed | Cause::Unsupported => &*failure.message,
         _ => failure.message.lines().next().unwrap_or_default(),

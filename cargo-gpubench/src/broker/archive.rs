@@ -186,7 +186,7 @@ fn warn_of_lack(target: &str, reason: &str) {
 
 /// Returns the facts for recording. Benchmark functions see the target's device facts. The target's
 /// free memory is unknown.
-pub(super) fn facts_for_recording(device: DeviceFacts) -> Facts {
+fn facts_for_recording(device: DeviceFacts) -> Facts {
     Facts {
         device,
         free_memory: None,

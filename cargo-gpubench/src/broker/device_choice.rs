@@ -55,28 +55,6 @@ pub(super) fn choose_device(
     }
 }
 
-/// Returns the facts of the requested GPU of this machine, or of its first.
-///
-/// # Errors
-/// There is none, the options ask for the host, or the user interrupts.
-pub(super) fn gpu_at_hand(options: &DeviceOptions, interrupt: &Interrupt) -> Result<Facts, Failure> {
-    let wishes = DeviceRequest {
-        ordinal: options.ordinal,
-        ..DeviceRequest::default()
-    };
-    let mut backends = Backend::ALL.into_iter();
-    let backend = backends.find(|backend| options.choice.admits(backend.kind) && !backend.words().is_the_host);
-    let what = match backend {
-        None => "the CPU device has neither PTX nor SASS".to_owned(),
-        Some(backend) => match open(backend, (backend.order)(&wishes), interrupt)? {
-            Ok((chosen, _)) => return Ok(chosen.facts),
-            Err(absence) => format!("no GPU to compile for: {}", absence.reason),
-        },
-    };
-    let hint = "name an architecture with `--gpu-arch sm_90`, which needs no GPU".to_owned();
-    Err(SetupMissing { what, hint }.into())
-}
-
 fn open(backend: &Backend, order: DeviceOrder, interrupt: &Interrupt) -> Result<Opened, Failure> {
     match (backend.facts)(&order) {
         Ok(Some(facts)) => return Ok(Ok((ChosenDevice { order, facts }, None))),

@@ -7,6 +7,7 @@ use gpubench::catalog::{Benchmark, Catalog};
 
 use super::case_readings::settings_of;
 use super::cases::Case;
+use super::options::Verbosity;
 use super::recording::authors::Authors;
 use crate::build::BuiltLibrary;
 use crate::config::CaseSettings;
@@ -41,6 +42,8 @@ pub(super) struct Side<'a> {
     /// What reads the machine code of counted kernels. `None` if none is counted, or kernels of the
     /// device have no machine code.
     pub(super) disassembler: Option<Rc<Result<Disassembler, NoDisassembler>>>,
+    /// How much is shown.
+    pub(super) verbosity: Verbosity,
 }
 
 impl<'a> Selected<'a> {

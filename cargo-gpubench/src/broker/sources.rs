@@ -194,6 +194,7 @@ impl Sources {
             authors: authors.candidate,
             compiler: Rc::from(compiler),
             disassembler: disassembler.map(|find| Rc::new(find(&options.device.compilers))),
+            verbosity: options.output.verbosity,
         };
         let (Some(other), Some(catalogs), Some(cases), Some(authors)) =
             (&self.other, &chosen.catalogs.other, &chosen.theirs, authors.other)
@@ -212,6 +213,7 @@ impl Sources {
             authors,
             compiler,
             disassembler: candidate.disassembler.clone(),
+            verbosity: candidate.verbosity,
         };
         let baseline_run = BaselineRun::new(other, cases, side);
         Ok((candidate, Some(baseline_run)))

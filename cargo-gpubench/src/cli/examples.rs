@@ -9,7 +9,6 @@ use crate::config::Row;
 const PREFIXES: &[(&str, &str, &[&str])] = &[
     ("archive", "archive --archive-file kernels.tar.gz ", &["kernels.tar.gz"]),
     ("compare", "compare main pr ", &["main"]),
-    ("emit", "emit --ptx ", &["--ptx", "--sass"]),
     ("probe", "probe --system ", &["--", "--pid", "--system"]),
     ("report", "report results.jsonl ", &["results.jsonl"]),
 ];

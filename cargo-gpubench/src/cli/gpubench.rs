@@ -11,7 +11,6 @@ use super::calibrate::CalibrateArguments;
 use super::compare::CompareArguments;
 use super::completions::CompletionsArguments;
 use super::doctor::DoctorArguments;
-use super::emit::EmitArguments;
 use super::history::HistoryArguments;
 use super::man::{ManArguments, Manual};
 use super::observer::observer;
@@ -23,7 +22,7 @@ use super::show_config::{ActiveSettings, ShowConfigArguments};
 use super::standard_output::refuse_to_mix;
 use crate::archive::ExtractTo;
 use crate::broker::options::{Action, ArchiveOptions, CaseOrder, LibrarySource, RunOptions};
-use crate::broker::{CompareOptions, EmitOptions, ReportOptions};
+use crate::broker::{CompareOptions, ReportOptions};
 use crate::calibrate::CalibrateOptions;
 use crate::config::{Group, Read, Row, Values};
 use crate::doctor::DoctorOptions;
@@ -109,12 +108,6 @@ subcommands! {
     /// or network.
     "archive" => Archive(ArchiveArguments);
 
-    /// Print the kernels of cases as PTX or SASS
-    ///
-    /// Builds the crate, records the launch plans of the selected cases, and compiles their kernels
-    /// as a run would, for this machine's GPU or for `--gpu-arch`. Nothing is measured.
-    "emit" => Emit(EmitArguments);
-
     /// Show what this machine can measure, and what limits it
     ///
     /// Checks the compilers, the GPU's driver, its clocks and its other users, and the operating
@@ -162,8 +155,6 @@ pub enum Command {
     Archive(Box<ArchiveOptions>),
     /// A comparison of stored runs.
     Compare(Box<CompareOptions>),
-    /// Compiled kernels as text.
-    Emit(Box<EmitOptions>),
     /// A check of the machine.
     Doctor(DoctorOptions),
     /// A comparison of each method with kernels of known length.
@@ -183,10 +174,7 @@ pub enum Command {
 impl Command {
     /// Whether the command starts processes that run code of others, and ends what they leave.
     pub fn starts_roles(&self) -> bool {
-        matches!(
-            self,
-            Command::Run(_) | Command::Archive(_) | Command::Emit(_) | Command::Calibrate(_)
-        )
+        matches!(self, Command::Run(_) | Command::Archive(_) | Command::Calibrate(_))
     }
 
     /// Returns what the command needs capabilities for, if its caller has some.
@@ -197,7 +185,6 @@ impl Command {
             Command::Doctor(_) => Rights::Observe,
             Command::Archive(_)
             | Command::Compare(_)
-            | Command::Emit(_)
             | Command::Calibrate(_)
             | Command::Print(..)
             | Command::Manual(_)
@@ -252,7 +239,6 @@ impl GpubenchArguments {
         Ok(match subcommand {
             Below::Archive(arguments) => Command::Archive(Box::new(arguments.into_options(color))),
             Below::Compare(arguments) => Command::Compare(Box::new(arguments.into_options(color)?)),
-            Below::Emit(arguments) => Command::Emit(Box::new(arguments.into_options(color)?)),
             Below::Calibrate(arguments) => Command::Calibrate(Box::new(arguments.into_options(color)?)),
             Below::Doctor(arguments) => Command::Doctor(arguments.into_options()),
             Below::Probe(arguments) => Command::Probe(arguments.arguments),

@@ -13,7 +13,6 @@ mod cargo;
 mod compare;
 mod completions;
 mod doctor;
-mod emit;
 mod environment;
 mod error;
 mod examples;

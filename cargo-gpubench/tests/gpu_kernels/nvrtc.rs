@@ -1,11 +1,12 @@
 //! Sources that NVRTC compiles.
 
+use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 use gpubench::catalog::Source;
 use gpubench_device::compilers::{Compiler as _, GpuCompiler, GpuCompilers, Wanted};
 
-use super::tools::{CUDA_12, CUDA_13, compile, has_symbol, names, nvrtc_and_nvcc, nvrtc_in, sm, source};
+use super::tools::{CUDA_12, CUDA_13, compile, has_symbol, names, nvrtc_and_nvcc, nvrtc_in, sass_tools, sm, source};
 
 const SOURCE: &str = "#include \"shared/tile.cuh\"\n\
     namespace image { template <int N> __global__ void blur(float *x) { x[0] = N + tile(); } }\n\
@@ -191,8 +192,31 @@ fn an_image_is_cached_for_each_combination_of_its_inputs() {
     assert_ne!(made("sm_75", &twelve).0, first.0);
     assert_ne!(made("sm_90", &thirteen).0, first.0);
     // A damaged image is compiled again.
-    std::fs::write(&first.0, b"GBKIMG01").expect("it is there");
+    std::fs::write(&first.0, b"GBKIMG03").expect("it is there");
     assert_ne!(made("sm_90", &twelve).1, first.1);
+}
+
+#[test]
+fn programs_of_the_toolkit_print_the_code_in_a_compiled_file() {
+    let cache = tempfile::tempdir().expect("a directory");
+    let text = "template <int N> __global__ void k(float *x) { x[0] = N; }\n";
+    let compiler = GpuCompiler::new(sm("sm_90"), nvrtc_in(&CUDA_12));
+    let path = compiler.compile(Wanted {
+        source: &source(&[("k.cu", text)]),
+        names: &names(&["k<3>"]),
+        cache: cache.path(),
+        interrupt: &AtomicBool::new(false),
+    });
+    let path = path.expect("it compiles");
+    for (program, option) in [("cuobjdump", "-sass"), ("nvdisasm", "--print-line-info")] {
+        let output = Command::new(sass_tools().join(program)).arg(option).arg(&path).output();
+        let output = output.expect("the program starts");
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        for part in ["_Z1kILi3EEvPf", "STG.E", "EXIT"] {
+            assert!(printed.contains(part), "{program}: {printed}");
+        }
+    }
 }
 
 #[test]

@@ -14,6 +14,11 @@ use gpubench_device::cuda::{Architecture, KernelImage};
 pub(crate) static CUDA_12: LazyLock<PathBuf> = LazyLock::new(|| installed("12"));
 pub(crate) static CUDA_13: LazyLock<PathBuf> = LazyLock::new(|| installed("13"));
 
+/// Returns the folder of NVIDIA's programs that print SASS.
+pub(crate) fn sass_tools() -> PathBuf {
+    installed("sass").join("nvidia/cu13/bin")
+}
+
 fn installed(version: &str) -> PathBuf {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.ci/cuda-tools");
     let output = Command::new(script).arg(version).output().expect("a shell");

@@ -131,6 +131,14 @@ pub(crate) fn images<'a>(
     wanted_names(recordings).into_iter().filter_map(image).collect()
 }
 
+/// Returns the compiled files, each with the position of its source.
+pub(crate) fn files(modules: &Modules) -> impl Iterator<Item = (u32, &Path)> {
+    modules.iter().filter_map(|(source, module)| {
+        let library = module.as_ref().ok()?.library.as_ref()?;
+        Some((*source, &*library.path))
+    })
+}
+
 /// The compiler, the catalog and the cache for the kernels of one library.
 #[derive(Clone, Copy)]
 pub(crate) struct KernelBuild<'a> {

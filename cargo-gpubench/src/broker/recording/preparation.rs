@@ -16,7 +16,9 @@ use crate::broker::code::kernel_uses::image_of;
 use crate::broker::code::kernels::{self, KernelBuild, Modules};
 use crate::broker::code::machine_code::{CaseMachineCode, MachineCodes};
 use crate::broker::code::occupancy::{AskDevice, Occupancies};
+use crate::broker::options::Verbosity;
 use crate::broker::selected::Side;
+use crate::broker::status::status;
 use gpubench_contract::{Cause, Launching, Method};
 use gpubench_device::cuda::KernelImage;
 use gpubench_device::{Facts, FrozenFile};
@@ -167,6 +169,13 @@ impl Side<'_> {
             let recordings = recorded.iter().flatten().map(|recorded| &recorded.recording);
             let modules = build.compile(recordings);
             kernels::notices(&modules).for_each(|notice| print_warning(&notice));
+            if self.verbosity == Verbosity::Verbose {
+                for (source, path) in kernels::files(&modules) {
+                    let source = &catalog.sources[source as usize].name;
+                    let what = format_args!("{source} for {} ({})", compiler.target(), path.display());
+                    status(self.verbosity, "Compiled", what);
+                }
+            }
             if interrupt.is_set() {
                 return Err(Interrupted);
             }

@@ -37,8 +37,8 @@ mod unit;
 pub use compiler::{Compiled, Compiler, Wanted};
 pub use error::{CompilerMissing, KernelBuildError, NoHostCompiler};
 pub use gpu::{
-    Disassembler, GpuCompiler, GpuCompilers, Listing, NamedCompilers, NamedNotFound, NoDisassembler, NoListing,
-    NvccNotFound, NvrtcNotFound, ServeError, serve,
+    Disassembler, GpuCompiler, GpuCompilers, NamedCompilers, NamedNotFound, NoDisassembler, NvccNotFound,
+    NvrtcNotFound, ServeError, Unreadable, serve,
 };
 pub use host_compiler::HostCompiler;
 pub use parameters::{Field, Parameter, ParameterType, declared_parameters};

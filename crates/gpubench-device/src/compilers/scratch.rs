@@ -14,20 +14,6 @@ pub(super) const PREFIX: &str = ".kernel-";
 const ROOT: &str = "root";
 const UP: &str = "up";
 
-/// Returns a line with the paths of files that it quotes as the crate has them. Compilers store the
-/// paths of a directory that no longer exists.
-pub(super) fn with_paths_of_the_crate(line: &str) -> String {
-    let mut parts = line.split('"').map(|part| {
-        let Some((_, inside)) = part.split_once(PREFIX) else {
-            return part;
-        };
-        let path = inside.split_once(&format!("/{ROOT}/"));
-        path.map_or(part, |(_, path)| path.trim_start_matches(&format!("{UP}/")))
-    });
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |line, part| line + "\"" + part)
-}
-
 /// A directory with the source under its relative paths, a folder for added headers, and space for
 /// the output. Removed on drop.
 pub(super) struct Scratch {
@@ -123,26 +109,4 @@ pub(super) fn write(path: &Path, contents: &[u8]) -> Result<(), KernelBuildError
         fs_err::write(path, contents)
     };
     write().map_err(KernelBuildError::io("write", path))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quoted_paths_of_a_scratch_directory_become_those_of_the_crate() {
-        let line =
-            r#"// File "/cache/.kernel-x1/root/src/a.cu", line 8 inlined at "/cache/.kernel-x1/root/up/b.cu", line 9"#;
-        let expected = r#"// File "src/a.cu", line 8 inlined at "b.cu", line 9"#;
-        assert_eq!(with_paths_of_the_crate(line), expected);
-        for other in [
-            "",
-            "bra L",
-            r#".file 1 "/usr/include/a.h""#,
-            r#""unclosed"#,
-            r#".file 1 "/c/.kernel-x1/shim/b.h""#,
-        ] {
-            assert_eq!(with_paths_of_the_crate(other), other);
-        }
-    }
 }

@@ -1,11 +1,12 @@
 //! The file format of compiled sources: the image for the driver, and the symbols of its kernels.
+//! The image comes first, so that tools for such images can read the file.
 
 use serde::{Deserialize, Serialize};
 
 use super::ptxas::AssemblerReport;
 
-/// The first bytes of the file.
-const MAGIC: &[u8; 8] = b"GBKIMG02";
+/// The last bytes of the file.
+const MAGIC: &[u8; 8] = b"GBKIMG03";
 
 /// A compiled source.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,12 +36,12 @@ const FATBIN: &[u8] = b"\x50\xed\x55\xba";
 /// Why bytes are not a kernel image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DamagedImage {
-    /// The first bytes are wrong.
-    #[error("the file is not a compiled kernel of this version of the tool")]
+    /// The last bytes are wrong.
+    #[error("the file is truncated, or not a compiled kernel of this version of the tool")]
     Magic,
-    /// The bytes end early, or a length is wrong.
-    #[error("the file is damaged or truncated")]
-    Truncated,
+    /// A length is wrong.
+    #[error("the file is damaged")]
+    Length,
     /// A name is not UTF-8.
     #[error("a name in the file is not UTF-8")]
     Name,
@@ -68,9 +69,9 @@ impl KernelImage {
         }
     }
 
-    /// Returns the bytes of the file.
+    /// Returns the bytes of the file: the image, the names, the reports, the length of the image.
     pub fn encode(&self) -> Vec<u8> {
-        let mut bytes = MAGIC.to_vec();
+        let mut bytes = self.image.clone();
         bytes.extend_from_slice(&(self.names.len() as u32).to_le_bytes());
         for text in self.names.iter().flat_map(|(name, symbol)| [name, symbol]) {
             put_text(&mut bytes, text);
@@ -82,7 +83,8 @@ impl KernelImage {
                 bytes.extend_from_slice(&number.to_le_bytes());
             }
         }
-        bytes.extend_from_slice(&self.image);
+        bytes.extend_from_slice(&(self.image.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(MAGIC);
         bytes
     }
 
@@ -91,7 +93,10 @@ impl KernelImage {
     /// # Errors
     /// When the bytes are not such an output.
     pub fn decode(bytes: &[u8]) -> Result<KernelImage, DamagedImage> {
-        let mut rest = bytes.strip_prefix(MAGIC).ok_or(DamagedImage::Magic)?;
+        let bytes = bytes.strip_suffix(MAGIC).ok_or(DamagedImage::Magic)?;
+        let (bytes, length) = bytes.split_last_chunk().ok_or(DamagedImage::Length)?;
+        let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| DamagedImage::Length)?;
+        let (image, mut rest) = bytes.split_at_checked(length).ok_or(DamagedImage::Length)?;
         let count = take_number(&mut rest)?;
         let mut names = Vec::new();
         for _ in 0..count {
@@ -107,10 +112,13 @@ impl KernelImage {
             }
             reports.push(AssemblerReport::of_numbers(symbol, numbers));
         }
+        if !rest.is_empty() {
+            return Err(DamagedImage::Length);
+        }
         Ok(KernelImage {
             names,
             reports,
-            image: rest.to_vec(),
+            image: image.to_vec(),
         })
     }
 }
@@ -121,14 +129,14 @@ fn put_text(bytes: &mut Vec<u8>, text: &str) {
 }
 
 fn take_number(rest: &mut &[u8]) -> Result<u32, DamagedImage> {
-    let (number, after) = rest.split_first_chunk().ok_or(DamagedImage::Truncated)?;
+    let (number, after) = rest.split_first_chunk().ok_or(DamagedImage::Length)?;
     *rest = after;
     Ok(u32::from_le_bytes(*number))
 }
 
 fn take_text(rest: &mut &[u8]) -> Result<String, DamagedImage> {
     let length = take_number(rest)? as usize;
-    let (text, after) = rest.split_at_checked(length).ok_or(DamagedImage::Truncated)?;
+    let (text, after) = rest.split_at_checked(length).ok_or(DamagedImage::Length)?;
     *rest = after;
     String::from_utf8(text.to_vec()).map_err(|_| DamagedImage::Name)
 }
@@ -169,7 +177,10 @@ mod tests {
             image: vec![9],
             ..KernelImage::default()
         };
-        assert_eq!(small.encode(), b"GBKIMG02\x01\0\0\0\x01\0\0\0a\x02\0\0\0bc\0\0\0\0\x09");
+        assert_eq!(
+            small.encode(),
+            b"\x09\x01\0\0\0\x01\0\0\0a\x02\0\0\0bc\0\0\0\0\x01\0\0\0\0\0\0\0GBKIMG03"
+        );
     }
 
     #[test]
@@ -183,12 +194,14 @@ mod tests {
     #[test]
     fn damage_is_detected() {
         let bytes = image().encode();
-        assert_eq!(KernelImage::decode(b"GBKIMG01"), Err(DamagedImage::Magic));
-        for end in MAGIC.len()..bytes.len() - image().image.len() {
+        for end in 0..bytes.len() {
+            assert_eq!(KernelImage::decode(&bytes[..end]), Err(DamagedImage::Magic), "{end}");
+        }
+        for missing in 1..bytes.len() - MAGIC.len() {
             assert_eq!(
-                KernelImage::decode(&bytes[..end]),
-                Err(DamagedImage::Truncated),
-                "{end}"
+                KernelImage::decode(&bytes[missing..]),
+                Err(DamagedImage::Length),
+                "{missing}"
             );
         }
     }
@@ -196,8 +209,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn decoding_never_panics(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..200)) {
-            let mut file = MAGIC.to_vec();
-            file.extend_from_slice(&bytes);
+            let file = [&bytes[..], MAGIC].concat();
             if let Ok(image) = KernelImage::decode(&file) {
                 proptest::prop_assert_eq!(image.encode(), file);
             }

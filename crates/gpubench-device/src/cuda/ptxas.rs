@@ -50,17 +50,6 @@ impl AssemblerReport {
     }
 }
 
-impl std::fmt::Display for AssemblerReport {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let [registers, shared, stack, stores, loads] = self.numbers();
-        write!(
-            f,
-            "{registers} registers, {shared} bytes of shared memory, {stack} bytes of stack, {stores} bytes of spill stores, \
-             {loads} bytes of spill loads"
-        )
-    }
-}
-
 /// Returns the reports in a compiler's messages. Functions that kernels call have none.
 pub(crate) fn reports(messages: &str) -> Vec<AssemblerReport> {
     let mut reports: Vec<AssemblerReport> = Vec::new();

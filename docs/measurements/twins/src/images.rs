@@ -21,7 +21,9 @@ impl Image {
 
     /// The format of `KernelImage::encode` in gpubench-device.
     fn decode(file: &'static [u8]) -> Option<Image> {
-        let mut rest = file.strip_prefix(b"GBKIMG01")?;
+        let file = file.strip_suffix(b"GBKIMG03")?;
+        let (file, length) = file.split_last_chunk()?;
+        let (code, mut rest) = file.split_at_checked(u64::from_le_bytes(*length) as usize)?;
         let number = |rest: &mut &'static [u8]| {
             let (number, after) = rest.split_first_chunk()?;
             *rest = after;
@@ -37,7 +39,7 @@ impl Image {
             };
             names.push((text()?, text()?));
         }
-        Some(Image { names, code: rest })
+        Some(Image { names, code })
     }
 
     /// Returns the symbol of a kernel.

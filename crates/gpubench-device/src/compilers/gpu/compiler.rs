@@ -183,17 +183,7 @@ fn explicit(tool: &Path, path: &Path) -> Result<NvrtcCompiler, NvrtcNotFound> {
 pub struct GpuCompiler {
     architecture: Architecture,
     compilers: GpuCompilers,
-    product: Product,
     identity: String,
-}
-
-/// What sources are compiled to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Product {
-    /// Machine code where the compiler can make it, else PTX.
-    Code,
-    /// PTX, for people.
-    Ptx,
 }
 
 impl GpuCompiler {
@@ -207,17 +197,7 @@ impl GpuCompiler {
                 true => "none".to_owned(),
                 false => names.join(", "),
             },
-            product: Product::Code,
             compilers,
-        }
-    }
-
-    /// Returns the compiler that makes PTX, to be read.
-    #[must_use]
-    pub fn to_ptx(self) -> GpuCompiler {
-        GpuCompiler {
-            product: Product::Ptx,
-            ..self
         }
     }
 
@@ -345,11 +325,7 @@ impl Compiler for GpuCompiler {
 impl GpuCompiler {
     fn compile_with(&self, chosen: &dyn Tool, maker: Maker, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError> {
         let source = wanted.source;
-        let compiler = match self.product {
-            Product::Code => chosen.version(),
-            Product::Ptx => format!("{} to PTX", chosen.version()),
-        };
-        let path = store::cached(wanted, maker, &compiler, self.architecture);
+        let path = store::cached(wanted, maker, &chosen.version(), self.architecture);
         if store::is_image(&path) {
             return Ok(path);
         }
@@ -367,10 +343,7 @@ impl GpuCompiler {
         let image = chosen.compile(&Job {
             wanted,
             device: self.architecture,
-            code: match self.product {
-                Product::Code => code,
-                Product::Ptx => code.as_ptx(),
-            },
+            code,
             source_options: &options,
             scratch: &scratch,
         })?;

@@ -46,13 +46,6 @@ impl Code {
         }
     }
 
-    /// Returns the PTX from which this code is made.
-    pub(super) fn as_ptx(self) -> Code {
-        match self {
-            Code::Machine(architecture) | Code::Ptx(architecture) => Code::Ptx(architecture),
-        }
-    }
-
     /// Returns the architecture's name for the compiler.
     pub(super) fn architecture_name(self) -> String {
         match self {

@@ -1,7 +1,7 @@
-//! The machine code of kernels as text, by NVIDIA's `nvdisasm`.
+//! The machine code of kernels, read by NVIDIA's `nvdisasm`.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -9,12 +9,11 @@ use std::time::Duration;
 use super::super::process::{Patience, Unfinished, run};
 use super::super::readable::Readable;
 use super::compiler::NamedCompilers;
-use super::listing::{Kernels, NoListing};
 use super::opcodes::machine_code;
 use crate::cuda::{ImageForm, KernelImage};
 use crate::toolkits::{Surroundings, program_next_to};
 use gpubench_contract::MachineCode;
-use gpubench_diagnostic::{ExitCode, Expected, Purpose, TemporaryFolder};
+use gpubench_diagnostic::{Purpose, TemporaryFolder};
 
 /// The program.
 const PROGRAM: &str = "nvdisasm";
@@ -36,16 +35,26 @@ pub struct Disassembler {
 #[error("found no `{PROGRAM}`, which turns machine code into SASS")]
 pub struct NoDisassembler;
 
-impl Expected for NoDisassembler {
-    fn exit_code(&self) -> ExitCode {
-        ExitCode::SetupMissing
-    }
-
-    fn hint(&self) -> Option<String> {
-        let hint =
-            "it is part of the CUDA toolkit; `pip install nvidia-cuda-nvdisasm` installs it alone; `--ptx` needs none";
-        Some(hint.to_owned())
-    }
+/// Why the machine code of an image cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum Unreadable {
+    /// The image is PTX.
+    #[error("it is PTX, which the driver compiles where it runs")]
+    Ptx,
+    /// The image is a fatbin.
+    #[error("it is a fatbin, which only NVIDIA's `cuobjdump` can unpack")]
+    Fatbin,
+    /// The disassembler failed.
+    #[error("`{}` could not read the machine code: {reason}", .program.display())]
+    Disassembler {
+        /// The program.
+        program: PathBuf,
+        /// What it said.
+        reason: String,
+    },
+    /// The user interrupted.
+    #[error("interrupted")]
+    Interrupted,
 }
 
 impl Disassembler {
@@ -64,17 +73,6 @@ impl Disassembler {
         Ok(Disassembler { program })
     }
 
-    /// Returns the code of the wanted kernels in a cubin, each below a comment with its name, with
-    /// the source lines if the cubin has them.
-    pub(super) fn print(
-        &self,
-        kernels: &Kernels<'_>,
-        cubin: &[u8],
-        interrupt: &AtomicBool,
-    ) -> Result<String, NoListing> {
-        Ok(only(kernels, &self.disassemble(cubin, interrupt)?))
-    }
-
     /// Returns the machine code of kernels, in short. Kernels that the image does not have are left
     /// out.
     ///
@@ -85,11 +83,11 @@ impl Disassembler {
         image: &KernelImage,
         kernels: &[String],
         interrupt: &AtomicBool,
-    ) -> Result<Vec<MachineCode>, NoListing> {
+    ) -> Result<Vec<MachineCode>, Unreadable> {
         match image.form() {
             ImageForm::Cubin => {}
-            ImageForm::Ptx => return Err(NoListing::Ptx),
-            ImageForm::Fatbin => return Err(NoListing::Fatbin),
+            ImageForm::Ptx => return Err(Unreadable::Ptx),
+            ImageForm::Fatbin => return Err(Unreadable::Fatbin),
         }
         let text = self.disassemble(&image.image, interrupt)?;
         let sections: BTreeMap<&str, &str> = sections(&text).collect();
@@ -98,8 +96,8 @@ impl Disassembler {
     }
 
     /// Returns the program's output for a cubin.
-    fn disassemble(&self, cubin: &[u8], interrupt: &AtomicBool) -> Result<String, NoListing> {
-        let failed = |reason: String| NoListing::Disassembler {
+    fn disassemble(&self, cubin: &[u8], interrupt: &AtomicBool) -> Result<String, Unreadable> {
+        let failed = |reason: String| Unreadable::Disassembler {
             program: self.program.clone(),
             reason,
         };
@@ -121,18 +119,13 @@ impl Disassembler {
             patience,
         )
         .map_err(|unfinished| match unfinished {
-            Unfinished::Interrupted => NoListing::Interrupted,
+            Unfinished::Interrupted => Unreadable::Interrupted,
             unfinished => failed(unfinished.to_string()),
         })?;
         if !finished.status.success() {
             return Err(failed(format!("{}: {}", finished.status, finished.stderr.trim())));
         }
         Ok(String::from_utf8_lossy(&finished.stdout).into_owned())
-    }
-
-    /// Returns the path of the program.
-    pub fn program(&self) -> &Path {
-        &self.program
     }
 }
 
@@ -142,22 +135,6 @@ fn sections(text: &str) -> impl Iterator<Item = (&str, &str)> {
         let (head, code) = section.split_once('\n').unwrap_or((section, ""));
         (head.split(',').next().unwrap_or(head), code)
     })
-}
-
-/// Returns the code of the wanted kernels.
-fn only(kernels: &Kernels<'_>, text: &str) -> String {
-    let mut kept = String::new();
-    for (symbol, code) in sections(text) {
-        if !kernels.wants(symbol) {
-            continue;
-        }
-        // A rule announces the next section.
-        let code: Vec<&str> = code.lines().filter(|line| !line.starts_with("//-----")).collect();
-        let code = code.join("\n");
-        let needs = kernels.needs_of(symbol).unwrap_or_default();
-        kept.extend(["// ", kernels.name_of(symbol), &needs, "\n", code.trim_end(), "\n\n"]);
-    }
-    kept
 }
 
 #[cfg(test)]
@@ -173,13 +150,16 @@ mod tests {
         plain:\n        /*0000*/  NOP ;\n";
 
     #[test]
-    fn only_the_wanted_kernels_are_printed_each_below_its_name() {
-        let names = [("reduce<64>".to_owned(), "_Z6reduceILi64EEvPf".to_owned())];
-        let wanted = ["reduce<64>".to_owned()];
-        let reduce = "// reduce<64>\n_Z6reduceILi64EEvPf:\n        /*0000*/  EXIT ;\n\n";
-        assert_eq!(only(&Kernels::of(&names, Some(&wanted)), PRINTED), reduce);
-        let plain = "// plain\nplain:\n        /*0000*/  NOP ;\n\n";
-        assert_eq!(only(&Kernels::of(&names, None), PRINTED), format!("{reduce}{plain}"));
+    fn each_function_has_its_code_under_its_symbol() {
+        let sections: Vec<(&str, &str)> = sections(PRINTED).collect();
+        let [(reduce, code), (plain, _)] = sections[..] else {
+            panic!("two functions: {sections:?}");
+        };
+        assert_eq!((reduce, plain), ("_Z6reduceILi64EEvPf", "plain"));
+        assert!(
+            code.starts_with("_Z6reduceILi64EEvPf:\n        /*0000*/  EXIT ;\n"),
+            "{code}"
+        );
     }
 
     #[test]
@@ -187,11 +167,30 @@ mod tests {
         let disassembler = Disassembler {
             program: "/bin/false".into(),
         };
-        let error = disassembler.print(&Kernels::of(&[], None), b"", &AtomicBool::new(false));
+        let error = disassembler.disassemble(b"", &AtomicBool::new(false));
         let text = error.expect_err("it fails").to_string();
         assert!(
             text.starts_with("`/bin/false` could not read the machine code: exit status: 1"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn ptx_and_fatbins_have_no_machine_code_to_read() {
+        let disassembler = Disassembler {
+            program: "/bin/false".into(),
+        };
+        let refused = |image: &[u8]| {
+            let image = KernelImage {
+                image: image.to_vec(),
+                ..KernelImage::default()
+            };
+            let read = disassembler.machine_code(&image, &[], &AtomicBool::new(false));
+            read.expect_err("it is refused").to_string()
+        };
+        let ptx = "it is PTX, which the driver compiles where it runs";
+        assert_eq!(refused(b".version 8.8\n\0"), ptx);
+        let fatbin = "it is a fatbin, which only NVIDIA's `cuobjdump` can unpack";
+        assert_eq!(refused(b"\x50\xed\x55\xba"), fatbin);
     }
 }

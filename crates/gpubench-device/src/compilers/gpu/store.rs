@@ -134,7 +134,7 @@ mod tests {
         assert!(!is_image(&path));
         write(&path, &KernelImage::default()).expect("it is written");
         assert!(is_image(&path));
-        keep(&path, b"GBKIMG01\x09").expect("it is there");
+        keep(&path, b"\x09GBKIMG01").expect("it is there");
         assert!(!is_image(&path), "it was written so, and is none");
     }
 }
