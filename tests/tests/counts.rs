@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use gpubench_tests::{BareMachine, FakeGpu, Finished, Fixture, Records, Run, RunFolder, repository};
+use gpubench_tests::{BareMachine, FakeGpu, Fixture, Records, Run, RunFolder, repository};
 use serde_json::Value;
 
 const LIBRARY: &str = r#"
@@ -531,24 +531,13 @@ fn both_sides_of_a_comparison_take_turns_with_the_counters_of_a_gpu() {
         "--against-archive",
         archive.as_str(),
     ];
-    let counted = |gpu: &FakeGpu, path: &str| {
-        let run = gpu.run(&Fixture::made_in(crate_folder())).env("PATH", path);
-        run.args(against).json().finish()
-    };
-    let path = std::env::var("PATH").unwrap_or_default();
-    let records = counted(&FakeGpu::with_cupti(), &path).expect_code(0).records();
+    let gpu = FakeGpu::with_cupti();
+    let run = gpu.run(&Fixture::made_in(crate_folder())).args(against);
+    let records = run.json().finish().expect_code(0).records();
     let row = &records.the("comparison-complete")["rows"][0];
     assert_eq!(
         (&row["verdict"], &row["baseline"]["value"]),
         (&"no-change".into(), &92.0.into())
-    );
-    let programs = tempfile::tempdir().expect("a folder");
-    program_in(programs.path(), "ncu", NCU);
-    let with_ncu = format!("{}:{path}", text(programs.path()));
-    let refused = counted(&FakeGpu::new(), &with_ncu).expect_code(96).stderr;
-    assert!(
-        refused.contains("ncu cannot count in alternating workers of two revisions"),
-        "{refused}"
     );
 }
 
@@ -565,30 +554,6 @@ fn hardware_metrics_take_several_passes_and_stand_in_the_record_of_the_time() {
     assert_eq!(result["counts"]["hardware"], hardware);
 }
 
-/// Starts the worker as a child, like ncu. Then writes a line for each launch that it saw, or
-/// `$SAYS`.
-const NCU: &str = r#"#!/bin/sh
-log=
-echo "$@" >"$0.arguments"
-while :; do
-    case $1 in
-    --log-file) log=$2; shift 2 ;;
-    --csv) shift ;;
-    --*) shift 2 ;;
-    *) break ;;
-    esac
-done
-"$@"
-ended=$?
-echo "==PROF== Disconnected from process $$" >"$log"
-[ -n "$SAYS" ] && echo "$SAYS" >>"$log" && exit $ended
-echo '"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"' >>"$log"
-awk '/^begin$/ { seen = 1; next } /^end$/ { seen = 0; next }
-     seen { printf "\"%d\",\"%s(int, int)\",\"m\",\"inst\",\"%s\"\n", n++, $0, $0 == "spin" ? "1,544" : "46" }' \
-    "$FAKE_CUDA_LAUNCHES" >>"$log"
-exit $ended
-"#;
-
 fn program_in(folder: &Path, name: &str, script: &str) {
     let program = folder.join(name);
     std::fs::write(&program, script).expect("it is written");
@@ -597,67 +562,6 @@ fn program_in(folder: &Path, name: &str, script: &str) {
 
 fn text(path: &Path) -> String {
     path.to_str().expect("UTF-8").to_owned()
-}
-
-/// Counts with a program in place of ncu, on a GPU without CUPTI. Returns its arguments, too.
-fn counted_by_ncu(says: &str, code: i32) -> (Finished, String) {
-    let folder = tempfile::tempdir().expect("a folder");
-    program_in(folder.path(), "ncu", NCU);
-    let path = std::env::var("PATH").unwrap_or_default();
-    let gpu = FakeGpu::new();
-    let run = gpu
-        .run(&Fixture::made_in(crate_folder()))
-        .env("PATH", &format!("{}:{path}", text(folder.path())))
-        .env("FAKE_CUDA_LAUNCHES", &text(&folder.path().join("launches")))
-        .env("SAYS", says);
-    let finished = run
-        .args(["twice", "--metric", "instructions"])
-        .json()
-        .finish()
-        .expect_code(code);
-    let arguments = std::fs::read_to_string(folder.path().join("ncu.arguments")).expect("ncu was started");
-    (finished, arguments)
-}
-
-#[test]
-fn without_cupti_ncu_starts_the_worker_and_counts() {
-    let (finished, arguments) = counted_by_ncu("", 0);
-    assert!(
-        finished.stderr.contains("`libcupti.so` was not found"),
-        "{}",
-        finished.stderr
-    );
-    for option in ["--metrics smsp__inst_executed.sum", "--clock-control none"] {
-        assert!(arguments.contains(option), "{arguments}");
-    }
-    let records = finished.records();
-    let result = records.result("twice::rounds=1");
-    assert_eq!(samples(&records, "twice::rounds=1"), [1590.0; 3]);
-    assert_eq!(result["grade"], "sealed");
-    let functions = serde_json::json!([
-        {"kernel": "spin", "function": null, "instructions": 1544.0},
-        {"kernel": "copy", "function": null, "instructions": 46.0},
-    ]);
-    assert_eq!(result["counts"]["functions"], functions);
-    let counted_by = result["counts"]["counted_by"].as_str().unwrap_or_default();
-    assert!(counted_by.starts_with("ncu, `/"), "{counted_by}");
-}
-
-#[test]
-fn an_error_of_ncu_leaves_no_counts() {
-    let (finished, _) = counted_by_ncu("==ERROR== ERR_NVGPUCTRPERM - no permission", 100);
-    let records = finished.records();
-    let result = records.result("twice::rounds=1");
-    assert_eq!(
-        (&result["verdict"], &result["cause"]),
-        (&"error".into(), &"observer-failed".into())
-    );
-    let message = result["message"].as_str().unwrap_or_default();
-    assert!(message.contains("ERR_NVGPUCTRPERM"), "{message}");
-    assert_eq!(
-        (&result["samples"], &result["counts"]),
-        (&serde_json::json!([]), &Value::Null)
-    );
 }
 
 #[test]

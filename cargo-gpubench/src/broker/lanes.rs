@@ -61,9 +61,7 @@ pub(super) fn in_order(
 /// many as fit into the memory of the device.
 pub(super) fn lanes_for(jobs: &[&Job<'_>], context: &LaneContext<'_>) -> NonZeroUsize {
     let selected = context.selected;
-    // Nobody keeps several programs from using the counters at the same time.
-    let is_counted_by_program = context.settings.counters.program.is_some();
-    if is_counted_by_program || !jobs.iter().all(|job| job.is_only_counted()) {
+    if !jobs.iter().all(|job| job.is_only_counted()) {
         return NonZeroUsize::MIN;
     }
     let needed = |job: &&Job<'_>| {

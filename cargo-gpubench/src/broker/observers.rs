@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::choice::ChosenCases;
 use super::options::{ObserverChoice, Profiler};
-use gpubench_device::{Backend, Facts, NvidiaTools};
+use gpubench_device::{Facts, NvidiaTools};
 use gpubench_diagnostic::{ExitCode, Expected};
 use gpubench_measure::clients::{ObserverProgram, ObserverTask};
 
@@ -93,17 +93,6 @@ pub(super) fn find_observer(
     Ok(ObserverProgram {
         path,
         task: task(choice),
-    })
-}
-
-/// Returns ncu as a counter of instructions. `None` if it is not installed, or cannot observe the
-/// device.
-pub(super) fn find_counting_ncu(backend: &Backend) -> Option<ObserverProgram> {
-    let can_observe = backend.nvidia_tools == NvidiaTools::Observe;
-    let path = candidates("ncu").filter(|_| can_observe).find(|path| path.is_file())?;
-    Some(ObserverProgram {
-        path,
-        task: ObserverTask::Count,
     })
 }
 

@@ -49,7 +49,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     let observer = observer
         .map(|choice| find_observer(choice, &device.facts, &chosen.ours))
         .transpose()?;
-    let counters = Counters::for_cases(&chosen.ours.cases, device.order, options)?;
+    let counters = Counters::for_cases(&chosen.ours.cases, device.order)?;
     let plan = sources.fit(options, targets, &chosen)?;
     let (candidate, baseline_run) = sources.sides(options, &device, &chosen, authors)?;
     // A waiting referee would occupy the device in the meantime.

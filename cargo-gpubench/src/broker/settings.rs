@@ -15,7 +15,7 @@ use gpubench_measure::clients::{Interrupt, ObserverProgram, Output, WorkerReadin
 use gpubench_measure::clock_lock::ClockLock;
 use gpubench_measure::measurement::{Energy, Expectations, Protocol, RunMode};
 use gpubench_protocol::window::Seeds;
-use gpubench_protocol::wire::{Begin, Measurand};
+use gpubench_protocol::wire::Begin;
 use gpubench_stats::{InterimAnalyses, StopRule, WarmUpRule, WorkerCountRule};
 use gpubench_store::compare::Threshold;
 
@@ -119,8 +119,6 @@ impl<'a> RunSettings<'a> {
 
     /// Returns the protocol of a case whose calls are counted instead of timed.
     pub(super) fn counting_protocol<'p>(&'p self, case: &CaseOptions, reading: WorkerReading<'p>) -> Protocol<'p> {
-        let program = self.counters.program.as_ref();
-        let program = program.filter(|_| reading.measurand == Measurand::Instructions);
         Protocol {
             reading,
             energy: Energy::Ignored,
@@ -130,11 +128,8 @@ impl<'a> RunSettings<'a> {
                 ..WarmUpRule::default()
             },
             worker_count: WorkerCountRule::exactly(case.workers),
-            within: case.window_within.saturating_mul(match program {
-                None => self.facts.backend().counting_takes,
-                Some(_) => OBSERVED,
-            }),
-            observer: program,
+            within: case.window_within.saturating_mul(self.facts.backend().counting_takes),
+            observer: None,
             // One thread runs the blocks in order: a kernel may depend on it.
             device: self.device.with_one_thread(),
             ..self.protocol_for(case, Company::Alone)

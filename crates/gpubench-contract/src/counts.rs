@@ -10,7 +10,7 @@ use super::MachineCode;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Counts {
-    /// What counted, with its version: callgrind, CUPTI or `ncu`.
+    /// What counted, with its version: callgrind or CUPTI.
     pub counted_by: String,
     /// The instructions of the last sampled call by function, largest first. Empty if instructions
     /// were not counted.

@@ -118,10 +118,8 @@ pub struct Absence {
 pub enum AbsenceKind {
     /// The machine shows no sign of the device.
     NotInstalled = 0,
-    /// Parts of the device or its driver are there, but it cannot be used.
+    /// Parts of the device or its driver are there, but it cannot be used, or not by this process.
     Unusable = 1,
-    /// Everything is there, but this process may not use it, or not while another one does.
-    Refused = 2,
 }
 
 impl std::fmt::Display for Absence {

@@ -7,7 +7,6 @@ use gpubench_contract::{SanitizerReport, SanitizerTool};
 use gpubench_device::Launcher;
 use gpubench_protocol::wire::Observer;
 
-use super::launch_counts::{LaunchCount, read_launch_counts};
 use super::role::End;
 use crate::sanitizer::read_log;
 
@@ -32,8 +31,6 @@ pub struct ObserverProgram {
 pub enum ObserverTask {
     /// It checks the kernels with a tool of compute-sanitizer.
     Sanitize(SanitizerTool),
-    /// It counts the instructions of each launch.
-    Count,
     /// It writes a report about the call.
     Profile {
         /// Its arguments before the worker's command.
@@ -48,8 +45,6 @@ pub enum ObserverTask {
 pub enum Observation {
     /// The sanitizer checked the call.
     Sanitized(SanitizerReport),
-    /// The profiler counted these launches.
-    Counted(Vec<LaunchCount>),
     /// The profiler recorded the call, and wrote this file if any.
     Profiled(Option<PathBuf>),
     /// It is unknown what it would have found. The text says why.
@@ -67,7 +62,7 @@ impl ObserverProgram {
     pub fn observer(&self) -> Observer {
         match self.task {
             ObserverTask::Sanitize(_) => Observer::Sanitizer,
-            ObserverTask::Profile { .. } | ObserverTask::Count => Observer::Profiler,
+            ObserverTask::Profile { .. } => Observer::Profiler,
         }
     }
 
@@ -83,10 +78,6 @@ impl ObserverProgram {
     fn arguments(&self, log: &Path, unchecked: &[&str]) -> Vec<OsString> {
         let tool = match &self.task {
             ObserverTask::Profile { arguments, .. } => return arguments.clone(),
-            ObserverTask::Count => {
-                let words = COUNTING.into_iter().map(OsString::from);
-                return words.chain(["--log-file".into(), file_name(log)]).collect();
-            }
             ObserverTask::Sanitize(tool) => *tool,
         };
         let mut words: Vec<OsString> = vec!["--tool".into(), tool.as_str().into(), "--log-file".into()];
@@ -117,35 +108,11 @@ impl ObserverProgram {
                 }
                 Ok(report) => Observation::Sanitized(report),
             },
-            // What the log says explains the end.
-            ObserverTask::Count => match read_launch_counts(log) {
-                Ok(_) if end != End::Exited(0) => Observation::Failed(format!("it {end}")),
-                Ok(launches) => Observation::Counted(launches),
-                Err(why) => Observation::Failed(why),
-            },
             ObserverTask::Profile { .. } if end != End::Exited(0) => Observation::Failed(format!("it {end}")),
             ObserverTask::Profile { extension, .. } => Observation::Profiled(report_in(printed, extension)),
         }
     }
 }
-
-/// The options with which ncu counts instructions in what the worker marks. It leaves clocks and
-/// caches as they are.
-const COUNTING: [&str; 13] = [
-    "--profile-from-start",
-    "off",
-    "--target-processes",
-    "application-only",
-    "--clock-control",
-    "none",
-    "--cache-control",
-    "none",
-    "--metrics",
-    "smsp__inst_executed.sum",
-    "--print-units",
-    "base",
-    "--csv",
-];
 
 /// Returns a file's name for an option. In it, the tools replace what follows a percent sign.
 fn file_name(path: &Path) -> OsString {

@@ -12,7 +12,6 @@ use super::energy::{self, CallEnergy};
 use super::error::MeasureError;
 use super::evidence::EvidenceBuilder;
 use super::measured::Measured;
-use super::observed_calls::ObservedCalls;
 use super::pool::WorkerPool;
 use super::protocol::Protocol;
 use super::rest::Rests;
@@ -20,9 +19,9 @@ use super::run_mode::RunMode;
 use super::samples::Samples;
 use super::sequence::Sequencer;
 use super::stopping::Stopping;
-use crate::clients::{Observation, ObserverProgram, ObserverTask, RoleFailure, WorkerClient};
+use crate::clients::{Observation, ObserverProgram, RoleFailure, WorkerClient};
 use crate::verdict::{Ending, Evidence, WindowEvidence, balance, judge, sharing};
-use gpubench_contract::{StopReason, Verdict};
+use gpubench_contract::StopReason;
 use gpubench_device::Count;
 use gpubench_device::telemetry::EnergyReading;
 use gpubench_protocol::window::{DrawnCalls, WindowId, WindowKind, WindowOwner};
@@ -71,8 +70,6 @@ pub(super) struct Arm<'a> {
     worker: Option<WorkerClient>,
     /// What the observer of the last worker reports.
     observation: Option<Observation>,
-    /// The calls of this round's worker, if its observer counts them.
-    observed_calls: ObservedCalls,
     /// Why the arm stopped, if its code is not to blame.
     pub(super) lost: Option<RoleFailure>,
 }
@@ -139,7 +136,6 @@ impl<'a> Arm<'a> {
             pool,
             worker: None,
             observation: None,
-            observed_calls: ObservedCalls::of(case.recording),
             lost: None,
         }
     }
@@ -173,7 +169,6 @@ impl<'a> Arm<'a> {
         self.evidence.begin_turn();
         self.controls.begin_turn();
         self.samples.begin_turn();
-        self.observed_calls.clear();
         match self.pool.next() {
             Ok(ready) => {
                 self.samples.turn_mut().past = ready.worker.past();
@@ -198,7 +193,6 @@ impl<'a> Arm<'a> {
     pub(super) fn end_round(&mut self) {
         if let Some(mut worker) = self.worker.take() {
             self.observe(&mut worker);
-            self.count_observed_calls();
             self.pool.retire(worker);
         }
     }
@@ -213,23 +207,6 @@ impl<'a> Arm<'a> {
         if let Some(Observation::Failed(_)) = self.observation {
             self.printed = worker.last_output();
         }
-    }
-
-    /// Completes the samples of a worker whose calls an observer has counted.
-    fn count_observed_calls(&mut self) {
-        let Some(Observation::Counted(launches)) = &self.observation else {
-            return;
-        };
-        match self.observed_calls.count(launches, &mut self.samples) {
-            Ok(counts) => self.keep_counts(counts),
-            Err(why) => self.observation = Some(Observation::Failed(why)),
-        }
-    }
-
-    /// Whether an observer counts the calls.
-    pub(super) fn is_counted_by_observer(&self) -> bool {
-        let tasks = self.protocol.observer.map(|observer| &observer.task);
-        matches!(tasks, Some(ObserverTask::Count))
     }
 
     /// Whether every worker has run and has enough samples.
@@ -323,12 +300,6 @@ impl<'a> Arm<'a> {
         self.evidence.throw_away(samples);
     }
 
-    fn keep_counts(&mut self, counts: Vec<Count>) {
-        if !counts.is_empty() {
-            self.counts = counts;
-        }
-    }
-
     /// Whether the current worker has enough samples, and enough windows with one call.
     pub(super) fn has_enough(&self) -> bool {
         let lacks_singles = match self.samples.turn().stop {
@@ -378,10 +349,6 @@ impl<'a> Arm<'a> {
         let stop = stop_of_case(&self.samples.stops()).filter(|_| self.is_complete());
         let mut notices = std::mem::take(&mut self.notices);
         notices.extend(notices_of(self.protocol.observer, self.observation.as_ref()));
-        if judgement.verdict != Verdict::Pass && self.is_counted_by_observer() {
-            // Some of them still wait for their counts.
-            self.samples = Samples::default();
-        }
         let workers = self.samples.by_worker();
         Measured {
             calls: self.case.calls.count,

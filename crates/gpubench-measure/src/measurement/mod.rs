@@ -21,7 +21,6 @@ mod idle_workers;
 mod inputs;
 mod measured;
 mod observation;
-mod observed_calls;
 mod parts;
 mod pass_criteria;
 #[cfg(test)]

@@ -289,8 +289,7 @@ impl<'a> Rounds<'a> {
     /// Shows the samples of the judged arm that has the most, if one has another sample.
     fn show(&self, sampled: &[usize], watcher: &mut dyn Watcher) {
         let sampled = sampled.iter().map(|position| &self.arms[*position]);
-        // The counts of an observer come later.
-        let judged = sampled.filter(|arm| arm.is_judged() && !arm.is_counted_by_observer());
+        let judged = sampled.filter(|arm| arm.is_judged());
         if let Some(arm) = judged.max_by_key(|arm| arm.samples.values.len()) {
             watcher.sampled(&arm.samples.values, &arm.samples.by_worker());
         }

@@ -84,19 +84,6 @@ impl Samples {
         self.turn_mut().samples.end = self.values.len();
     }
 
-    /// Adds a sample whose count comes later. Returns its position.
-    pub(super) fn keep_for_later(&mut self) -> usize {
-        // All are equal until then, as most counts are in the end.
-        self.values.push(1.0);
-        self.turn_mut().samples.end = self.values.len();
-        self.values.len() - 1
-    }
-
-    /// Sets a sample.
-    pub(super) fn set(&mut self, position: usize, value: f64) {
-        self.values[position] = value;
-    }
-
     /// Throws the latest samples of the current worker away. It then needs more.
     pub(super) fn throw_away(&mut self, samples: usize) {
         let left = self.values.len().saturating_sub(samples).max(self.turn().samples.start);

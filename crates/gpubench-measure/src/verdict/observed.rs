@@ -23,7 +23,7 @@ impl Judgement {
                     [first, ..] => self.found(Verdict::Crashed, first.cause, describe(report, first)),
                 };
             }
-            Some(Observation::Profiled(_) | Observation::Counted(_)) => return self,
+            Some(Observation::Profiled(_)) => return self,
             Some(Observation::Failed(why)) => why,
             None => "it has not reported anything",
         };

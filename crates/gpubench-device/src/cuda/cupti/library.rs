@@ -167,11 +167,11 @@ impl Library {
         };
         let told = |reason: &str| format!("{reason}: `{call}` returned `{name}` ({result})");
         Err(DeviceError::Absent(match result {
-            INSUFFICIENT_PRIVILEGES | VIRTUAL_WITHOUT_PRIVILEGES => refused(
+            INSUFFICIENT_PRIVILEGES | VIRTUAL_WITHOUT_PRIVILEGES => unusable(
                 told("the GPU's counters need rights that this process does not have"),
                 "run as root or with the capability `CAP_PERFMON` (`--cap-add=PERFMON` or `SYS_ADMIN` in a container), or let all users count: load the kernel module `nvidia` with `NVreg_RestrictProfilingToAdminUsers=0`",
             ),
-            HARDWARE_BUSY | SEVERAL_SUBSCRIBERS => refused(
+            HARDWARE_BUSY | SEVERAL_SUBSCRIBERS => unusable(
                 told("another profiler uses the GPU's counters"),
                 "end `ncu`, `nsys`, `dcgm` and other profilers (`dcgmi profstats --pause` pauses the last), and wait for another `cargo gpubench` that counts",
             ),
@@ -198,14 +198,6 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Pause between two attempts to get the counters.
 const PAUSE: Duration = Duration::from_millis(10);
-
-/// Returns the absence of counters that the driver does not lend.
-fn refused(reason: String, hint: &str) -> Absence {
-    Absence {
-        kind: AbsenceKind::Refused,
-        ..unusable(reason, hint)
-    }
-}
 
 /// `CUPTI_ERROR_INVALID_PARAMETER`.
 const INVALID_PARAMETER: c_int = 1;

@@ -79,7 +79,6 @@ impl Arm<'_> {
         let step = self.window(context, worker, WindowKind::Timed)?;
         if step == Step::Done {
             self.evidence.end_warm_up_window();
-            self.observed_calls.note(None);
             let calls = f64::from(self.calls_of_sample().get());
             let elapsed_ns = self.evidence.last_window().and_then(WindowEvidence::elapsed_ns);
             let claimed = elapsed_ns.map(|elapsed_ns| elapsed_ns / calls);
@@ -103,10 +102,7 @@ impl Arm<'_> {
             return Ok(Step::Failed);
         }
         match kind {
-            WindowKind::EarlyCheck => {
-                self.samples.turn_mut().since_early = 0;
-                self.observed_calls.note(None);
-            }
+            WindowKind::EarlyCheck => self.samples.turn_mut().since_early = 0,
             WindowKind::Single => {
                 let elapsed_ns = self.evidence.last_window().and_then(WindowEvidence::elapsed_ns);
                 self.singles_ns.extend(elapsed_ns);
@@ -121,13 +117,13 @@ impl Arm<'_> {
             WindowKind::Timed => {
                 let turn = self.samples.turn_mut();
                 turn.since_early = turn.since_early.saturating_add(1);
-                if self.is_counted_by_observer() {
-                    let sample = self.samples.keep_for_later();
-                    self.observed_calls.note(Some(sample));
-                } else if let Some(window) = self.evidence.last_window() {
+                if let Some(window) = self.evidence.last_window() {
                     self.samples.keep(window, self.calls_of_sample());
                 }
-                self.keep_counts(worker.take_counts());
+                let counts = worker.take_counts();
+                if !counts.is_empty() {
+                    self.counts = counts;
+                }
             }
         }
         self.samples.turn_mut().sampled_for += stopwatch.read(&context.sequencer.rests);
