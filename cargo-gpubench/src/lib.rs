@@ -5,7 +5,6 @@ pub mod admission;
 pub mod archive;
 pub mod broker;
 pub mod build;
-pub mod calibrate;
 pub mod checkout;
 pub mod cli;
 pub mod config;

@@ -5,7 +5,7 @@ use std::{env, panic, process};
 
 use cargo_gpubench::cli::{self, Command, GpubenchArguments, Verb, play};
 use cargo_gpubench::probe_program::ProbeProgram;
-use cargo_gpubench::{broker, calibrate, doctor, history};
+use cargo_gpubench::{broker, doctor, history};
 use gpubench_diagnostic::{ExitCode, Failure, InternalError, SetupMissing};
 use gpubench_report::Output;
 use gpubench_sandbox::{ForeignRights, begin_with_rights_of_caller, continue_without_foreign_children, keep_in_broker};
@@ -63,7 +63,6 @@ fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, Failure> {
         Command::Run(options) => broker::run(&options)?,
         Command::Archive(options) => broker::archive(&options)?,
         Command::Compare(options) => broker::compare_runs(&options)?,
-        Command::Calibrate(options) => calibrate::calibrate(&options)?,
         Command::Doctor(options) => doctor::examine(&options)?,
         Command::Print(text) => {
             Output::stdout().print(&text)?;

@@ -8,12 +8,11 @@ use gpubench::catalog::{Catalog, DeviceFacts};
 use crate::archive::{AheadCompiler, ArchiveError, Manifest, Unpacked, fitting, unpack};
 use crate::broker::options::LibrarySource;
 use crate::broker::recording::authors::ListingError;
-use crate::build::{Built, BuiltLibrary, Coverage, OwnLibraries, build_cdylibs};
-use crate::config::CaseSettings;
+use crate::build::{Built, build_cdylibs};
 use gpubench_contract::{Revision, UNKNOWN_REVISION};
-use gpubench_device::compilers::{Compiler, SpinCompiler};
+use gpubench_device::compilers::Compiler;
 use gpubench_device::{Backend, FoundCompiler};
-use gpubench_diagnostic::{Failure, InternalError, print_warning, printable_line};
+use gpubench_diagnostic::{Failure, print_warning, printable_line};
 use gpubench_measure::clients::Interrupt;
 
 /// The libraries, with their temporary folder if there is one.
@@ -21,18 +20,8 @@ use gpubench_measure::clients::Interrupt;
 pub(crate) struct Libraries {
     /// The result of the build.
     pub(crate) built: Built,
-    kernels: KernelOrigin,
-}
-
-/// Where the compiled kernels of libraries come from.
-#[derive(Debug)]
-enum KernelOrigin {
-    /// A compiler of this machine.
-    Compiler,
-    /// The archive that the libraries come from, or a compiler of this machine.
-    Archive(Box<OpenedArchive>),
-    /// This executable.
-    Own,
+    /// The archive that they come from.
+    archive: Option<Box<OpenedArchive>>,
 }
 
 /// An archive that libraries come from.
@@ -76,34 +65,24 @@ impl Libraries {
             LibrarySource::Build(options) => {
                 let built = build_cdylibs(options, interrupt.flag())?;
                 built.notices.iter().for_each(|notice| print_warning(notice));
-                Ok(Libraries {
-                    built,
-                    kernels: KernelOrigin::Compiler,
-                })
+                Ok(Libraries { built, archive: None })
             }
             LibrarySource::Archive { archive, extract_to } => {
                 let unpacked = unpack(archive, extract_to, interrupt.flag())?;
                 Ok(Libraries {
                     built: unpacked.built()?,
-                    kernels: KernelOrigin::Archive(Box::new(OpenedArchive {
+                    archive: Some(Box::new(OpenedArchive {
                         path: archive.clone(),
                         unpacked,
                     })),
                 })
             }
-            LibrarySource::Own { crate_name } => Ok(Libraries {
-                built: own_library(crate_name),
-                kernels: KernelOrigin::Own,
-            }),
         }
     }
 
     /// Returns the archive that the libraries come from.
     pub(crate) fn archive(&self) -> Option<&OpenedArchive> {
-        match &self.kernels {
-            KernelOrigin::Archive(archive) => Some(archive),
-            KernelOrigin::Compiler | KernelOrigin::Own => None,
-        }
+        self.archive.as_deref()
     }
 
     /// Returns the compiler of a run. Kernels of an archive that fit the device take precedence
@@ -117,16 +96,11 @@ impl Libraries {
         catalogs: &[Catalog],
         here: impl FnOnce() -> FoundCompiler,
     ) -> FoundCompiler {
-        match &self.kernels {
-            KernelOrigin::Compiler => here(),
-            KernelOrigin::Archive(archive) => {
+        match &self.archive {
+            None => here(),
+            Some(archive) => {
                 let Unpacked { folder, manifest } = &archive.unpacked;
                 ahead_of(here(), &archive.path, manifest, folder.path(), device, catalogs)
-            }
-            KernelOrigin::Own => {
-                let compiler = SpinCompiler::new(device);
-                let compiler = compiler.map_err(InternalError::because("cannot use the tool's own kernel"))?;
-                Ok(Box::new(compiler))
             }
         }
     }
@@ -148,30 +122,6 @@ impl Libraries {
             .into(),
             _ => error.into(),
         }
-    }
-}
-
-/// Returns the library of the tool's own benchmarks, of a crate in this executable.
-fn own_library(crate_name: &str) -> Built {
-    let version = env!("CARGO_PKG_VERSION").to_owned();
-    let library = BuiltLibrary {
-        package: crate_name.replace('_', "-"),
-        crate_name: crate_name.to_owned(),
-        version: version.clone(),
-        root: Utf8PathBuf::new(),
-        library: Utf8PathBuf::new(),
-        code: Vec::new(),
-        library_path: Vec::new(),
-        own_libraries: OwnLibraries::OnDisk,
-        settings: CaseSettings::default(),
-    };
-    Built {
-        libraries: vec![library],
-        coverage: Coverage::Part,
-        target_directory: Utf8PathBuf::new(),
-        target: String::new(),
-        runtime_version: version,
-        notices: Vec::new(),
     }
 }
 

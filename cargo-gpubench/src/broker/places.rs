@@ -80,7 +80,7 @@ impl Places {
                     sources: Some(root),
                 })
             }
-            LibrarySource::Build(_) | LibrarySource::Archive { .. } | LibrarySource::Own { .. } => Ok(Places {
+            LibrarySource::Build(_) | LibrarySource::Archive { .. } => Ok(Places {
                 home: Home::ABSENT,
                 sources: None,
             }),

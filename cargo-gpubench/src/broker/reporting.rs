@@ -233,11 +233,8 @@ fn first_of(failures: Vec<Failure>) -> Result<(), Failure> {
     Err(first)
 }
 
-/// Returns the reporters: the one on the terminal and every export, or the listener.
+/// Returns the reporters: the one on the terminal and every export.
 fn reporters(options: &RunOptions) -> Result<Vec<Box<dyn Reporter>>, OutputError> {
-    if let Some(listener) = &options.listener {
-        return Ok(vec![Box::new(listener.clone())]);
-    }
     let mut reporters: Vec<Box<dyn Reporter>> = vec![match options.output.format {
         MessageFormat::Human => Box::new(terminal_reporter(options)),
         MessageFormat::Json => Box::new(JsonReporter::new(Output::stdout())),
@@ -266,7 +263,7 @@ fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
     };
     let program = match &options.libraries {
         LibrarySource::Archive { .. } => "cargo-gpubench gpubench",
-        LibrarySource::Build(_) | LibrarySource::Own { .. } => "cargo gpubench",
+        LibrarySource::Build(_) => "cargo gpubench",
     };
     let reporter =
         TerminalReporter::new(output, terminal_options(fitting, &options.output)).repeating(RepeatedCommand {

@@ -58,8 +58,7 @@ pub struct BuiltLibrary {
     pub root: Utf8PathBuf,
     /// The shared library.
     pub library: Utf8PathBuf,
-    /// The frozen copies to load: the libraries that it needs, then the library. Empty for the
-    /// tool's own benchmarks.
+    /// The frozen copies to load: the libraries that it needs, then the library.
     pub code: Vec<FrozenFile>,
     /// Folders of the libraries that it needs. A process that loads it puts them first in
     /// `LD_LIBRARY_PATH`.

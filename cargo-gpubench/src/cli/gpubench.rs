@@ -7,7 +7,6 @@ use clap::{Args, Subcommand};
 use super::UsageError;
 use super::app::described_verb;
 use super::archive::ArchiveArguments;
-use super::calibrate::CalibrateArguments;
 use super::compare::CompareArguments;
 use super::completions::CompletionsArguments;
 use super::doctor::DoctorArguments;
@@ -23,7 +22,6 @@ use super::standard_output::refuse_to_mix;
 use crate::archive::ExtractTo;
 use crate::broker::options::{Action, ArchiveOptions, CaseOrder, LibrarySource, RunOptions};
 use crate::broker::{CompareOptions, ReportOptions};
-use crate::calibrate::CalibrateOptions;
 use crate::config::{Group, Read, Row, Values};
 use crate::doctor::DoctorOptions;
 use crate::history::TrendOptions;
@@ -114,15 +112,6 @@ subcommands! {
     /// system. Changes nothing. The exit code is 0 if the device can measure, otherwise 96.
     "doctor" => Doctor(DoctorArguments);
 
-    /// Show how far off each mode's times are on this machine
-    ///
-    /// Measures kernels of known length twice in each mode, in fresh processes as any case, and
-    /// compares what the mode says with what the kernels saw on the device's clock. Shows the empty
-    /// measurement, the drift between the two runs, and which differences mean nothing. Needs
-    /// neither a crate nor a compiler. The exit code is 100 if a known length lies outside of the
-    /// bound that a time claims.
-    "calibrate" => Calibrate(CalibrateArguments);
-
     /// Show what CUDA processes do, without rebuilding them
     ///
     /// Runs the program `gpubench-probe`, which is installed by itself: `cargo install
@@ -157,8 +146,6 @@ pub enum Command {
     Compare(Box<CompareOptions>),
     /// A check of the machine.
     Doctor(DoctorOptions),
-    /// A comparison of each method with kernels of known length.
-    Calibrate(Box<CalibrateOptions>),
     /// A text for standard output.
     Print(String),
     /// Manual pages.
@@ -174,7 +161,7 @@ pub enum Command {
 impl Command {
     /// Whether the command starts processes that run code of others, and ends what they leave.
     pub fn starts_roles(&self) -> bool {
-        matches!(self, Command::Run(_) | Command::Archive(_) | Command::Calibrate(_))
+        matches!(self, Command::Run(_) | Command::Archive(_))
     }
 
     /// Returns what the command needs capabilities for, if its caller has some.
@@ -185,7 +172,6 @@ impl Command {
             Command::Doctor(_) => Rights::Observe,
             Command::Archive(_)
             | Command::Compare(_)
-            | Command::Calibrate(_)
             | Command::Print(..)
             | Command::Manual(_)
             | Command::History(_)
@@ -239,7 +225,6 @@ impl GpubenchArguments {
         Ok(match subcommand {
             Below::Archive(arguments) => Command::Archive(Box::new(arguments.into_options(color))),
             Below::Compare(arguments) => Command::Compare(Box::new(arguments.into_options(color)?)),
-            Below::Calibrate(arguments) => Command::Calibrate(Box::new(arguments.into_options(color)?)),
             Below::Doctor(arguments) => Command::Doctor(arguments.into_options()),
             Below::Probe(arguments) => Command::Probe(arguments.arguments),
             Below::ShowConfig(arguments) => Command::Print(arguments.text(&self.active_settings)),
@@ -284,7 +269,6 @@ impl GpubenchArguments {
             output,
             results,
             repeated: self.repeated,
-            listener: None,
         })
     }
 }

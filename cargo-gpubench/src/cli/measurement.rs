@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use super::settings::{DeviceArguments, DeviceChoiceArguments, MeasurementArguments};
+use super::settings::{DeviceArguments, MeasurementArguments};
 use crate::broker::options::{Audit, DeviceChoice, DeviceOptions, MeasurementOptions, OtherRuns};
 use crate::config::{CaseLayers, ThreadCount};
 use gpubench_contract::Flush;
@@ -59,25 +59,15 @@ impl TypedValueParser for DeviceParser {
 impl DeviceArguments {
     /// Returns the options of the device. `threads` applies to the CPU device.
     pub(super) fn into_options(self, threads: Option<NonZeroUsize>) -> DeviceOptions {
+        let (choice, ordinal) = self.device;
         DeviceOptions {
+            choice,
+            ordinal,
             threads,
             compilers: NamedCompilers {
                 nvrtc: self.nvrtc,
                 nvcc: self.nvcc,
             },
-            ..self.choice.into_options()
-        }
-    }
-}
-
-impl DeviceChoiceArguments {
-    /// Returns the options of a device that needs no compiler.
-    pub(super) fn into_options(self) -> DeviceOptions {
-        let (choice, ordinal) = self.device;
-        DeviceOptions {
-            choice,
-            ordinal,
-            ..DeviceOptions::default()
         }
     }
 }

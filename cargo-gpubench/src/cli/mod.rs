@@ -8,7 +8,6 @@ mod app;
 mod archive;
 mod baseline;
 mod byte_size;
-mod calibrate;
 mod cargo;
 mod compare;
 mod completions;

@@ -587,7 +587,7 @@ settings! {
     }
 
     #[command(next_help_heading = "Machine")]
-    pub(super) struct DeviceChoiceArguments {
+    pub(super) struct DeviceArguments {
         /// Use this device: `auto`, `cpu`, `cuda` or `cuda:1`
         ///
         /// `auto`, the default, is the first GPU if there is one, otherwise the CPU device. Times
@@ -596,12 +596,6 @@ settings! {
         #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = DeviceParser,
             hide_possible_values = true, hide_default_value = true)]
         device: (DeviceChoice, u32) => Profile "--device cuda:1", common;
-    }
-
-    #[command(next_help_heading = "Machine")]
-    pub(super) struct DeviceArguments {
-        #[command(flatten)]
-        choice: DeviceChoiceArguments;
 
         /// Compile GPU kernels with this NVRTC
         ///

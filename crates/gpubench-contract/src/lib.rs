@@ -7,7 +7,6 @@
 
 mod arithmetic;
 mod audit;
-mod calibration;
 mod comparison;
 mod contest;
 mod counts;
@@ -38,7 +37,6 @@ mod words;
 
 pub use arithmetic::{ArithmeticPeaks, operand_type};
 pub use audit::{AuditedKernel, AuditedSystemCall, CallAudit};
-pub use calibration::*;
 pub use comparison::*;
 pub use contest::*;
 pub use counts::*;

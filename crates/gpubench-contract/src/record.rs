@@ -7,11 +7,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::words::words;
 use super::{
-    ArithmeticPeaks, BenchmarkHistory, Budget, CacheState, CalibrationComplete, CallAudit, Cause, Check,
-    ComparisonComplete, Conservation, ContestComplete, ContestShare, Counts, DeviceIdentity, DeviceKind, DeviceWork,
-    Environment, FailedAlternating, Grade, HostTime, KernelUse, Method, Metric, Params, PartTimes, ProbeFinished,
-    ProbeSample, ProbeStarted, Reading, Revision, SampleFlag, SanitizerReport, Sharing, Stats, StepTimes, Stop,
-    Throughput, Twin, Verdict, WindowCounts, WorkerShare,
+    ArithmeticPeaks, BenchmarkHistory, Budget, CacheState, CallAudit, Cause, Check, ComparisonComplete, Conservation,
+    ContestComplete, ContestShare, Counts, DeviceIdentity, DeviceKind, DeviceWork, Environment, FailedAlternating,
+    Grade, HostTime, KernelUse, Method, Metric, Params, PartTimes, ProbeFinished, ProbeSample, ProbeStarted, Reading,
+    Revision, SampleFlag, SanitizerReport, Sharing, Stats, StepTimes, Stop, Throughput, Twin, Verdict, WindowCounts,
+    WorkerShare,
 };
 
 /// One line of `--message-format json`.
@@ -36,9 +36,6 @@ pub enum Record {
     BenchmarkHistory(Box<BenchmarkHistory>),
     /// A selected case. Printed by `--list`, without any other records.
     BenchmarkListed(BenchmarkListed),
-    /// How far off each method is on a machine. Printed by `cargo gpubench calibrate`, after the
-    /// records of its two runs.
-    CalibrationComplete(Box<CalibrationComplete>),
     /// The start of an observation. Printed by `cargo gpubench probe`, before any sample.
     ProbeStarted(Box<ProbeStarted>),
     /// What was seen until now. Printed by `cargo gpubench probe` at each interval.

@@ -65,18 +65,8 @@ impl FrozenFile {
         })
     }
 
-    /// Freezes a copy of bytes. `name` shows it in `/proc/PID/maps`.
-    ///
-    /// # Errors
-    /// When there is no memory or descriptor for the copy.
-    pub fn of_bytes(name: &str, mut bytes: &[u8]) -> Result<FrozenFile, FreezeError> {
-        copy(&mut bytes, name).map_err(|source| FreezeError::Copy {
-            path: PathBuf::from(name),
-            source,
-        })
-    }
-
-    /// Freezes a copy of everything that can be read. `name` is as for [`FrozenFile::of_bytes`].
+    /// Freezes a copy of everything that can be read. `name` shows it in
+    /// `/proc/PID/maps`.
     ///
     /// # Errors
     /// When it cannot be read, or there is no memory or descriptor for the copy.
@@ -175,8 +165,8 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_frozen_as_files_are() {
-        let frozen = FrozenFile::of_bytes("code", b"as it was").expect("a copy");
+    fn contents_are_frozen_as_files_are() {
+        let frozen = FrozenFile::of_contents("code", &b"as it was"[..]).expect("a copy");
         assert_eq!(fs_err::read(frozen.path()).expect("readable"), b"as it was");
         let descriptor = frozen.as_fd().try_clone_to_owned().expect("a descriptor");
         assert!(FrozenFile::received(descriptor).is_ok());

@@ -8,6 +8,5 @@
 #include "flush.cuh"
 #include "lines.cuh"
 #include "noise.cuh"
-#include "spin.cuh"
 #include "stamp.cuh"
 #include "twin.cuh"

@@ -13,13 +13,12 @@ GB_EXPORT(check, gb_check)
 GB_EXPORT(stamp, gb_stamp)
 GB_EXPORT(reveal, gb_reveal)
 GB_EXPORT(twin, gb_twin)
-GB_EXPORT(spin, gb_spin)
 
 extern "C" const gb_kernel *const *gb_harness_kernels(size_t *count) {
   static const gb_kernel *const kernels[] = {
       &gb_kernel_fill,   &gb_kernel_noise,  &gb_kernel_noise_check, &gb_kernel_lines,
       &gb_kernel_flush,  &gb_kernel_digest, &gb_kernel_check,       &gb_kernel_stamp,
-      &gb_kernel_reveal, &gb_kernel_twin,  &gb_kernel_spin,
+      &gb_kernel_reveal, &gb_kernel_twin,
   };
   *count = sizeof(kernels) / sizeof(kernels[0]);
   return kernels;

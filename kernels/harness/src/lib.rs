@@ -21,8 +21,6 @@
 //! | right after the call | [`Kernel::Digest`] | the output digest, and in early-check windows the digest of the whole output |
 //! | after the call | [`Kernel::Check`] | comparison of every output element with the expected one, folded by [`CheckSummary`] |
 //! | | [`Kernel::NoiseCheck`] | writes outside of buffers, folded by [`NoiseSummary`] |
-//!
-//! [`SPIN_KERNEL`] has no part in it: it is a kernel under test of known length.
 
 pub mod arguments;
 #[rustfmt::skip]
@@ -32,7 +30,6 @@ mod host;
 mod image;
 mod kernel;
 pub mod shim;
-mod spin;
 mod summary;
 
 pub use geometry::{Geometry, Processors, geometry};
@@ -40,5 +37,4 @@ pub use host::{HOST_BUILD, HostKernel, host_kernel, host_kernels};
 pub use image::{Capability, Image, PTX_COMPUTE_75, PTX_COMPUTE_90, image_for, ptx_for};
 pub use kernel::Kernel;
 pub use shim::SHIM;
-pub use spin::{SPIN_KERNEL, SPIN_LIBRARY, SPIN_SOURCE};
 pub use summary::{CheckSummary, NoiseSummary, SummaryError};

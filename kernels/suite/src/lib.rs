@@ -27,6 +27,7 @@ pub mod argmax;
 pub mod convolution;
 pub mod histogram;
 pub mod image;
+pub mod known_length;
 pub mod layer_norm;
 pub mod matmul;
 pub mod modular;

@@ -17,7 +17,7 @@ use crate::checkout::Checkout;
 use crate::git::Git;
 use gpubench_contract::Revision;
 use gpubench_device::compilers::Compiler;
-use gpubench_diagnostic::{ExitCode, Expected, Failure, InternalError, print_warning};
+use gpubench_diagnostic::{ExitCode, Expected, Failure, print_warning};
 use gpubench_measure::clients::Interrupt;
 
 /// The baseline before the candidate is built.
@@ -113,10 +113,6 @@ impl<'o> BaselineSource<'o> {
                 archive: archive.clone(),
             }
             .into()),
-            (OpponentSource::Revision(revision), LibrarySource::Own { .. }) => {
-                let because = InternalError::because("the tool's own benchmarks have no revisions");
-                Err(because(format!("revision `{revision}`")).into())
-            }
         }
     }
 

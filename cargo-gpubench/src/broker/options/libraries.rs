@@ -22,11 +22,6 @@ pub enum LibrarySource {
         /// The folder to unpack to.
         extract_to: ExtractTo,
     },
-    /// The tool's own benchmarks, of this crate.
-    Own {
-        /// Their crate, as in `module_path!`.
-        crate_name: &'static str,
-    },
 }
 
 /// The options of `cargo gpubench archive`.

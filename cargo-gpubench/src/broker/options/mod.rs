@@ -3,7 +3,6 @@
 
 mod device;
 mod libraries;
-mod listener;
 mod measurement;
 mod observer;
 mod output;
@@ -12,7 +11,6 @@ mod run;
 
 pub use device::*;
 pub use libraries::*;
-pub use listener::Listener;
 pub use measurement::*;
 pub use observer::*;
 pub use output::*;

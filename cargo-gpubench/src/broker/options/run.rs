@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::{
-    Audit, DeviceOptions, LibrarySource, Listener, MeasurementOptions, ObserverChoice, OpponentSource, OutputOptions,
-    PageTarget, ResultOptions,
+    Audit, DeviceOptions, LibrarySource, MeasurementOptions, ObserverChoice, OpponentSource, OutputOptions, PageTarget,
+    ResultOptions,
 };
 use crate::broker::cases::CaseSelection;
 use gpubench_measure::measurement::RunMode;
@@ -38,8 +38,6 @@ pub struct RunOptions {
     pub results: ResultOptions,
     /// Command-line words that a command to run a case again repeats.
     pub repeated: Vec<String>,
-    /// Receives the events of the run instead of the table and the exports.
-    pub listener: Option<Listener>,
 }
 
 impl RunOptions {

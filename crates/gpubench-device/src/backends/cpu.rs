@@ -1,6 +1,5 @@
 //! The backend of the CPU device.
 
-use std::borrow::Cow;
 use std::num::NonZeroUsize;
 
 use gpubench::catalog::DeviceKind;
@@ -37,7 +36,6 @@ pub(super) const BACKEND: Backend = Backend {
         let compiler = HostCompiler::find().map_err(NoHostCompiler)?;
         Ok(Box::new(compiler.for_processors(options.processors)))
     },
-    spin: |_| gpubench_harness::SPIN_LIBRARY.map(Cow::Borrowed),
     target: |_| PORTABLE.to_owned(),
     distance: |target, _| (target == PORTABLE && Processors::Portable.include_this_one()).then_some(0),
     counted_under: |folder| callgrind::launcher(folder).map(Some),

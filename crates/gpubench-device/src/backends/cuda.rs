@@ -1,14 +1,12 @@
 //! The backend of CUDA GPUs.
 
-use std::borrow::Cow;
 use std::num::NonZeroUsize;
 
 use gpubench::catalog::DeviceKind;
-use gpubench_harness::Image;
 
 use crate::clocks::NvmlClocks;
 use crate::compilers::{Disassembler, GpuCompiler, GpuCompilers};
-use crate::cuda::{Architecture, CudaDriver, capability_of};
+use crate::cuda::{Architecture, CudaDriver};
 use crate::telemetry::nvml::NvmlGauge;
 use crate::{Backend, DeviceOrder, NvidiaTools};
 
@@ -28,13 +26,6 @@ pub(super) const BACKEND: Backend = Backend {
         let compilers = GpuCompilers::find(options.tool, &options.named)?;
         let architecture = Architecture::of_capability(device.capability);
         Ok(Box::new(GpuCompiler::new(architecture, compilers)))
-    },
-    spin: |device| {
-        let image = gpubench_harness::image_for(capability_of(device.capability))?;
-        Some(match image {
-            Image::Cubin(code) => Cow::Owned(code),
-            Image::Ptx(text) => Cow::Borrowed(text.as_bytes()),
-        })
     },
     target: |device| Architecture::of_capability(device.capability).to_string(),
     distance: |target, device| {

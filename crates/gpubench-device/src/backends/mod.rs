@@ -1,6 +1,5 @@
 //! Device kinds: one table row for each. Code above asks the row instead of the kind.
 
-use std::borrow::Cow;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
@@ -42,9 +41,6 @@ pub struct Backend {
     pub open: fn(&DeviceOrder) -> Result<Box<dyn Driver>, DeviceError>,
     /// Returns the compiler for its kernels.
     pub compiler: fn(&DeviceFacts, CompilerRequest<'_>) -> FoundCompiler,
-    /// Returns the tool's own kernel of known length, compiled for a device; `None` if this tool
-    /// has none for it.
-    pub spin: fn(&DeviceFacts) -> Option<Cow<'static, [u8]>>,
     /// Returns the target for ahead-of-time compilation of its kernels.
     pub target: fn(&DeviceFacts) -> String,
     /// Returns the distance between a compilation target and a device, 0 for a perfect match;

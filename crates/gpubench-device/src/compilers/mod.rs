@@ -3,8 +3,7 @@
 //! [`HostCompiler`] turns a CUDA C++ source into a library for the CPU device. It refuses
 //! unsupported constructs by name and compiles the rest as C++ with the shim. [`GpuCompiler`] turns
 //! a source into an image for a GPU. Both implement [`Compiler`] and keep their files in a cache,
-//! under a hash of all inputs. [`SpinCompiler`] has a kernel of the tool itself. No user code runs
-//! here.
+//! under a hash of all inputs. No user code runs here.
 
 #![forbid(unsafe_code)]
 
@@ -27,7 +26,6 @@ mod readable;
 mod refusal;
 mod scan;
 mod scratch;
-mod spin;
 mod static_shared;
 #[cfg(test)]
 mod tests;
@@ -44,4 +42,3 @@ pub use host_compiler::HostCompiler;
 pub use parameters::{Field, Parameter, ParameterType, declared_parameters};
 pub use processors::{PORTABLE, Processors};
 pub use scan::{declared_kernels, makes_kernels_by_macros};
-pub use spin::SpinCompiler;

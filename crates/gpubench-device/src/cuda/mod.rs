@@ -40,7 +40,6 @@ pub use architecture::{Architecture, Features, UnusableArchitecture};
 pub use call::DriverError;
 pub use driver::CudaDriver;
 pub use image::{DamagedImage, ImageForm, KernelImage};
-pub(crate) use module::capability_of;
 pub use mps::mps_daemon;
 pub use ptxas::AssemblerReport;
 

@@ -124,18 +124,13 @@ impl Kernel {
     }
 }
 
-/// Returns a compute capability from `major * 10 + minor`.
-pub(crate) const fn capability_of(number: u32) -> Capability {
-    Capability {
-        major: number / 10,
-        minor: number % 10,
-    }
-}
-
 /// Loads the tool's own kernels: machine code if the build has some that the driver accepts, else
 /// PTX, which the driver compiles in seconds.
 fn load_harness(context: &Context, capability: u32) -> Result<CUmodule, LoadError> {
-    let capability = capability_of(capability);
+    let capability = Capability {
+        major: capability / 10,
+        minor: capability % 10,
+    };
     // If no PTX fits the GPU, the oldest is tried, and the driver reports the problem.
     let ptx = || load_data(context, ptx_for(capability).unwrap_or(PTX_COMPUTE_75).as_bytes());
     match image_for(capability) {

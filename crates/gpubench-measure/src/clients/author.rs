@@ -79,8 +79,7 @@ pub struct BufferGrant<'a> {
 
 impl AuthorClient {
     /// Starts an author and makes it load a cdylib: the last file of `library`, after its
-    /// dependencies. Without files, it takes the benchmarks of the tool itself. Each answer may
-    /// take `within`.
+    /// dependencies. Each answer may take `within`.
     ///
     /// # Errors
     /// If the library cannot be used.
@@ -107,11 +106,7 @@ impl AuthorClient {
             within,
         };
         let files: Vec<_> = library.iter().map(AsFd::as_fd).collect();
-        let order = match files.is_empty() {
-            true => to_author::LOAD_OWN,
-            false => to_author::LOAD,
-        };
-        let answer = author.order(order, &[], &files, interrupt)?;
+        let answer = author.order(to_author::LOAD, &[], &files, interrupt)?;
         let catalog = codec::decode(&answer).map_err(|error| AuthorProblem::damaged("catalog", &error))?;
         refuse_unusable_texts(&catalog)?;
         Ok((author, catalog))

@@ -60,7 +60,6 @@ impl Author {
                 let library = Library::load(files)?;
                 Ok(done(self.library.insert(library).catalog()?))
             }
-            to_author::LOAD_OWN => Ok(done(self.library.insert(Library::own()?).catalog()?)),
             to_author::RECORD => {
                 let (benchmark, request) = read_head::<u32>(&frame.payload)?;
                 match self.library()?.record(benchmark, request)? {

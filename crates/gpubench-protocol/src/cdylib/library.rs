@@ -53,20 +53,7 @@ impl Library {
         let entry =
             entry.map_err(|_| AuthorError::new(AuthorFailure::NoBenchmarks, "it has no `#[gpubench]` functions"))?;
         // SAFETY: as above; the function takes nothing and returns a pointer to static data.
-        Library::with_table(unsafe { entry().as_ref() })
-    }
-
-    /// Returns the benchmarks of this executable: those of the tool itself.
-    ///
-    /// # Errors
-    /// Never, since this tool and its own runtime have one version.
-    pub fn own() -> Result<Library, AuthorError> {
-        // SAFETY: the function returns a pointer to static data.
-        Library::with_table(unsafe { abi::gpubench_abi_v1().as_ref() })
-    }
-
-    fn with_table(table: Option<&'static Table>) -> Result<Library, AuthorError> {
-        let table = table.ok_or_else(|| refused("its table is missing"))?;
+        let table = unsafe { entry().as_ref() }.ok_or_else(|| refused("its table is missing"))?;
         if table.magic != abi::MAGIC {
             return Err(refused(format!(
                 "its symbol `{}` is not from gpubench",

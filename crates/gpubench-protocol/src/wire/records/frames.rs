@@ -131,8 +131,6 @@ pub mod to_author {
     pub const REFERENCE: u32 = 5;
     /// Release the attached buffers.
     pub const DETACH: u32 = 6;
-    /// Instead of `LOAD`: take the benchmarks of the tool itself. There is no payload. Once.
-    pub const LOAD_OWN: u32 = 7;
 }
 
 /// Kinds of frames from an author to the broker.
@@ -142,7 +140,7 @@ pub mod from_author {
     pub const SANDBOX: u32 = 104;
     /// The order failed: an [`AuthorFailure`](crate::wire::AuthorFailure) as a number, then text.
     pub const FAILED: u32 = 100;
-    /// The order succeeded. The payload is the encoded catalog (`LOAD`, `LOAD_OWN`), the encoded
+    /// The order succeeded. The payload is the encoded catalog (`LOAD`), the encoded
     /// recording (`RECORD`) or empty.
     pub const DONE: u32 = 101;
     /// Answer to `RECORD`: the encoded query for an occupancy that the recording needs.
