@@ -79,7 +79,6 @@ impl<'a> CaseRunner<'a> {
                 .collect(),
             cases: announced.len() as u64,
             environment,
-            earlier_runs: Vec::new(),
         };
         Ok(CaseRunner {
             names,

@@ -18,7 +18,7 @@ use super::selected::{Selected, Side};
 use super::status::status;
 use super::stored::bookkeeping::{Origin, ResultPlan, ResultTargets};
 use super::stored::noise_floors::NoiseFloors;
-use super::stored::saving::others_of_measured;
+use super::stored::saving::replaced_by_measured;
 use crate::build::Built;
 use gpubench_device::Facts;
 use gpubench_device::compilers::Processors;
@@ -148,14 +148,14 @@ impl Sources {
         chosen: &Chosen,
     ) -> Result<ResultPlan, Failure> {
         let ours = &chosen.ours;
-        let others = others_of_measured(&options.cases, ours);
+        let replaced = replaced_by_measured(&options.cases, ours);
         // Only the archive knows the revision of its sources.
         let origin = self.candidate.archive().map(|archive| Origin {
             name: archive.path.to_string(),
             revision: archive.revision().cloned(),
         });
         let floors = NoiseFloors::of(&options.measurement.cases, &self.built().libraries);
-        Ok(targets.of_cases(&options.cases.names, ours, others, origin, floors)?)
+        Ok(targets.of_cases(&options.cases.names, ours, replaced, origin, floors)?)
     }
 
     /// Returns the sides of the run, each with the compiler of its kernels.

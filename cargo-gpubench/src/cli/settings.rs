@@ -297,7 +297,8 @@ settings! {
         ///
         /// A name such as `main` is a baseline in the target directory. A value with a path
         /// separator, or one that ends in `.json`, is a file. The run replaces an existing baseline
-        /// when it finishes. Results of benchmarks that were not selected stay in the baseline.
+        /// when it finishes. If that has results of benchmarks that are not selected, the command
+        /// fails before it measures.
         #[arg(short, long, value_name = "NAME", help_heading = "Save and report")]
         save_baseline: Option<RunName> => Profile "--save-baseline main", common;
 

@@ -68,10 +68,6 @@ pub struct ComparedRun {
     pub driver: Option<String>,
     /// Revision of the sources. Null outside a git repository.
     pub revision: Option<Revision>,
-    /// Number of results that come from earlier runs. When a run of only some benchmarks is saved,
-    /// the baseline keeps its other results. Missing if there are none.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub earlier_results: u64,
 }
 
 /// How two runs were measured.
@@ -145,26 +141,6 @@ pub struct ComparedResult {
     pub n: u64,
     /// Number of fresh workers that took the samples.
     pub workers: u64,
-    /// The earlier run that the result was kept from. Missing if the result belongs to the compared
-    /// run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kept_from: Option<KeptFrom>,
-}
-
-/// The earlier run that a stored run kept a result from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
-pub struct KeptFrom {
-    /// ID of the run.
-    pub run_id: String,
-    /// Start of the run, as RFC 3339 in UTC.
-    pub started_at: String,
-    /// Revision of the sources. Null outside a git repository.
-    pub revision: Option<Revision>,
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// The size of a change.

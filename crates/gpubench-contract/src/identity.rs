@@ -71,14 +71,6 @@ impl DeviceIdentity {
         format!("{}-{digest}", slug(&self.name))
     }
 
-    /// Describes the first difference between two identities: `driver 570.86 and 580.159`.
-    pub fn difference(&self, other: &DeviceIdentity) -> Option<String> {
-        let or_none = |part: String| if part.is_empty() { "none".to_owned() } else { part };
-        let mut sides = self.parts().into_iter().zip(other.parts());
-        let ((name, one), (_, other)) = sides.find(|(one, other)| one != other)?;
-        Some(format!("{name} {} and {}", or_none(one), or_none(other)))
-    }
-
     /// Returns the properties that must be equal, each with its name.
     fn parts(&self) -> [(&'static str, String); 9] {
         let DeviceIdentity {

@@ -8,10 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::words::words;
 use super::{
     ArithmeticPeaks, BenchmarkHistory, Budget, CacheState, CallAudit, Cause, Check, ComparisonComplete, Conservation,
-    ContestComplete, ContestShare, Counts, DeviceIdentity, DeviceKind, DeviceWork, Environment, FailedAlternating,
-    Grade, HostTime, KernelUse, Method, Metric, Params, PartTimes, ProbeFinished, ProbeSample, ProbeStarted, Reading,
-    Revision, SampleFlag, SanitizerReport, Sharing, Stats, StepTimes, Stop, Throughput, Twin, Verdict, WindowCounts,
-    WorkerShare,
+    ContestComplete, ContestShare, Counts, DeviceKind, DeviceWork, Environment, FailedAlternating, Grade, HostTime,
+    KernelUse, Method, Metric, Params, PartTimes, ProbeFinished, ProbeSample, ProbeStarted, Reading, SampleFlag,
+    SanitizerReport, Sharing, Stats, StepTimes, Stop, Throughput, Twin, Verdict, WindowCounts, WorkerShare,
 };
 
 /// One line of `--message-format json`.
@@ -77,38 +76,6 @@ pub struct RunStarted {
     pub cases: u64,
     /// Environment at the start.
     pub environment: Environment,
-    /// Earlier runs that some of the results belong to. When a run of only some benchmarks is
-    /// saved, the stored run keeps its other results. Missing if there are none, as in every fresh
-    /// run.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub earlier_runs: Vec<EarlierRun>,
-}
-
-/// An earlier run that a stored run kept results from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
-pub struct EarlierRun {
-    /// ID of the run; its results have the same ID.
-    pub run_id: String,
-    /// Start of the run, as RFC 3339 in UTC.
-    pub started_at: String,
-    /// Version of the tool.
-    pub tool_version: String,
-    /// SHA-256 of the master seed, in hexadecimal.
-    pub seed_commitment: String,
-    /// The device that ran the cases.
-    pub device: Device,
-    /// Revision of the sources. Null outside a git repository.
-    pub revision: Option<Revision>,
-    /// Environment at the start.
-    pub environment: Environment,
-}
-
-impl EarlierRun {
-    /// Returns the identity of the device that ran the cases.
-    pub fn identity(&self) -> DeviceIdentity {
-        DeviceIdentity::in_environment(&self.device, &self.environment)
-    }
 }
 
 /// A device.

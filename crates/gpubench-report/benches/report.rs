@@ -77,7 +77,6 @@ fn run(id: &str, samples: usize) -> StoredRun {
         packages: vec!["suite".to_owned()],
         cases: BENCHMARKS,
         environment: environment(),
-        earlier_runs: Vec::new(),
     };
     StoredRun::of(started, results, None, None)
 }

@@ -248,7 +248,6 @@ fn environment(comparison: &ComparisonComplete) -> String {
     let rows: String = baseline
         .into_iter()
         .zip(candidate)
-        .filter(|((what, one), (_, other))| *what != EARLIER || one.is_some() || other.is_some())
         .map(|((what, baseline), (_, candidate))| format!("| {what} | {} | {} |\n", shown(baseline), shown(candidate)))
         .collect();
     format!(
@@ -256,12 +255,8 @@ fn environment(comparison: &ComparisonComplete) -> String {
     )
 }
 
-/// Label for results that are from earlier runs.
-const EARLIER: &str = "Results from earlier runs";
-
-fn surroundings(run: &ComparedRun) -> [(&'static str, Option<String>); 7] {
+fn surroundings(run: &ComparedRun) -> [(&'static str, Option<String>); 6] {
     let commit = run.revision.as_ref().map(|revision| revision.commit.clone());
-    let earlier = (run.earlier_results > 0).then(|| run.earlier_results.to_string());
     [
         ("Device", Some(run.device.name.clone())),
         ("Driver", run.driver.clone()),
@@ -269,6 +264,5 @@ fn surroundings(run: &ComparedRun) -> [(&'static str, Option<String>); 7] {
         ("Started", Some(run.started_at.clone())),
         ("Tool", Some(run.tool_version.clone())),
         ("Run", Some(run.run_id.clone())),
-        (EARLIER, earlier),
     ]
 }

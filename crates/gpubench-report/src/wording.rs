@@ -130,8 +130,7 @@ pub(super) fn revision_of(run: &ComparedRun) -> String {
     revision.map_or_else(|| UNKNOWN_REVISION.to_owned(), Revision::in_words)
 }
 
-/// Returns the properties of a run in a few phrases: revision, start, device with driver, and the
-/// number of results from earlier runs.
+/// Returns the properties of a run in a few phrases: revision, start, device with driver.
 pub(super) fn phrases(run: &ComparedRun) -> Vec<String> {
     let began = run.started_at.get(..16);
     let began = began.map(|began| format!("{} UTC", began.replace('T', " ")));
@@ -139,12 +138,7 @@ pub(super) fn phrases(run: &ComparedRun) -> Vec<String> {
         Some(driver) => format!("{}, driver {driver}", run.device.name),
         None => run.device.name.clone(),
     };
-    let earlier = match run.earlier_results {
-        0 => None,
-        1 => Some("1 result from an earlier run".to_owned()),
-        results => Some(format!("{results} results from earlier runs")),
-    };
-    [Some(revision_of(run)), began, Some(device), earlier]
+    [Some(revision_of(run)), began, Some(device)]
         .into_iter()
         .flatten()
         .collect()
@@ -270,7 +264,6 @@ pub(super) fn coordinates(index: u64, shape: &[u64]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_testing::every_change;
 
     #[test]
     fn a_flat_index_is_shown_with_its_coordinates() {
@@ -280,21 +273,6 @@ mod tests {
         assert_eq!(coordinates(8, &[2, 4]), "");
         assert_eq!(coordinates(0, &[0, 4]), "");
         assert_eq!(coordinates(1, &[u64::MAX, u64::MAX]), "");
-    }
-
-    #[test]
-    fn a_run_with_results_from_earlier_runs_says_so() {
-        let mut run = every_change().baseline;
-        run.earlier_results = 1;
-        assert_eq!(
-            phrases(&run),
-            [
-                "012345678 on main",
-                "2026-11-20 13:43 UTC",
-                "NVIDIA H200, driver 580.159 (CUDA 13.0)",
-                "1 result from an earlier run"
-            ]
-        );
     }
 
     #[test]

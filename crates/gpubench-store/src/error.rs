@@ -6,7 +6,7 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 
-use super::{Contradiction, FORMAT, SetupMismatch};
+use super::{Contradiction, FORMAT};
 use gpubench_contract::units::counted;
 use gpubench_diagnostic::{ExitCode, Expected, closest, in_backticks};
 
@@ -73,14 +73,21 @@ pub enum StoreError {
         #[source]
         source: Contradiction,
     },
-    /// Results that would stay in a file have another setup than the results to save.
-    #[error("this run would leave {} with a different setup in `{path}`", counted(source.kept, "result"))]
-    SetupMismatch {
+    /// A file has results that the run to save does not have.
+    #[error("`{path}` has {} that this run does not measure", counted(*results, "result"))]
+    Lost {
         /// The file.
         path: Utf8PathBuf,
-        /// The difference.
-        #[source]
-        source: SetupMismatch,
+        /// Number of results.
+        results: usize,
+    },
+    /// Cases fail that passed in the file.
+    #[error("`{path}` is not replaced: {} passed there and now {}", counted(cases.len(), "case"), if cases.len() == 1 { "fails" } else { "fail" })]
+    FailsNow {
+        /// The file.
+        path: Utf8PathBuf,
+        /// Their full names, with their readings.
+        cases: Vec<String>,
     },
     /// A line of a history cannot be read.
     #[error("line {line} of the history `{path}` is damaged")]
@@ -218,9 +225,8 @@ impl Expected for StoreError {
             StoreError::Altered { .. } | StoreError::Contradictory { .. } => {
                 Some("edited results cannot be trusted; measure all benchmarks again with `--save-baseline`".to_owned())
             }
-            StoreError::SetupMismatch { .. } => Some(
-                "results with different setups cannot share a file; save under another name, or remove the file and measure every benchmark".to_owned(),
-            ),
+            StoreError::Lost { .. } => Some("save under another name, or measure all benchmarks".to_owned()),
+            StoreError::FailsNow { .. } => Some("to store the failures too, save under another name".to_owned()),
             StoreError::HistoryLine { .. } => Some("remove the line, or remove the file to start a new history".to_owned()),
             StoreError::NotWritten { source, .. } if source.kind() == io::ErrorKind::WouldBlock => {
                 Some("wait for that process or, if it hangs, end it; then run again".to_owned())

@@ -88,7 +88,7 @@ fn lines_of(result: &BenchmarkComplete) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::tests::stored;
-    use crate::{Destination, Home, Others, RunName};
+    use crate::{Destination, Home, Replaced, RunName};
     use gpubench_contract::Counts;
     use gpubench_testing::on_gpu;
 
@@ -125,7 +125,7 @@ mod tests {
 
     fn save(path: &Utf8Path, run: StoredRun) -> Result<Option<Utf8PathBuf>, StoreError> {
         let destination = Destination::of(&RunName::File(path.to_owned()), &Home::ABSENT)?;
-        Ok(destination.save(run, &Others::Go)?.icounts)
+        Ok(destination.save(&run, &Replaced::All)?.icounts)
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::kept::needed_runs;
 use gpubench_contract::{BenchmarkComplete, Revision, RunEnd, RunFinished, RunStarted};
 
 /// The `format` of every stored run.
@@ -23,26 +22,22 @@ pub struct StoredRun {
     pub saved_at: String,
     /// Revision of the sources. `None` outside a git repository.
     pub revision: Option<Revision>,
-    /// The run's first record: device, driver and tool. It also has the earlier runs that some of
-    /// the results were kept from.
+    /// The run's first record: device, driver and tool.
     pub run: RunStarted,
-    /// The results with their raw samples, in the order of the run. If some results were kept, the
-    /// order is that of the run that was saved first.
+    /// The results with their raw samples, in the order of the run.
     pub results: Vec<BenchmarkComplete>,
-    /// The run's last record. `None` if the run did not finish. Its counts include the kept
-    /// results.
+    /// The run's last record. `None` if the run did not finish.
     pub finished: Option<RunFinished>,
 }
 
 impl StoredRun {
     /// Creates a stored run with the current time.
     pub fn of(
-        mut run: RunStarted,
+        run: RunStarted,
         results: Vec<BenchmarkComplete>,
         finished: Option<RunFinished>,
         revision: Option<Revision>,
     ) -> StoredRun {
-        run.earlier_runs = needed_runs(run.earlier_runs, &run.run_id, &results);
         StoredRun {
             format: FORMAT.to_owned(),
             format_version: FORMAT_VERSION,

@@ -88,7 +88,7 @@ fn a_saved_run_reads_back_unchanged() {
     for run in [every_verdict(), on_gpu()] {
         let run = stored(&run);
         let destination = Destination::of(&name("main"), &folder.home()).unwrap();
-        destination.save(run.clone(), &Others::Go).unwrap();
+        destination.save(&run, &Replaced::All).unwrap();
         assert_eq!(destination.path(), folder.path.join("gpubench/baselines/main.json"));
         assert_eq!(load(&name("main"), &folder.home()).unwrap(), run);
     }
@@ -104,7 +104,7 @@ fn nothing_but_the_run_is_left_in_the_folder() {
         0,
         "checking leaves no file"
     );
-    destination.save(stored(&on_gpu()), &Others::Go).unwrap();
+    destination.save(&stored(&on_gpu()), &Replaced::All).unwrap();
     let files: Vec<_> = folder
         .path
         .join("gpubench/baselines")
@@ -120,7 +120,7 @@ fn a_file_of_any_name_can_be_a_run() {
     let path = folder.path.join("new/folder/run.json");
     Destination::of(&name(path.as_str()), &Home::ABSENT)
         .unwrap()
-        .save(stored(&on_gpu()), &Others::Go)
+        .save(&stored(&on_gpu()), &Replaced::All)
         .unwrap();
     assert_eq!(load(&name(path.as_str()), &Home::ABSENT).unwrap(), stored(&on_gpu()));
 }
@@ -291,7 +291,7 @@ fn only_stored_runs_of_known_versions_are_replaced() {
     );
     assert!(matches!(read(&older), Err(StoreError::Older { .. })));
     let destination = Destination::of(&name(older.as_str()), &folder.home()).unwrap();
-    destination.save(stored(&on_gpu()), &Others::Stay).unwrap();
+    destination.save(&stored(&on_gpu()), &Replaced::None).unwrap();
     assert_eq!(read(&older).unwrap(), stored(&on_gpu()), "it is recorded again");
     let edited = folder.file("mine.json", whole.replacen("1204000", "1203000", 1));
     save(&edited, &stored(&on_gpu())).unwrap();

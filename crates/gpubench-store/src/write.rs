@@ -6,12 +6,32 @@ use std::io;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::icounts;
-use super::kept::{Others, Saved, SetupMismatch, count_kept, merged};
 use super::layout::text_of;
 use super::read::{contents, read, read_unverified, recognize};
 use super::{Home, RunName, StoreError, StoredRun};
 use crate::Replacement;
-use gpubench_contract::{BenchmarkComplete, DeviceIdentity, ResultKey};
+use gpubench_contract::{BenchmarkComplete, ResultKey, Verdict};
+
+/// The results of a stored run that a new run replaces although it does not have them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Replaced {
+    /// All: the new run replaces the whole file.
+    #[default]
+    All,
+    /// Those of these packages, whose cases were all selected.
+    OfPackages(HashSet<String>),
+    /// None: only some of the cases were selected.
+    None,
+}
+
+/// What happened when a run was saved.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Saved {
+    /// Number of results of the earlier run whose cases or modes the new one does not have.
+    pub gone: usize,
+    /// The table of instructions next to the run. `None` if no instructions were counted.
+    pub icounts: Option<Utf8PathBuf>,
+}
 
 /// A path for a stored run: free, or occupied by a stored run that may be replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,70 +61,97 @@ impl Destination {
         &self.path
     }
 
-    /// Checks that the results that stay can share a file with a run with this device identity and
-    /// these results.
+    /// Checks that no result is lost if a run with these results replaces the existing one.
     ///
     /// # Errors
-    /// They have another device or setup, or the file was edited.
-    pub fn ensure_keepable(
-        &self,
-        identity: &DeviceIdentity,
-        results: &HashSet<ResultKey>,
-        others: &Others,
-    ) -> Result<(), StoreError> {
-        match self.previous(results, others)? {
-            None => Ok(()),
-            Some(previous) => count_kept(&previous, identity, results, others)
-                .map(|_| ())
-                .map_err(|setup_mismatch| self.setup_mismatch(setup_mismatch)),
-        }
+    /// A result would be lost, or the existing run cannot be read.
+    pub fn ensure_nothing_is_lost(&self, measured: &HashSet<ResultKey>, replaced: &Replaced) -> Result<(), StoreError> {
+        self.previous(measured, replaced).map(|_| ())
     }
 
-    /// Saves a run like [`save`], merged with the results that stay, and the table of its
-    /// instructions. It reads the existing file
+    /// Saves a run like [`save`], and the table of its instructions. It reads the existing file
     /// again, because another process may have written it meanwhile.
     ///
     /// # Errors
-    /// The same as for [`save`] and [`ensure_keepable`](Self::ensure_keepable).
-    pub fn save(&self, stored: StoredRun, others: &Others) -> Result<Saved, StoreError> {
+    /// The same as for [`save`] and [`ensure_nothing_is_lost`](Self::ensure_nothing_is_lost), or
+    /// cases fail that passed in the existing run, unless a copy replaces it.
+    pub fn save(&self, stored: &StoredRun, replaced: &Replaced) -> Result<Saved, StoreError> {
         let measured = stored.results.iter().map(BenchmarkComplete::key).collect();
         replace(&self.path, || {
-            let (run, mut saved) = match self.previous(&measured, others)? {
-                None => (stored, Saved::default()),
-                Some(previous) => {
-                    merged(stored, previous, others).map_err(|setup_mismatch| self.setup_mismatch(setup_mismatch))?
-                }
+            let previous = self.previous(&measured, replaced)?;
+            let previous: &[BenchmarkComplete] = previous.as_ref().map_or(&[], |previous| &previous.results);
+            if *replaced != Replaced::All {
+                self.ensure_none_fails_now(stored, previous)?;
+            }
+            let text = written(&self.path, stored)?;
+            let saved = Saved {
+                gone: previous
+                    .iter()
+                    .filter(|result| !measured.contains(&result.key()))
+                    .count(),
+                icounts: icounts::write(&self.path, stored)?,
             };
-            let text = written(&self.path, &run)?;
-            saved.icounts = icounts::write(&self.path, &run)?;
             Ok((text, saved))
         })
     }
 
-    /// Reads the existing run, from which results may stay. Edited results cannot be trusted: an
-    /// edited file is replaced if no result would stay, and is an error otherwise.
-    fn previous(&self, measured: &HashSet<ResultKey>, others: &Others) -> Result<Option<StoredRun>, StoreError> {
-        match read(&self.path) {
-            Ok(previous) => Ok(Some(previous)),
-            Err(StoreError::Unreadable { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
-            // Nothing can be kept from an older format.
-            Err(StoreError::Older { .. }) => Ok(None),
-            Err(refusal @ (StoreError::Altered { .. } | StoreError::Contradictory { .. })) => {
-                let edited = read_unverified(&self.path)?;
-                match others.is_replaced(&edited, measured) {
-                    true => Ok(None),
-                    false => Err(refusal),
-                }
-            }
-            Err(refusal) => Err(refusal),
+    /// Fails if a case fails that passed before: its good result would be lost, and with it what
+    /// later runs are compared with.
+    fn ensure_none_fails_now(&self, stored: &StoredRun, previous: &[BenchmarkComplete]) -> Result<(), StoreError> {
+        let passed = previous.iter().filter(|result| result.verdict == Verdict::Pass);
+        let passed: HashSet<ResultKey> = passed.map(BenchmarkComplete::key).collect();
+        let failed = stored.results.iter().filter(|result| result.verdict.is_failure());
+        let failed = failed.filter(|result| passed.contains(&result.key()));
+        let cases: Vec<String> = failed
+            .map(|result| result.reading().label(&result.full_name()))
+            .collect();
+        match cases.is_empty() {
+            true => Ok(()),
+            false => Err(StoreError::FailsNow {
+                path: self.path.clone(),
+                cases,
+            }),
         }
     }
 
-    fn setup_mismatch(&self, source: SetupMismatch) -> StoreError {
-        StoreError::SetupMismatch {
-            path: self.path.clone(),
-            source,
+    /// Reads the existing run. An edited one cannot be trusted: it is replaced if no result would
+    /// be lost, and is an error otherwise.
+    fn previous(&self, measured: &HashSet<ResultKey>, replaced: &Replaced) -> Result<Option<StoredRun>, StoreError> {
+        let previous = match read(&self.path) {
+            Ok(previous) => previous,
+            Err(StoreError::Unreadable { source, .. }) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
+            // Values of an older format are not comparable.
+            Err(StoreError::Older { .. }) => return Ok(None),
+            Err(refusal @ (StoreError::Altered { .. } | StoreError::Contradictory { .. })) => {
+                return match replaced.lost(&read_unverified(&self.path)?, measured) {
+                    0 => Ok(None),
+                    _ => Err(refusal),
+                };
+            }
+            Err(refusal) => return Err(refusal),
+        };
+        match replaced.lost(&previous, measured) {
+            0 => Ok(Some(previous)),
+            results => Err(StoreError::Lost {
+                path: self.path.clone(),
+                results,
+            }),
         }
+    }
+}
+
+impl Replaced {
+    /// Returns the number of results that would be lost.
+    fn lost(&self, previous: &StoredRun, measured: &HashSet<ResultKey>) -> usize {
+        let is_replaced = |result: &BenchmarkComplete| match self {
+            Replaced::All => true,
+            Replaced::OfPackages(packages) => packages.contains(&result.package),
+            Replaced::None => false,
+        };
+        let results = previous.results.iter();
+        results
+            .filter(|result| !measured.contains(&result.key()) && !is_replaced(result))
+            .count()
     }
 }
 
@@ -141,3 +188,6 @@ fn written(path: &Utf8Path, run: &StoredRun) -> Result<Vec<u8>, StoreError> {
 fn ensure_replaceable(path: &Utf8Path) -> Result<(), StoreError> {
     contents(path)?.map_or(Ok(()), |text| recognize(path, &text))
 }
+
+#[cfg(test)]
+mod tests;

@@ -37,7 +37,6 @@ pub fn every_change() -> ComparisonComplete {
                 n: 3,
                 workers: 0,
                 failed_alternating: None,
-                kept_from: None,
             },
             change: None,
             ..row("gemm::tiled", NowFails, figures(190_464.0, 1.0, 0.0))
@@ -51,7 +50,6 @@ pub fn every_change() -> ComparisonComplete {
                 n: 0,
                 workers: 0,
                 failed_alternating: None,
-                kept_from: None,
             },
             change: None,
             ..row("gemm::wgmma", NotCompared, figures(97_280.0, 1.0, 0.0))
@@ -155,7 +153,6 @@ fn run(name: &str, commit: &str, branch: &str, started_at: &str) -> ComparedRun 
             branch: Some(branch.into()),
             modified: false,
         }),
-        earlier_results: 0,
     }
 }
 
@@ -199,7 +196,6 @@ fn row(case: &str, verdict: ChangeVerdict, (baseline, change): (f64, Change)) ->
         n: 60,
         workers: 5,
         failed_alternating: None,
-        kept_from: None,
     };
     ComparisonRow {
         package: "suite".into(),

@@ -536,7 +536,6 @@ impl Cases {
             packages,
             cases: self.cases.len() as u64,
             environment: environment(),
-            earlier_runs: Vec::new(),
         };
         SampleRun {
             started,

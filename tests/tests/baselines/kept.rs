@@ -80,66 +80,41 @@ fn file(path: &Utf8Path) -> Value {
 }
 
 #[test]
-fn a_partial_run_replaces_only_its_results_in_the_baseline() {
+fn a_partial_run_does_not_replace_a_baseline_with_other_results() {
     let folder = RunFolder::new();
     let kept = folder.path("main.json");
     let run = folder.lines("run.jsonl", records());
     save_run(&run, &kept);
+    let before = file(&kept);
     let part = paced().json().args(["walk", "--save-baseline", kept.as_str()]);
-    let part = part.finish().expect_code(0);
+    let part = part.finish().expect_code(2);
     assert!(
-        part.stderr.contains("Kept 1 result that this run did not measure"),
+        part.stderr.contains("has 1 result that this run does not measure"),
         "{}",
         part.stderr
     );
-    let stored = file(&kept);
-    let results = stored["results"].as_array().expect("a list");
-    let of_run = |result: &Value| result["run_id"] == stored["run"]["run_id"];
-    let of_this_run: Vec<bool> = results.iter().map(of_run).collect();
-    assert_eq!(of_this_run.iter().filter(|own| **own).count(), 1);
-    assert_eq!(results.len(), 2);
-    assert_eq!(stored["run"]["earlier_runs"].as_array().map(Vec::len), Some(1));
-    let junit = folder.path("junit.xml");
-    let compared = loaded(kept.as_str())
-        .json()
-        .args(["--baseline", kept.as_str(), "--export-junit", junit.as_str()])
-        .finish();
-    let records = compared.expect_code(0).records();
-    let time = |case: &str| {
-        let page = std::fs::read_to_string(&junit).expect("it is written");
-        let shown = page.split("<testcase ").find(|shown| shown.contains(case));
-        let shown =
-            shown.and_then(|shown| Some(shown.split_once("<system-out>time ")?.1.split_once(" ±")?.0.to_owned()));
-        shown.unwrap_or_else(|| panic!("no time of {case} in {page}"))
-    };
-    assert_ne!(time("walk"), time("stroll"), "each has its own figures");
-    assert_eq!(comparison(&records)["baseline"]["earlier_results"], 1);
-    let again = folder.lines("again.jsonl", records.all());
-    let _ = loaded(&again)
-        .args(["--baseline", kept.as_str()])
-        .finish()
-        .expect_code(0);
+    assert!(part.stderr.contains("save under another name"), "{}", part.stderr);
+    assert_eq!(part.stdout, "", "nothing was measured");
+    assert_eq!(file(&kept), before);
 }
 
 #[test]
-fn a_failed_benchmark_keeps_its_last_good_result_in_the_baseline_with_a_note() {
+fn a_failed_benchmark_leaves_the_baseline_with_a_note() {
     let folder = RunFolder::new();
     let kept = folder.path("main.json");
     let run = folder.lines("run.jsonl", records());
     save_run(&run, &kept);
+    let before = file(&kept);
     let broken = paced().json().args(["--features", "wrong"]);
     let broken = broken
         .args(["--save-baseline", kept.as_str()])
         .finish()
         .expect_code(100);
     let message = format!(
-        "warning: `{kept}` keeps the earlier results of cases that passed then and fail now: `paced::steps::walk"
+        "warning: `{kept}` is not replaced, because it has the good results of cases that fail now: `paced::steps::walk"
     );
     assert!(broken.stderr.contains(&message), "{}", broken.stderr);
-    let stored = file(&kept);
-    let results = stored["results"].as_array().expect("a list");
-    assert!(results.iter().all(|result| result["verdict"] == "pass"), "{results:?}");
-    assert_eq!(stored["run"]["earlier_runs"].as_array().map(Vec::len), Some(1));
+    assert_eq!(file(&kept), before);
     let compared = paced()
         .json()
         .args(["--features", "wrong", "--baseline", kept.as_str()]);
@@ -147,26 +122,8 @@ fn a_failed_benchmark_keeps_its_last_good_result_in_the_baseline_with_a_note() {
     assert_eq!(
         verdict_of(&compared, "steps::walk"),
         "now-fails",
-        "as before the failure was saved"
+        "as before the failure"
     );
-}
-
-#[test]
-fn results_of_other_settings_are_not_mixed_in_a_baseline() {
-    let folder = RunFolder::new();
-    let kept = folder.path("main.json");
-    let run = folder.lines("run.jsonl", records());
-    save_run(&run, &kept);
-    let part = paced()
-        .json()
-        .args(["walk", "--flush", "write", "--save-baseline", kept.as_str()]);
-    let part = part.finish().expect_code(2);
-    assert!(
-        part.stderr.contains("leave 1 result with a different setup"),
-        "{}",
-        part.stderr
-    );
-    assert_eq!(part.stdout, "");
 }
 
 #[test]

@@ -21,7 +21,7 @@ use gpubench_diagnostic::{Failure, print_warning};
 use gpubench_report::{GateResult, HtmlReport, OutputError, OutputTarget, address};
 use gpubench_store::compare::{Fences, NamedRun, Rules, compare};
 use gpubench_store::history::History;
-use gpubench_store::{Destination, Home, Others, RunName, StoreError, StoredRun};
+use gpubench_store::{Destination, Home, Replaced, RunName, StoreError, StoredRun};
 
 /// What a run's results are compared with and where they are stored, before its cases are known.
 #[derive(Debug)]
@@ -100,8 +100,8 @@ impl ResultTargets {
         })
     }
 
-    /// Adapts the targets to the cases of a run. `others` decides about other results in the file
-    /// that the run is saved to.
+    /// Adapts the targets to the cases of a run. `replaced` says which other results of
+    /// the file that the run is saved to may go.
     ///
     /// # Errors
     /// The baseline lacks a selected benchmark, and the options do not allow that.
@@ -109,7 +109,7 @@ impl ResultTargets {
         self,
         names: &NameFilter,
         ours: &ChosenCases,
-        others: Others,
+        replaced: Replaced,
         origin: Option<Origin>,
         floors: NoiseFloors,
     ) -> Result<ResultPlan, BaselineError> {
@@ -120,7 +120,7 @@ impl ResultTargets {
                 name,
                 destination,
                 results: ours.cases.iter().flat_map(Case::result_keys).collect(),
-                others,
+                replaced,
             }),
             origin: origin.unwrap_or(self.origin),
             records: self.records,
@@ -130,16 +130,16 @@ impl ResultTargets {
 }
 
 impl ResultPlan {
-    /// Reads the history of the run's device. Checks that the run can be added to the history and
-    /// to the saved baseline's other results.
+    /// Reads the history of the run's device. Checks that the run can be added to the history, and
+    /// replaces no other results when it is saved.
     ///
     /// # Errors
-    /// The history is damaged, of a later version, not a history, or not writable; or the
-    /// baseline's other results are of another device.
+    /// The history is damaged, of a later version, not a history, or not writable; or results
+    /// would be lost.
     pub(crate) fn begin(self, run: &RunStarted) -> Result<Bookkeeping, StoreError> {
         let device = DeviceIdentity::of(run);
         if let Some(save) = &self.save {
-            save.ensure_keepable(&device)?;
+            save.ensure_nothing_is_lost()?;
         }
         let Records { history, page, .. } = &self.records;
         let needs_past = self.baseline.is_some() || page.is_some() || history.is_recorded;

@@ -2,7 +2,7 @@
 
 use super::bookkeeping::{Origin, ResultTargets};
 use super::noise_floors::NoiseFloors;
-use super::saving::others_of_loaded;
+use super::saving::replaced_by_loaded;
 use super::stored_cases::{case_of, chosen};
 use crate::broker::BaselineError;
 use crate::broker::cases::Naming;
@@ -48,7 +48,7 @@ pub(crate) fn show_loaded_run(
         revision,
     };
     let floors = NoiseFloors::of(&options.measurement.cases, &[]);
-    let plan = targets.of_cases(names, &ours, others_of_loaded(names), Some(origin), floors)?;
+    let plan = targets.of_cases(names, &ours, replaced_by_loaded(names), Some(origin), floors)?;
     let finished = finished_of(&results, finished, &run.run_id);
     run.cases = results.len() as u64 + finished.not_run;
     let announced: Vec<BenchmarkStarted> = results.iter().map(announcement).collect();

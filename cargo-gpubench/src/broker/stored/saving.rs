@@ -2,98 +2,81 @@
 
 use std::collections::HashSet;
 
-use crate::broker::cases::{CaseSelection, NameFilter, SelectedPart, full_names};
+use crate::broker::cases::{CaseSelection, NameFilter, SelectedPart};
 use crate::broker::choice::ChosenCases;
 use crate::broker::options::Verbosity;
 use crate::broker::status::{first_of, status};
+use gpubench_contract::ResultKey;
 use gpubench_contract::units::counted;
-use gpubench_contract::{DeviceIdentity, ResultKey};
 use gpubench_diagnostic::print_warning;
-use gpubench_store::{Destination, Others, RunName, Saved, StoreError, StoredRun};
+use gpubench_store::{Destination, Replaced, RunName, Saved, StoreError, StoredRun};
 
 /// Number of cases that a warning names.
 const NAMES_SHOWN: usize = 5;
 
-/// Where to save results, which ones, and what to do with other results there.
+/// Where to save results, which ones, and which other results there they replace.
 #[derive(Debug)]
 pub(crate) struct SavePlan {
     pub(crate) name: RunName,
     pub(crate) destination: Destination,
     /// The results that the run will have.
     pub(crate) results: HashSet<ResultKey>,
-    pub(crate) others: Others,
+    pub(crate) replaced: Replaced,
 }
 
-/// Decides what to do with other results when a measured run is saved. They stay if only some
-/// benchmarks were selected.
-pub(crate) fn others_of_measured(selection: &CaseSelection, ours: &ChosenCases) -> Others {
+/// Decides which results a measured run replaces that it does not have.
+pub(crate) fn replaced_by_measured(selection: &CaseSelection, ours: &ChosenCases) -> Replaced {
     match selection.reach() {
-        SelectedPart::Part => Others::Stay,
-        SelectedPart::Everything => Others::GoWithTheirBenchmarks {
-            packages: ours.packages.iter().cloned().collect(),
-            left_out: full_names(&ours.left_out),
-        },
+        SelectedPart::Part => Replaced::None,
+        SelectedPart::Everything => Replaced::OfPackages(ours.packages.iter().cloned().collect()),
     }
 }
 
-/// Decides what to do with other results when a loaded run is saved. A whole run replaces the
-/// other, as a copy of its file would.
-pub(crate) fn others_of_loaded(names: &NameFilter) -> Others {
+/// Decides the same for a loaded run. A whole run replaces the other, as a copy of its file would.
+pub(crate) fn replaced_by_loaded(names: &NameFilter) -> Replaced {
     match names.is_everything() {
-        true => Others::Go,
-        false => Others::Stay,
+        true => Replaced::All,
+        false => Replaced::None,
     }
 }
 
 impl SavePlan {
-    /// Checks that results of a device can be stored with the results that stay.
+    /// Checks that no results are lost when the run is saved.
     ///
     /// # Errors
-    /// The results that would stay are of another device.
-    pub(crate) fn ensure_keepable(&self, device: &DeviceIdentity) -> Result<(), StoreError> {
-        self.destination.ensure_keepable(device, &self.results, &self.others)
+    /// Some would be, or the existing run cannot be read.
+    pub(crate) fn ensure_nothing_is_lost(&self) -> Result<(), StoreError> {
+        self.destination.ensure_nothing_is_lost(&self.results, &self.replaced)
     }
 
-    /// Saves a complete run.
+    /// Saves a complete run, unless that would lose the good results of cases that fail now.
     ///
     /// # Errors
     /// It cannot be written.
     pub(crate) fn save(&self, stored: &StoredRun, verbosity: Verbosity) -> Result<(), StoreError> {
         let SavePlan { name, destination, .. } = self;
-        let Saved {
-            kept,
-            gone,
-            spared,
-            lost,
-            icounts,
-        } = destination.save(stored.clone(), &self.others)?;
+        let Saved { gone, icounts } = match destination.save(stored, &self.replaced) {
+            Ok(saved) => saved,
+            Err(StoreError::FailsNow { cases, .. }) => {
+                print_warning(&format!(
+                    "`{name}` is not replaced, because it has the good results of cases that fail now: {} (hint: to store the \
+                     failures too, save under another name)",
+                    first_of(&cases, NAMES_SHOWN)
+                ));
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
         if gone > 0 {
             let results = counted(gone, "result");
             print_warning(&format!(
                 "removed {results} from `{name}`: this run does not have their cases or modes"
             ));
         }
-        if !spared.is_empty() {
-            print_warning(&format!(
-                "`{name}` keeps the earlier results of cases that passed then and fail now: {}",
-                first_of(&spared, NAMES_SHOWN)
-            ));
-        }
-        if !lost.is_empty() {
-            print_warning(&format!(
-                "removed from `{name}` the passing results of cases that now fail: they were measured on another device or with other settings: {}",
-                first_of(&lost, NAMES_SHOWN)
-            ));
-        }
         let path = destination.path();
         status(verbosity, "Saved", format_args!("`{name}` ({path})"));
         if let Some(table) = icounts {
             status(verbosity, "Saved", format_args!("instructions by function ({table})"));
-        }
-        if kept > 0 {
-            let results = counted(kept, "result");
-            let what = format_args!("{results} that this run did not measure, in `{name}`");
-            status(verbosity, "Kept", what);
         }
         Ok(())
     }

@@ -111,12 +111,11 @@ fn sides(comparison: &ComparisonComplete) -> Element {
 }
 
 fn side(run: &ComparedRun) -> Element {
-    let earlier = (run.earlier_results > 0).then(|| format!("{} results from earlier runs", run.earlier_results));
     let revision = run
         .revision
         .as_ref()
         .map_or_else(|| UNKNOWN_REVISION.to_owned(), revision);
-    let known = listed([Some(revision), Some(run.device.name.clone()), earlier]);
+    let known = listed([Some(revision), Some(run.device.name.clone())]);
     span("isolated")
         .child(moment(&run.started_at))
         .text(format_args!(", {known}"))

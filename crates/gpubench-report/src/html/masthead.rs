@@ -6,7 +6,7 @@ use super::facts::Facts;
 use super::markup::{Element, Markup, element, note, span, text};
 use super::names::{moment, revision};
 use crate::wording::abilities;
-use gpubench_contract::units::{byte_rate, counted, flop_rate, listed, size, wall_time};
+use gpubench_contract::units::{byte_rate, flop_rate, listed, size, wall_time};
 use gpubench_contract::{Device, RunEnd, RunFinished, Verdict};
 use gpubench_store::StoredRun;
 
@@ -106,22 +106,7 @@ fn facts(run: &StoredRun) -> Facts {
         .and("Started", moment(&started.started_at))
         .and_known("Sources", run.revision.as_ref().map(revision))
         .and("Run", element("code").text(&started.run_id))
-        .and_known("From earlier runs", kept(run))
         .and_known("Seed", run.finished.as_ref().map(|finished| short(&finished.seed)))
-}
-
-/// Returns `12 results: 0123456 on main, 2026-11-18`. `None` if every result is from this run.
-fn kept(run: &StoredRun) -> Option<String> {
-    let runs = run.run.earlier_runs.iter().map(|earlier| {
-        let day = earlier.started_at.get(..10).unwrap_or(&earlier.started_at);
-        match &earlier.revision {
-            Some(revision) => format!("{}, {day}", revision.in_words()),
-            None => day.to_owned(),
-        }
-    });
-    let runs: Vec<String> = runs.collect();
-    let results = run.kept().count();
-    (results > 0).then(|| format!("{}: {}", counted(results, "result"), runs.join("; ")))
 }
 
 /// `CUDA device, 132 SMs, sm_90, 60 MiB cache`.

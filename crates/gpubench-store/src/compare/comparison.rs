@@ -24,9 +24,9 @@ pub fn compare(
     arrangement: Arrangement,
     rules: &Rules,
 ) -> ComparisonComplete {
-    let differences = difference::of_runs(&baseline.run.origin(), &candidate.run.origin());
+    let differences = difference::of_runs(&baseline.run.run, &candidate.run.run);
     let pairing = Pairing::of(&baseline.run.results, &candidate.run.results, &rules.matching);
-    // If both runs kept the same measurement, its twin says nothing about drift between them.
+    // If both sides are the same measurement, its twin says nothing about drift between them.
     let separate = pairing
         .both
         .iter()
@@ -84,7 +84,6 @@ impl NamedRun<'_> {
             device: run.device.clone(),
             driver: run.environment.driver.clone(),
             revision: revision.clone(),
-            earlier_results: self.run.kept().count() as u64,
         }
     }
 }

@@ -4,19 +4,14 @@ use super::difference::Difference;
 use super::judgement::judge;
 use super::pairing::Pair;
 use super::row::{Finding, RowContext, change, doubts, without_change};
+use gpubench_contract::Arrangement;
 use gpubench_contract::units::percent;
-use gpubench_contract::{Arrangement, EarlierRun};
 use gpubench_stats::{CountedInputs, Ratio};
 
 /// Compares counts. Those of a run that repeat exactly have no spread. Others spread with the
 /// inputs, or with the order of threads.
-pub(super) fn compared(
-    pair: &Pair<'_>,
-    origins: &[EarlierRun; 2],
-    context: &RowContext<'_>,
-    differences: &[Difference],
-) -> Finding {
-    let inputs = inputs(pair, origins, context.arrangement);
+pub(super) fn compared(pair: &Pair<'_>, context: &RowContext<'_>, differences: &[Difference]) -> Finding {
+    let inputs = inputs(pair, context);
     let [baseline, candidate] = [pair.baseline, pair.candidate].map(|result| &result.samples);
     let Some(ratio) = Ratio::of_counts(baseline, candidate, inputs, context.rules.confidence) else {
         return without_change(pair, "a count of zero has no ratio".to_owned());
@@ -35,10 +30,11 @@ pub(super) fn compared(
 
 /// Returns whether the calls of both sides had the same inputs. The seed and the name of a result
 /// determine them in separate runs. Sides that alternate have inputs of their own.
-fn inputs(pair: &Pair<'_>, origins: &[EarlierRun; 2], arrangement: Arrangement) -> CountedInputs {
-    let have_one_seed = origins[0].seed_commitment == origins[1].seed_commitment;
+fn inputs(pair: &Pair<'_>, context: &RowContext<'_>) -> CountedInputs {
+    let [baseline, candidate] = context.runs.map(|run| &run.run.seed_commitment);
+    let have_one_seed = baseline == candidate;
     let are_one_result = pair.baseline.key() == pair.candidate.key();
-    match arrangement == Arrangement::Apart && have_one_seed && are_one_result {
+    match context.arrangement == Arrangement::Apart && have_one_seed && are_one_result {
         true => CountedInputs::Shared,
         false => CountedInputs::Own,
     }

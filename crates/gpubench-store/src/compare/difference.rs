@@ -3,7 +3,7 @@
 use std::fmt;
 
 use gpubench_contract::units::size;
-use gpubench_contract::{BenchmarkComplete, DeviceKind, DeviceWords, EarlierRun, Environment, Flush};
+use gpubench_contract::{BenchmarkComplete, DeviceKind, DeviceWords, Environment, Flush, RunStarted};
 
 /// A property that differs between two setups.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,8 +38,8 @@ impl fmt::Display for Difference {
 type Fact = (&'static str, Option<String>, Weight);
 
 /// Returns the differences between two runs.
-pub(super) fn of_runs(baseline: &EarlierRun, candidate: &EarlierRun) -> Vec<Difference> {
-    let is_the_host = |run: &EarlierRun| run.device.kind.words().is_the_host;
+pub(super) fn of_runs(baseline: &RunStarted, candidate: &RunStarted) -> Vec<Difference> {
+    let is_the_host = |run: &RunStarted| run.device.kind.words().is_the_host;
     let processor = match is_the_host(baseline) && is_the_host(candidate) {
         true => ("processor", Weight::Decides),
         false => ("host's processor", Weight::Noted),
@@ -59,7 +59,7 @@ pub(super) fn of_results(baseline: &BenchmarkComplete, candidate: &BenchmarkComp
     }))
 }
 
-fn facts_of_run(run: &EarlierRun, (processor, weight): (&'static str, Weight)) -> Vec<Fact> {
+fn facts_of_run(run: &RunStarted, (processor, weight): (&'static str, Weight)) -> Vec<Fact> {
     let (device, environment) = (&run.device, &run.environment);
     let mut facts = vec![
         ("device", Some(kind(device.kind)), Weight::Decides),

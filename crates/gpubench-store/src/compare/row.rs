@@ -10,8 +10,8 @@ use super::{counts, functions, machine_code};
 use crate::StoredRun;
 use gpubench_contract::units::{self, percent};
 use gpubench_contract::{
-    Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, EarlierRun,
-    FailedAlternating, Grade, KeptFrom, Metric, SampleFlagKind, ThresholdSource, Verdict,
+    Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, FailedAlternating, Grade,
+    Metric, SampleFlagKind, ThresholdSource, Verdict,
 };
 use gpubench_diagnostic::in_backticks;
 use gpubench_stats::{Drift, Estimate, FEWEST_WORKERS, Interval, MOST_WORKERS, Paired, Ratio, Spread};
@@ -40,20 +40,14 @@ pub(super) struct Finding {
 pub(super) fn row(pair: &Pair<'_>, context: &RowContext<'_>) -> ComparisonRow {
     let (before, after) = (pair.baseline, pair.candidate);
     let sides = [before, after].map(side);
-    let origins = [(before, context.runs[0]), (after, context.runs[1])].map(|(result, run)| run.origin_of(result));
-    let differences = differences(pair, &origins, context);
-    let is_same = is_one_measurement(pair, &origins, context);
-    let mut finding = match obstacle(pair, context, &differences) {
+    let of_results = difference::of_results(before, after);
+    let differences = [context.differences, &of_results].concat();
+    let finding = match obstacle(pair, context, &differences) {
         Some(reason) => without_change(pair, reason),
-        None if is_same => same(pair, context),
-        None if after.metric.is_count() => counts::compared(pair, &origins, context, &differences),
+        None if is_one_measurement(pair, context) => same(pair, context),
+        None if after.metric.is_count() => counts::compared(pair, context, &differences),
         None => compared(pair, &sides, context, &differences),
     };
-    let kept_from = [0, 1].map(|side| kept_from(&origins[side], context.runs[side]));
-    if !is_same {
-        finding.remarks.extend(kept_sources(&kept_from, context));
-    }
-    let [of_baseline, of_candidate] = kept_from;
     let functions = match finding.change {
         Some(_) => functions::changes(pair),
         None => Vec::new(),
@@ -66,8 +60,8 @@ pub(super) fn row(pair: &Pair<'_>, context: &RowContext<'_>) -> ComparisonRow {
         baseline_case: before.case.clone(),
         mode: after.mode,
         metric: after.metric.clone(),
-        baseline: compared_result(before, sides[0].as_ref(), of_baseline),
-        candidate: compared_result(after, sides[1].as_ref(), of_candidate),
+        baseline: compared_result(before, sides[0].as_ref()),
+        candidate: compared_result(after, sides[1].as_ref()),
         verdict: finding.verdict,
         remark: (!finding.remarks.is_empty()).then(|| finding.remarks.join("; ")),
         machine_code: machine_code::changes(pair, &functions),
@@ -81,7 +75,7 @@ fn side(result: &BenchmarkComplete) -> Option<Estimate> {
     (result.verdict == Verdict::Pass).then(|| Estimate::of(&result.samples_by_worker()))?
 }
 
-fn compared_result(result: &BenchmarkComplete, side: Option<&Estimate>, kept_from: Option<KeptFrom>) -> ComparedResult {
+fn compared_result(result: &BenchmarkComplete, side: Option<&Estimate>) -> ComparedResult {
     ComparedResult {
         verdict: result.verdict,
         failed_alternating: result
@@ -92,44 +86,7 @@ fn compared_result(result: &BenchmarkComplete, side: Option<&Estimate>, kept_fro
         value: side.map(Estimate::value),
         n: result.samples.len() as u64,
         workers: side.map_or(0, |side| side.workers() as u64),
-        kept_from,
     }
-}
-
-/// Returns the differences between the setups of two results. A kept result has the setup of its
-/// earlier run.
-fn differences(pair: &Pair<'_>, origins: &[EarlierRun; 2], context: &RowContext<'_>) -> Vec<Difference> {
-    let are_of_the_runs = [0, 1].map(|side| origins[side].run_id == context.runs[side].run.run_id) == [true; 2];
-    let of_runs = match are_of_the_runs {
-        true => context.differences.to_vec(),
-        false => difference::of_runs(&origins[0], &origins[1]),
-    };
-    [of_runs, difference::of_results(pair.baseline, pair.candidate)].concat()
-}
-
-/// Returns the earlier run of a kept result.
-fn kept_from(origin: &EarlierRun, run: &StoredRun) -> Option<KeptFrom> {
-    (origin.run_id != run.run.run_id).then(|| KeptFrom {
-        run_id: origin.run_id.clone(),
-        started_at: origin.started_at.clone(),
-        revision: origin.revision.clone(),
-    })
-}
-
-/// Returns a remark for each kept result whose sources differ from those of the compared run.
-fn kept_sources(kept_from: &[Option<KeptFrom>; 2], context: &RowContext<'_>) -> Vec<String> {
-    let sides = kept_from.iter().zip(context.runs).zip(["baseline", "candidate"]);
-    let of_others = sides.filter_map(|((kept_from, run), side)| {
-        let KeptFrom {
-            revision, started_at, ..
-        } = kept_from.as_ref().filter(|from| from.revision != run.revision)?;
-        let day = started_at.get(..10).unwrap_or(started_at);
-        Some(match revision {
-            Some(revision) => format!("the {side} is from {}, {day}", revision.in_words()),
-            None => format!("the {side} is from {day}, revision unknown"),
-        })
-    });
-    of_others.collect()
 }
 
 /// Returns why two results cannot be compared, if they cannot.
@@ -227,9 +184,10 @@ fn ended(result: &BenchmarkComplete, side: &str) -> Option<String> {
 
 /// Whether both sides are the same measurement: the same run, case and samples. The samples of an
 /// edited file differ.
-fn is_one_measurement(pair: &Pair<'_>, origins: &[EarlierRun; 2], context: &RowContext<'_>) -> bool {
+fn is_one_measurement(pair: &Pair<'_>, context: &RowContext<'_>) -> bool {
+    let [baseline, candidate] = context.runs.map(|run| &run.run.run_id);
     context.arrangement == Arrangement::Apart
-        && origins[0].run_id == origins[1].run_id
+        && baseline == candidate
         && pair.baseline.key() == pair.candidate.key()
         && pair.baseline.samples == pair.candidate.samples
 }
@@ -241,21 +199,11 @@ fn same(pair: &Pair<'_>, context: &RowContext<'_>) -> Finding {
         estimate: 1.0,
         interval: Interval { low: 1.0, high: 1.0 },
     };
-    let run = &context.runs[0].run.run_id;
-    // The report has a note of this if it is true of all rows.
-    let is_of_one_run = *run == context.runs[1].run.run_id;
     Finding {
         verdict: ChangeVerdict::NoChange,
         change: Some(change(&ratio, threshold, context.rules)),
-        remarks: (!is_of_one_run)
-            .then(|| {
-                format!(
-                    "both sides are the same measurement, from run `{}`",
-                    pair.candidate.run_id
-                )
-            })
-            .into_iter()
-            .collect(),
+        // The report has a note of this.
+        remarks: Vec::new(),
     }
 }
 

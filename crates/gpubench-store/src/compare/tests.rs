@@ -11,7 +11,6 @@ mod verdicts;
 mod workers;
 
 use regex::Regex;
-use setups::with_a_kept_result;
 
 use super::*;
 use crate::testing::{Noise, STEADY, Shifts, TwoLevel};
@@ -47,7 +46,6 @@ fn run(results: Vec<BenchmarkComplete>) -> StoredRun {
             packages: vec!["suite".into()],
             cases: results.len() as u64,
             environment: environment(),
-            earlier_runs: Vec::new(),
         },
         results,
         finished: None,

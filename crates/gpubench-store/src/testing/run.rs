@@ -61,7 +61,6 @@ pub fn run(seed: u64, benchmarks: &[(&str, f64)], size: Size) -> StoredRun {
         packages: vec!["suite".into()],
         cases: results.len() as u64,
         environment: environment(),
-        earlier_runs: Vec::new(),
     };
     StoredRun::of(started, results, Some(finished), None)
 }

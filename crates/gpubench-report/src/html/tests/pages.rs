@@ -113,7 +113,6 @@ fn side(run: &StoredRun, name: &str) -> ComparedRun {
         device: run.run.device.clone(),
         driver: run.run.environment.driver.clone(),
         revision: run.revision.clone(),
-        earlier_results: 0,
     }
 }
 
@@ -126,7 +125,6 @@ fn row(result: &BenchmarkComplete, verdict: ChangeVerdict, ratio: f64, remark: O
         n: 30,
         workers: 3,
         failed_alternating: None,
-        kept_from: None,
     };
     ComparisonRow {
         package: result.package.clone(),

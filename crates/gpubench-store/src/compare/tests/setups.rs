@@ -1,4 +1,4 @@
-//! Tests of results with different setups, and of kept results.
+//! Tests of results with different setups.
 
 use super::*;
 
@@ -109,66 +109,4 @@ fn throttled_and_advisory_results_have_a_remark() {
     );
     let row = row_of(throttled.clone(), throttled, &Rules::default());
     assert!(remark(&row).ends_with("; advisory in both runs"), "{row:?}");
-}
-
-/// Returns a run that keeps a result from a run of another revision.
-pub(super) fn with_a_kept_result(mut stored: StoredRun) -> StoredRun {
-    let RunStarted {
-        seed_commitment,
-        device,
-        environment,
-        ..
-    } = stored.run.clone();
-    stored.run.earlier_runs.push(EarlierRun {
-        run_id: "old".into(),
-        started_at: "2026-10-01T08:00:00Z".into(),
-        tool_version: "0.0.9".into(),
-        seed_commitment,
-        device,
-        revision: Some(Revision {
-            commit: "fedcba9876543210fedcba9876543210fedcba98".into(),
-            branch: Some("main".into()),
-            modified: false,
-        }),
-        environment,
-    });
-    stored.results[0].run_id = "old".into();
-    stored
-}
-
-#[test]
-fn a_row_names_the_revision_of_a_kept_result() {
-    let measured = || run(vec![quiet("axpy", 100.0), quiet("gemm", 100.0)]);
-    let baseline = with_a_kept_result(measured());
-    let comparison = compared(&baseline, &measured(), &Rules::default());
-    assert_eq!(comparison.baseline.earlier_results, 1);
-    assert_eq!(comparison.candidate.earlier_results, 0);
-    let [old, new] = &comparison.rows[..] else {
-        panic!("{comparison:#?}")
-    };
-    assert_eq!(
-        old.baseline.kept_from.as_ref().map(|from| from.run_id.as_str()),
-        Some("old")
-    );
-    let remark = old.remark.as_deref().unwrap_or_default();
-    assert!(
-        remark.contains("the baseline is from fedcba987 on main, 2026-10-01"),
-        "{remark}"
-    );
-    assert!(
-        remark.contains("version of the tool: 0.0.9 in the baseline"),
-        "{remark}"
-    );
-    assert_eq!(new.baseline.kept_from, None);
-    assert!(!new.remark.as_deref().unwrap_or_default().contains("fedcba9"));
-}
-
-#[test]
-fn a_kept_result_with_another_driver_is_not_compared() {
-    let measured = || run(vec![quiet("axpy", 100.0), quiet("gemm", 100.0)]);
-    let mut baseline = with_a_kept_result(measured());
-    baseline.run.earlier_runs[0].environment.driver = Some("570.86".into());
-    let comparison = compared(&baseline, &measured(), &Rules::default());
-    assert_eq!(comparison.rows[0].verdict, ChangeVerdict::NotCompared);
-    assert_ne!(comparison.rows[1].verdict, ChangeVerdict::NotCompared);
 }

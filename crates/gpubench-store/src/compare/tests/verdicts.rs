@@ -70,19 +70,6 @@ fn different_cases_of_one_run_are_compared() {
 }
 
 #[test]
-fn a_measurement_that_both_runs_kept_is_not_compared_with_itself() {
-    let [baseline, mut candidate] = [(); 2].map(|()| with_a_kept_result(run(vec![restless(5), quiet("gemm", 100.0)])));
-    candidate.run.run_id = "0f3b".into();
-    let rows = separate(&baseline, &candidate, &Rules::default()).rows;
-    assert_eq!(rows[0].verdict, ChangeVerdict::NoChange);
-    let remark = remark(&rows[0]);
-    assert!(
-        remark.starts_with("both sides are the same measurement, from run `old`"),
-        "{remark}"
-    );
-}
-
-#[test]
 fn a_row_shows_the_values_of_the_runs_and_their_ratio() {
     let row = row_of(quiet("axpy", 1e5), restless(7), &Rules::default());
     for (side, result) in [(&row.baseline, quiet("axpy", 1e5)), (&row.candidate, restless(7))] {
