@@ -265,9 +265,9 @@ mod tests {
 
     #[test]
     fn a_library_that_cannot_be_loaded_shows_the_words_of_the_dynamic_linker() {
-        let text = FrozenFile::of_bytes(
+        let text = FrozenFile::of_contents(
             "text",
-            b"this is a text, and too long for a header of ELF: ................",
+            &b"this is a text, and too long for a header of ELF: ................"[..],
         )
         .unwrap();
         let error = Library::load(vec![text]).err().unwrap();
