@@ -18,7 +18,7 @@ use gpubench_contract::Method;
 use gpubench_device::compilers::{Compiler as _, HostCompiler, Wanted};
 use gpubench_device::{DeviceOrder, FrozenFile, cpu};
 use gpubench_measure::clients::{AuthorClient, ControlWorker, Interrupt, Output, Recorded, RefereeClient};
-use gpubench_measure::measurement::{CaseLibrary, IdleWorkers, Measured, Protocol, ReadyCase, RunMode, Session};
+use gpubench_measure::measurement::{CaseLibrary, IdleWorkers, Protocol, ReadyCase, RunMode, Session};
 use gpubench_protocol::window::{Seeds, WindowCalls};
 use gpubench_protocol::wire::Begin;
 use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule, median};
@@ -156,14 +156,14 @@ fn main() -> Result<(), Box<dyn Error>> {
                 author: &mut author,
                 control_worker: &mut control_worker,
                 idle_workers: &mut IdleWorkers::default(),
-                watcher: &mut |_: &[f64]| {},
+                watcher: &mut |_: &[&[f64]]| {},
             };
-            let Measured { judgement, windows, .. } = session.measure(&case)?;
+            let measured = session.measure(&case)?;
             walls.push(began.elapsed().as_secs_f64() * 1e3);
-            println_if_not_passed(&judgement);
-            calls = windows.len();
-            own.extend(windows.iter().map(|window| window.facts.own_ns as f64 * 1e-6));
-            flushes.extend(windows.iter().map(|window| window.facts.flush_ns as f64 * 1e-6));
+            println_if_not_passed(&measured.judgement);
+            calls = measured.windows().count();
+            own.extend(measured.windows().map(|window| window.facts.own_ns as f64 * 1e-6));
+            flushes.extend(measured.windows().map(|window| window.facts.flush_ns as f64 * 1e-6));
         }
         let tensor = &recording.tensors[0];
         let kib = tensor.shape[0] * 4 / 1024;

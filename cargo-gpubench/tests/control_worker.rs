@@ -96,22 +96,11 @@ fn control_windows_are_interleaved_and_one_process_serves_every_case(stage: &mut
     let mut processes = Vec::new();
     for case in 0..2 {
         let measured = stage.measure(case, &ClockBound::Exclusive, &mut control_worker, |_| ())?;
-        let Measured {
-            judgement,
-            windows,
-            control_windows,
-            controls_afterwards,
-            balance,
-            ..
-        } = measured;
-        assert_right(&judgement);
-        assert!(
-            control_windows.len() >= FEWEST,
-            "{} control windows",
-            control_windows.len()
-        );
-        assert_eq!(controls_afterwards.len(), 8, "after the worker's end");
-        for window in control_windows.iter().chain(&controls_afterwards) {
+        assert_right(&measured.judgement);
+        let controls = measured.controls().count();
+        assert!(controls >= FEWEST, "{controls} control windows");
+        assert_eq!(measured.controls_afterwards.len(), 8, "after the worker's end");
+        for window in measured.controls().chain(&measured.controls_afterwards) {
             let facts = &window.facts;
             assert_eq!(facts.kind, WindowKind::Control);
             assert_eq!(facts.end, WindowEnd::Checked);
@@ -121,14 +110,14 @@ fn control_windows_are_interleaved_and_one_process_serves_every_case(stage: &mut
             assert_eq!(output.digest_claimed, output.digest_expected);
             assert!(window.claim.as_deref().is_some_and(|claim| claim.elapsed_ns >= 0.0));
         }
-        let calls: Vec<u32> = windows.iter().map(|window| window.facts.window).collect();
+        let calls: Vec<u32> = measured.windows().map(|window| window.facts.window).collect();
         assert!(
             calls.iter().copied().eq(1..=calls.len() as u32),
             "calls keep their numbers"
         );
-        assert!(balance.is_some());
-        assert_ne!(judgement.grade, Grade::Sealed, "host code is never sealed");
-        let reason = judgement.grade_reason.unwrap_or_default();
+        assert!(measured.balance.is_some());
+        assert_ne!(measured.judgement.grade, Grade::Sealed, "host code is never sealed");
+        let reason = measured.judgement.grade_reason.unwrap_or_default();
         assert!(!reason.contains("sandbox"), "{reason}");
         processes.push(control_worker.process().map(|worker| worker.child().id()));
     }
@@ -151,7 +140,7 @@ fn a_dead_control_worker_lowers_the_grade_of_its_case_and_is_replaced(stage: &mu
     assert!(reason.contains("the control worker was killed by SIGKILL"), "{reason}");
     let after = stage.measure(0, &ClockBound::Exclusive, &mut control_worker, |_| ())?;
     assert_right(&after.judgement);
-    assert!(after.control_windows.len() >= FEWEST);
+    assert!(after.controls().count() >= FEWEST);
     let replacement = control_worker.process().expect("it was replaced").child();
     assert_ne!(replacement.id(), doomed);
 
@@ -159,7 +148,7 @@ fn a_dead_control_worker_lowers_the_grade_of_its_case_and_is_replaced(stage: &mu
     replacement.kill();
     replacement.end();
     let next = stage.measure(1, &ClockBound::Exclusive, &mut control_worker, |_| ())?;
-    assert!(next.control_windows.len() >= FEWEST);
+    assert!(next.controls().count() >= FEWEST);
     Ok(())
 }
 
@@ -168,7 +157,7 @@ fn without_a_clock_bound_there_is_no_control_worker(stage: &mut Stage) -> Result
     let absent = ClockBound::Absent("a test says so".into());
     let measured = stage.measure(0, &absent, &mut control_worker, |_| ())?;
     assert_eq!(measured.judgement.grade_reason.as_deref(), Some("a test says so"));
-    assert!(measured.control_windows.is_empty() && measured.balance.is_none());
+    assert!(measured.controls().next().is_none() && measured.balance.is_none());
     assert!(control_worker.process().is_none());
     Ok(())
 }
@@ -178,8 +167,8 @@ fn the_worker_of_a_plan_runs_its_control_windows_itself(stage: &mut Stage) -> Re
     let bound = ClockBound::Exclusive;
     let measured = stage.measure_of(COPY, 0, &bound, &mut control_worker, |_| ())?;
     assert_right(&measured.judgement);
-    assert!(measured.control_windows.len() >= FEWEST && measured.balance.is_some());
-    assert_eq!(measured.control_turns, [0]);
+    assert!(measured.controls().count() >= FEWEST && measured.balance.is_some());
+    assert_eq!(measured.workers.len(), 1);
     assert!(measured.controls_afterwards.is_empty() && control_worker.process().is_none());
     Ok(())
 }
@@ -209,10 +198,10 @@ fn cases_take_turns_window_by_window(stage: &mut Stage) -> Result<(), Box<dyn Er
     let mut sides = Vec::new();
     for (side, measured) in arms.iter().enumerate() {
         assert_right(&measured.judgement);
-        assert_eq!(measured.samples.len(), 40, "of side {side}");
-        assert_eq!(measured.worker_samples, [20, 20]);
-        assert!(measured.control_windows.len() >= 6 && measured.balance.is_some());
-        sides.extend(measured.windows.iter().map(|window| (window.facts.window, side)));
+        let samples: Vec<usize> = measured.workers.iter().map(|run| run.samples.values.len()).collect();
+        assert_eq!(samples, [20, 20], "of side {side}");
+        assert!(measured.controls().count() >= 6 && measured.balance.is_some());
+        sides.extend(measured.windows().map(|window| (window.facts.window, side)));
     }
     sides.sort_unstable();
     let numbers = sides.iter().map(|(number, _)| *number);
@@ -229,8 +218,7 @@ fn cases_take_turns_window_by_window(stage: &mut Stage) -> Result<(), Box<dyn Er
 }
 
 fn digests(measured: &Measured) -> HashSet<u64> {
-    let windows = measured.windows.iter();
-    windows.map(|window| window.facts.input_digest).collect()
+    measured.windows().map(|window| window.facts.input_digest).collect()
 }
 
 fn a_second_measurement_shares_no_number_and_no_input_with_the_first(stage: &mut Stage) -> Result<(), Box<dyn Error>> {
@@ -245,8 +233,8 @@ fn a_second_measurement_shares_no_number_and_no_input_with_the_first(stage: &mut
         let mut last = 0;
         for side in &arms {
             assert_right(&side.judgement);
-            assert_eq!(side.samples.len(), 40);
-            for window in &side.windows {
+            assert_eq!(side.sample_count(), 40);
+            for window in side.windows() {
                 assert!(numbers.insert(window.facts.window), "window {}", window.facts.window);
                 assert!(
                     inputs.insert(window.facts.input_digest),
@@ -258,7 +246,7 @@ fn a_second_measurement_shares_no_number_and_no_input_with_the_first(stage: &mut
             }
         }
         let asked = OtherAnswer::Fails as u64;
-        let first = arms.iter().flat_map(|side| &side.windows);
+        let first = arms.iter().flat_map(Measured::windows);
         let first = first.filter(|window| (2..=17).contains(&(window.facts.window - numbering.opening)));
         let mut answers = first
             .flat_map(|window| window.facts.outputs())
@@ -267,7 +255,7 @@ fn a_second_measurement_shares_no_number_and_no_input_with_the_first(stage: &mut
         let controls = || {
             let of_sides = arms
                 .iter()
-                .flat_map(|side| side.control_windows.iter().chain(&side.controls_afterwards));
+                .flat_map(|side| side.controls().chain(&side.controls_afterwards));
             of_sides.map(|window| window.facts.window)
         };
         for window in controls() {
@@ -380,7 +368,7 @@ impl Stage {
             author: &mut self.author,
             control_worker,
             idle_workers: &mut IdleWorkers::default(),
-            watcher: &mut |samples: &[f64]| at(samples.len()),
+            watcher: &mut |of_workers: &[&[f64]]| at(of_workers.concat().len()),
         };
         Ok(session.measure(&case)?)
     }
@@ -423,7 +411,7 @@ impl Stage {
             author: &mut self.author,
             control_worker,
             idle_workers: &mut IdleWorkers::default(),
-            watcher: &mut |_: &[f64]| (),
+            watcher: &mut |_: &[&[f64]]| (),
         };
         Ok(session.measure_in_turns(&turns, numbering)?)
     }

@@ -3,9 +3,9 @@
 use gpubench::catalog::Benchmark;
 use gpubench_contract::{BenchmarkComplete, Cause};
 
-/// Puts the benchmark's line and name before a message about its code, unless the message already
-/// names a line of that file.
-pub(super) fn add_location(result: &mut BenchmarkComplete, benchmark: &Benchmark) {
+/// Returns the message of a result, with the benchmark's line and name before one about its code,
+/// unless the message already names a line of that file.
+pub(super) fn located_message(result: &BenchmarkComplete, benchmark: &Benchmark) -> Option<String> {
     let is_of_the_author = matches!(
         result.cause,
         Some(
@@ -20,11 +20,11 @@ pub(super) fn add_location(result: &mut BenchmarkComplete, benchmark: &Benchmark
         )
     );
     let Benchmark { file, line, path, .. } = benchmark;
-    if let Some(message) = result.message.as_mut().filter(|_| is_of_the_author)
-        && !message.contains(&format!("{file}:"))
-    {
-        message.insert_str(0, &format!("{file}:{line}: `{path}`: "));
-    }
+    let located = |message: &String| match is_of_the_author && !message.contains(&format!("{file}:")) {
+        true => format!("{file}:{line}: `{path}`: {message}"),
+        false => message.clone(),
+    };
+    result.message.as_ref().map(located)
 }
 
 #[cfg(test)]
@@ -33,7 +33,7 @@ mod tests {
     use gpubench::catalog::Selection;
     use gpubench_testing::every_verdict;
 
-    fn located_message(cause: Cause, message: &str) -> String {
+    fn message_of(cause: Cause, message: &str) -> String {
         let benchmark = Benchmark {
             library: "image".to_owned(),
             path: "blur".to_owned(),
@@ -49,17 +49,16 @@ mod tests {
         };
         let mut result = every_verdict().results.remove(0);
         (result.cause, result.message) = (Some(cause), Some(message.to_owned()));
-        add_location(&mut result, &benchmark);
-        result.message.unwrap_or_default()
+        located_message(&result, &benchmark).unwrap_or_default()
     }
 
     #[test]
     fn a_message_about_user_code_names_its_line_once() {
         let located = "src/lib.rs:12: `blur`: it launches nothing";
-        assert_eq!(located_message(Cause::PlanInvalid, "it launches nothing"), located);
-        assert_eq!(located_message(Cause::PlanInvalid, located), located);
+        assert_eq!(message_of(Cause::PlanInvalid, "it launches nothing"), located);
+        assert_eq!(message_of(Cause::PlanInvalid, located), located);
         let panicked = "it panicked: no (at src/lib.rs:20:5)";
-        assert_eq!(located_message(Cause::RecordingFailed, panicked), panicked);
-        assert_eq!(located_message(Cause::Mismatch, "1 of 2 elements"), "1 of 2 elements");
+        assert_eq!(message_of(Cause::RecordingFailed, panicked), panicked);
+        assert_eq!(message_of(Cause::Mismatch, "1 of 2 elements"), "1 of 2 elements");
     }
 }

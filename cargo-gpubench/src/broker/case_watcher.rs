@@ -13,9 +13,10 @@ pub(super) struct CaseWatcher<'a> {
 }
 
 impl Watcher for CaseWatcher<'_> {
-    fn sampled(&mut self, samples: &[f64], of_workers: &[&[f64]]) {
+    fn sampled(&mut self, of_workers: &[&[f64]]) {
+        let samples = of_workers.concat();
         self.telemetry.after_sample(samples.len());
-        (self.progress)(Progress::of_samples(self.metric, samples, of_workers));
+        (self.progress)(Progress::of_samples(self.metric, &samples, of_workers));
     }
 
     fn throttling(&mut self) -> Throttling {

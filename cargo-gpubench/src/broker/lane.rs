@@ -1,12 +1,13 @@
 //! A lane: the processes that measure one case at a time.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::against::baseline_run::BaselineCase;
-use super::audit::{Audited, Auditor, Doorbells, add_audit, add_no_audit};
-use super::benchmark_line::add_location;
+use super::audit::{Audited, Auditor, Doorbells, audit, no_audit};
+use super::benchmark_line::located_message;
 use super::cases::Case;
-use super::contest::divide;
+use super::contest::{Division, divide};
 use super::earlier_modes::EarlierModes;
 use super::job::Job;
 use super::lane_context::LaneContext;
@@ -14,17 +15,18 @@ use super::lane_session::Purpose;
 use super::options::Audit;
 use super::recording::authors::Authors;
 use super::recording::preparation::PreparedCase;
+use super::result_parts::ResultParts;
 use super::roles::Roles;
 use crate::admission::unusable;
 use crate::archive::Digest;
-use gpubench_contract::{BenchmarkComplete, Cause, Verdict};
+use gpubench_contract::{BenchmarkComplete, CallAudit, Cause, ContestShare, Environment, Verdict};
 use gpubench_device::Facts;
 use gpubench_device::telemetry::Telemetry;
 use gpubench_diagnostic::Interrupted;
 use gpubench_measure::clients::{RoleFailure, WorkerReading};
 use gpubench_measure::measurement::{
-    CaseFailure, Expectations, MeasureError, Measured, MeasuredInTurns, PassCriteria, RolesAfterwards, add_hardware,
-    fill_in, note_observation,
+    CaseFailure, Expectations, Figures, MeasureError, Measured, MeasuredInTurns, Outcome, PassCriteria,
+    RolesAfterwards, hardware_metrics, with_observation,
 };
 use gpubench_protocol::wire::Measurand;
 use gpubench_report::Progress;
@@ -44,11 +46,21 @@ pub(super) struct Finished {
     pub(super) baseline: Option<Box<BenchmarkComplete>>,
 }
 
-/// A case that is measured, with its result.
+impl From<BenchmarkComplete> for Finished {
+    /// A result without a baseline's.
+    fn from(result: BenchmarkComplete) -> Finished {
+        Finished { result, baseline: None }
+    }
+}
+
+/// A case that can be measured.
 pub(super) struct Entry<'e, 'j> {
     pub(super) job: &'e Job<'j>,
     pub(super) prepared: &'j PreparedCase,
-    pub(super) finished: &'e mut Finished,
+    /// Position of its job.
+    pub(super) position: usize,
+    /// The contest that it is measured in.
+    pub(super) contest: Option<ContestShare>,
 }
 
 impl Lane<'_, '_> {
@@ -64,208 +76,246 @@ impl Lane<'_, '_> {
             return Err(Interrupted);
         }
         let began = Instant::now();
-        let unmeasured = jobs.iter().map(|job| Finished {
-            result: BenchmarkComplete {
-                contest: job.contest.clone(),
-                ..self.context.unmeasured(job)
-            },
-            baseline: None,
-        });
-        let mut finished: Vec<Finished> = unmeasured.collect();
-        self.measure_admitted(jobs, &mut finished, earlier, progress)?;
-        earlier.note(finished.iter().map(|finished| &finished.result));
-        for (job, finished) in jobs.iter().zip(&mut finished) {
-            if let Some(benchmark) = self.context.selected.benchmark(job.case) {
-                add_location(&mut finished.result, benchmark);
+        let finished = self.measure_admitted(jobs, earlier, progress)?;
+        earlier.note(finished.values().map(|finished| &finished.result));
+        let complete = |(job, Finished { result, baseline }): (&&Job<'_>, Finished)| {
+            let benchmark = self.context.selected.benchmark(job.case);
+            let message = match benchmark {
+                Some(benchmark) => located_message(&result, benchmark),
+                None => result.message,
+            };
+            let result = BenchmarkComplete {
+                message,
+                wall_ns: began.elapsed().as_nanos() as u64,
+                ..result
+            };
+            Finished { result, baseline }
+        };
+        Ok(jobs.iter().zip(finished.into_values()).map(complete).collect())
+    }
+
+    /// Measures the cases that can be measured. The results of the others say why they cannot.
+    /// Returns all results by the position of their job.
+    fn measure_admitted(
+        &mut self,
+        jobs: &[&Job<'_>],
+        earlier: &mut EarlierModes,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<BTreeMap<usize, Finished>, Interrupted> {
+        let mut finished = BTreeMap::new();
+        let mut entries = Vec::new();
+        for (position, job) in jobs.iter().enumerate() {
+            let contest = job.contest.clone();
+            match admitted(job, self.context.selected.facts) {
+                Ok(prepared) => entries.push(Entry {
+                    job,
+                    prepared,
+                    position,
+                    contest,
+                }),
+                Err(outcome) => {
+                    let result = outcome.record(self.unmeasured(job, contest));
+                    finished.insert(position, result.into());
+                }
             }
-            finished.result.wall_ns = began.elapsed().as_nanos() as u64;
+        }
+        let Division { groups, misfits } = divide(entries, self.context.selected.facts);
+        for (entry, failure) in misfits {
+            let result = Outcome::from(failure).record(self.unmeasured(entry.job, entry.contest));
+            finished.insert(entry.position, result.into());
+        }
+        for group in groups {
+            let results = self.measure_together(&group, earlier, progress)?;
+            finished.extend(group.iter().map(|entry| entry.position).zip(results));
         }
         Ok(finished)
     }
 
-    /// Measures the cases that can be measured. The results of the others say why they cannot.
-    fn measure_admitted(
-        &mut self,
-        jobs: &[&Job<'_>],
-        finished: &mut [Finished],
-        earlier: &mut EarlierModes,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<(), Interrupted> {
-        let entries = jobs.iter().zip(finished).filter_map(|(job, finished)| {
-            let prepared = admitted(job, self.context.selected.facts, &mut finished.result)?;
-            Some(Entry {
-                job,
-                prepared,
-                finished,
-            })
-        });
-        for mut entries in divide(entries.collect(), self.context.selected.facts) {
-            self.measure_together(&mut entries, earlier, progress)?;
+    /// Returns the result of a job that was not measured.
+    fn unmeasured(&self, job: &Job<'_>, contest: Option<ContestShare>) -> BenchmarkComplete {
+        let unmeasured = self.context.unmeasured(job);
+        let compilers = match job.prepared {
+            Some(Ok(prepared)) => &prepared.compilers[..],
+            _ => &[],
+        };
+        let compiler = (!compilers.is_empty()).then(|| compilers.join(", "));
+        BenchmarkComplete {
+            contest,
+            environment: Environment {
+                compiler: compiler.or(unmeasured.environment.compiler),
+                ..unmeasured.environment
+            },
+            ..unmeasured
         }
-        Ok(())
     }
 
-    /// Measures cases, alone or alternately, and writes their results.
+    /// Measures cases, alone or alternately. Returns their results.
     fn measure_together(
         &mut self,
-        entries: &mut [Entry<'_, '_>],
+        entries: &[Entry<'_, '_>],
         earlier: &mut EarlierModes,
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<(), Interrupted> {
+    ) -> Result<Vec<Finished>, Interrupted> {
         let first = &entries[0];
-        let (first_job, recording) = (first.job, &first.prepared.recorded.recording);
         let baseline_case = match self.context.baseline {
             None => BaselineCase::Absent,
-            Some((cases, prepared)) => BaselineCase::of(first_job.case, recording, cases, prepared),
+            Some((cases, prepared)) => {
+                BaselineCase::of(first.job.case, &first.prepared.recorded.recording, cases, prepared)
+            }
         };
-        let unmeasured = first.finished.result.clone();
         let entrants: Vec<(&Job<'_>, &PreparedCase)> =
             entries.iter().map(|entry| (entry.job, entry.prepared)).collect();
         self.telemetry.begin_case();
-        match self.measure_entrants(&entrants, &baseline_case, earlier, progress) {
-            Ok(MeasuredInTurns { arms, roles, .. }) => {
-                let mut arms = arms.into_iter();
-                for (entry, arm) in entries.iter_mut().zip(&mut arms) {
-                    self.write_result(entry, arm, roles)?;
-                }
-                let baseline = self.baseline_result(first_job, unmeasured, baseline_case, arms.next(), roles)?;
-                entries[0].finished.baseline = baseline;
-                if roles == RolesAfterwards::Unknown {
-                    self.retire_roles(first_job.case);
-                }
-                for entry in entries.iter_mut() {
-                    let result = &mut entry.finished.result;
-                    self.add_hardware_metrics(entry.job, entry.prepared, result)?;
-                    self.add_audit(entry.job, entry.prepared, result)?;
-                }
-            }
+        let (parts, baseline) = match self.measure_entrants(&entrants, &baseline_case, earlier, progress) {
+            Ok(measured) => self.results_of(entries, baseline_case, measured)?,
             Err(error) => {
-                for entry in entries.iter_mut() {
-                    self.note_failure(entry.job.case, &error, &mut entry.finished.result)?;
-                }
-            }
-        }
-        let most = entries.iter().map(|entry| entry.finished.result.samples.len()).max();
-        if let Some(observation) = self.telemetry.end_case(most.unwrap_or_default()) {
-            for entry in entries {
-                note_observation(&observation, &mut entry.finished.result);
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes what was measured of a case into its result.
-    fn write_result(
-        &mut self,
-        entry: &mut Entry<'_, '_>,
-        arm: Result<Measured, RoleFailure>,
-        roles: RolesAfterwards,
-    ) -> Result<(), Interrupted> {
-        let LaneContext { selected, settings, .. } = self.context;
-        let Entry {
-            job,
-            prepared,
-            finished: Finished { result, .. },
-        } = entry;
-        let measured = match arm {
-            Ok(measured) => measured,
-            Err(failure) => {
-                let failure = CaseFailure::of_measuring(&MeasureError::Worker(failure)).ok_or(Interrupted)?;
-                failure.fill_in(result);
-                return Ok(());
+                let failed = |entry: &Entry<'_, '_>| Ok(self.failure(entry.job.case, &error)?.into());
+                (entries.iter().map(failed).collect::<Result<_, _>>()?, None)
             }
         };
-        result.cache = Some(self.context.cache_state(result.mode));
-        let recording = &prepared.recorded.recording;
-        fill_in(result, recording, measured, settings.expectations(&job.options));
-        if !settings.mode.is_timed() {
-            result.event_overhead_ns = None;
-            result.conservation = None;
+        let most = parts.iter().map(ResultParts::sample_count).max();
+        let observation = self.telemetry.end_case(most.unwrap_or_default());
+        let results = entries.iter().zip(parts).map(|(entry, parts)| {
+            let cache = parts.figures.as_ref();
+            let cache = cache.map(|_| self.context.cache_state(entry.job.announced.mode));
+            let unmeasured = BenchmarkComplete {
+                cache,
+                ..self.unmeasured(entry.job, entry.contest.clone())
+            };
+            let result = parts.record(self.context, unmeasured);
+            Finished::from(match &observation {
+                Some(observation) => with_observation(result, observation),
+                None => result,
+            })
+        });
+        let mut results: Vec<Finished> = results.collect();
+        results[0].baseline = baseline;
+        Ok(results)
+    }
+
+    /// Returns the parts of the results of cases that were measured together, and the baseline's
+    /// result. What is measured in windows of its own is measured then.
+    fn results_of<'e>(
+        &mut self,
+        entries: &'e [Entry<'e, '_>],
+        baseline_case: BaselineCase<'_>,
+        measured: MeasuredInTurns,
+    ) -> Result<(Vec<ResultParts<'e>>, Option<Box<BenchmarkComplete>>), Interrupted> {
+        let (roles, mut arms) = (measured.roles, measured.arms.into_iter());
+        let mut parts = Vec::new();
+        for (entry, arm) in entries.iter().zip(&mut arms) {
+            parts.push(match arm {
+                Ok(measured) => {
+                    let expectations = self.context.settings.expectations(&entry.job.options);
+                    self.parts_of(entry.job, entry.prepared, measured, expectations, roles)?
+                }
+                Err(failure) => lost(failure)?.into(),
+            });
         }
-        self.note_source_of_counts(prepared, result);
-        result.kernels = self.roles.kernels_of(prepared, selected.facts, roles)?;
-        result.own_library_sha256 = prepared.own_library.as_ref().map(Digest::to_string);
-        Ok(())
+        let baseline = self.baseline_result(&entries[0], baseline_case, arms.next(), roles)?;
+        if roles == RolesAfterwards::Unknown {
+            self.retire_roles(entries[0].job.case);
+        }
+        let mut all = Vec::new();
+        for (entry, parts) in entries.iter().zip(parts) {
+            let (outcome, hardware) = self.hardware_metrics(entry, parts.outcome)?;
+            let (outcome, audit) = self.audit(entry, outcome)?;
+            all.push(ResultParts {
+                outcome,
+                hardware,
+                audit,
+                ..parts
+            });
+        }
+        Ok((all, baseline))
     }
 
-    /// Writes a failure of anything but the kernels into a result. The roles are replaced.
-    fn note_failure(
+    /// Returns the parts of a case's result that its measurement gives.
+    fn parts_of<'e>(
         &mut self,
-        case: &Case,
-        error: &MeasureError,
-        result: &mut BenchmarkComplete,
-    ) -> Result<(), Interrupted> {
+        job: &'e Job<'_>,
+        prepared: &'e PreparedCase,
+        measured: Measured,
+        expectations: Expectations,
+        roles: RolesAfterwards,
+    ) -> Result<ResultParts<'e>, Interrupted> {
+        let recording = &prepared.recorded.recording;
+        let figures = Figures::of(recording, &job.announced.metric, measured, expectations);
+        Ok(ResultParts {
+            outcome: figures.outcome(),
+            figures: Some((prepared, figures)),
+            kernels: self.roles.kernels_of(prepared, self.context.selected.facts, roles)?,
+            own_library_sha256: prepared.own_library.as_ref().map(Digest::to_string),
+            hardware: None,
+            audit: None,
+        })
+    }
+
+    /// Returns a failure of anything but the kernels. The roles are replaced.
+    fn failure(&mut self, case: &Case, error: &MeasureError) -> Result<CaseFailure, Interrupted> {
         self.retire_roles(case);
-        let failure = CaseFailure::of_measuring(error).ok_or(Interrupted)?;
-        failure.fill_in(result);
-        Ok(())
+        CaseFailure::of_measuring(error).ok_or(Interrupted)
     }
 
-    /// Reads the hardware metrics of a case in windows of their own, and adds them to a result that
-    /// passed. A call that fails there fails the case.
-    fn add_hardware_metrics(
+    /// Reads the hardware metrics of a case that passed in windows of their own. A call that fails
+    /// there fails the case.
+    fn hardware_metrics(
         &mut self,
-        job: &Job<'_>,
-        prepared: &PreparedCase,
-        result: &mut BenchmarkComplete,
-    ) -> Result<(), Interrupted> {
+        Entry { job, prepared, .. }: &Entry<'_, '_>,
+        outcome: Outcome,
+    ) -> Result<(Outcome, Option<BTreeMap<String, f64>>), Interrupted> {
         let metrics = job.case.metrics.hardware();
         // With several results, those of times have the metrics of their modes.
-        let is_wanted = result.metric.is_time() || !job.case.metrics.times();
-        if metrics.is_empty() || !is_wanted || result.verdict != Verdict::Pass {
-            return Ok(());
+        let is_wanted = job.announced.metric.is_time() || !job.case.metrics.times();
+        if metrics.is_empty() || !is_wanted || outcome.verdict != Verdict::Pass {
+            return Ok((outcome, None));
         }
         let reading = WorkerReading {
             measurand: Measurand::Hardware,
             metrics,
         };
-        let job = &job.once();
-        match self.measure_again(Purpose::Counts(reading), job, prepared) {
-            Ok(measured) => {
-                let counted_by = self.context.settings.counters.hardware.as_deref();
-                add_hardware(result, measured, counted_by);
-                Ok(())
-            }
-            Err(error) => self.note_failure(job.case, &error, result),
-        }
+        Ok(
+            match self.measure_again(Purpose::Counts(reading), &job.once(), prepared) {
+                Ok(measured) => match measured.failure("hardware metrics were read") {
+                    None => (outcome, Some(hardware_metrics(&measured))),
+                    Some(failure) => (outcome.failed(failure), None),
+                },
+                Err(error) => (outcome.failed(self.failure(job.case, &error)?), None),
+            },
+        )
     }
 
-    /// Audits the calls of a case that passed, in windows of their own, and adds the result. A call
-    /// that fails there fails the case.
-    fn add_audit(
+    /// Audits the calls of a case that passed, in windows of their own. A call that fails there
+    /// fails the case.
+    fn audit(
         &mut self,
-        job: &Job<'_>,
-        prepared: &PreparedCase,
-        result: &mut BenchmarkComplete,
-    ) -> Result<(), Interrupted> {
+        Entry { job, prepared, .. }: &Entry<'_, '_>,
+        outcome: Outcome,
+    ) -> Result<(Outcome, Option<CallAudit>), Interrupted> {
         let is_wanted = self.context.settings.options.measurement.audit == Audit::Made;
         let notices = job.options.criteria.notices;
-        if !is_wanted || !result.metric.is_time() || result.verdict != Verdict::Pass {
-            return Ok(());
+        if !is_wanted || !job.announced.metric.is_time() || outcome.verdict != Verdict::Pass {
+            return Ok((outcome, None));
         }
         let auditor = match Auditor::begin() {
             Ok(auditor) => auditor,
-            Err(error) => {
-                add_no_audit(result, &error.into(), notices);
-                return Ok(());
-            }
+            Err(error) => return Ok((outcome.noted(vec![no_audit(&error.into())], notices), None)),
         };
         let doorbells = Doorbells::watched_by(&auditor);
         let measured = self.measure_again(Purpose::Audit(&doorbells), &job.once(), prepared);
         let uncounted = doorbells.end();
-        match (measured, auditor.end()) {
+        Ok(match (measured, auditor.end()) {
             (Ok(measured), Ok(seen)) => {
                 let audited = Audited {
                     measured,
                     seen,
                     uncounted,
                 };
-                add_audit(result, prepared, audited, notices);
+                audit(outcome, prepared, audited, notices)
             }
-            (Ok(_), Err(failure)) => add_no_audit(result, &failure.into(), notices),
-            (Err(error), _) => self.note_failure(job.case, &error, result)?,
-        }
-        Ok(())
+            (Ok(_), Err(failure)) => (outcome.noted(vec![no_audit(&failure.into())], notices), None),
+            (Err(error), _) => (outcome.failed(self.failure(job.case, &error)?), None),
+        })
     }
 
     /// Measures a case once more, in fresh processes, for a purpose besides its times.
@@ -288,42 +338,34 @@ impl Lane<'_, '_> {
     /// Returns the baseline's result of a case, if the baseline has the case.
     fn baseline_result(
         &mut self,
-        job: &Job<'_>,
-        mut result: BenchmarkComplete,
+        Entry { job, contest, .. }: &Entry<'_, '_>,
         baseline_case: BaselineCase<'_>,
         measured: Option<Result<Measured, RoleFailure>>,
         roles: RolesAfterwards,
     ) -> Result<Option<Box<BenchmarkComplete>>, Interrupted> {
-        match (baseline_case, measured) {
+        let unmeasured = self.unmeasured(job, contest.clone());
+        let result = match (baseline_case, measured) {
             (BaselineCase::Absent, _) | (BaselineCase::Ready(_), None) => return Ok(None),
-            (BaselineCase::Unlike(reason), _) => result.message = Some(reason),
-            (BaselineCase::Failed(failure), _) => failure.fill_in(&mut result),
+            (BaselineCase::Unlike(reason), _) => BenchmarkComplete {
+                message: Some(reason),
+                ..unmeasured
+            },
+            (BaselineCase::Failed(failure), _) => Outcome::from(failure).record(unmeasured),
             (BaselineCase::Ready(theirs), Some(Ok(measured))) => {
                 let expectations = Expectations {
                     // Only the candidate is judged.
                     criteria: PassCriteria::default(),
                     ..self.context.settings.expectations(&job.options)
                 };
-                fill_in(&mut result, &theirs.recorded.recording, measured, expectations);
-                self.note_source_of_counts(theirs, &mut result);
-                result.kernels = self.roles.kernels_of(theirs, self.context.selected.facts, roles)?;
-                result.own_library_sha256 = theirs.own_library.as_ref().map(Digest::to_string);
+                let parts = self.parts_of(job, theirs, measured, expectations, roles)?;
+                parts.record(self.context, unmeasured)
             }
-            (BaselineCase::Ready(_), Some(Err(failure))) => {
-                let failure = CaseFailure::of_measuring(&MeasureError::Worker(failure));
-                failure.into_iter().for_each(|failure| failure.fill_in(&mut result));
-            }
-        }
+            (BaselineCase::Ready(_), Some(Err(failure))) => match lost(failure) {
+                Ok(failure) => Outcome::from(failure).record(unmeasured),
+                Err(Interrupted) => unmeasured,
+            },
+        };
         Ok(Some(Box::new(result)))
-    }
-
-    /// Writes what counted, and what was counted, into a result that has counts.
-    fn note_source_of_counts(&self, case: &PreparedCase, result: &mut BenchmarkComplete) {
-        if let Some(counts) = &mut result.counts {
-            let counters = &self.context.settings.counters;
-            counts.counted_by = counters.instructions.clone().unwrap_or_default();
-            case.machine_code.note(counts);
-        }
     }
 
     /// Replaces the author, the referee and the control worker before the next case: their state is
@@ -334,26 +376,27 @@ impl Lane<'_, '_> {
     }
 }
 
-/// Returns the preparation of a case that can be measured. Otherwise its result says why it cannot.
-fn admitted<'j>(job: &Job<'j>, facts: &Facts, result: &mut BenchmarkComplete) -> Option<&'j PreparedCase> {
+/// Returns the failure of a case whose workers were lost without fault of its code.
+fn lost(failure: RoleFailure) -> Result<CaseFailure, Interrupted> {
+    CaseFailure::of_measuring(&MeasureError::Worker(failure)).ok_or(Interrupted)
+}
+
+/// Returns the preparation of a case that can be measured; otherwise why it cannot.
+fn admitted<'j>(job: &Job<'j>, facts: &Facts) -> Result<&'j PreparedCase, Outcome> {
     let prepared = match job.prepared {
         None => {
-            result.cause = Some(Cause::Unsupported);
-            result.message = job.case.disposition.reason().map(str::to_owned);
-            return None;
+            return Err(Outcome {
+                verdict: Verdict::Skipped,
+                cause: Some(Cause::Unsupported),
+                message: job.case.disposition.reason().map(str::to_owned),
+                notices: Vec::new(),
+            });
         }
-        Some(Err(failure)) => {
-            failure.clone().fill_in(result);
-            return None;
-        }
+        Some(Err(failure)) => return Err(failure.clone().into()),
         Some(Ok(prepared)) => prepared,
     };
-    if !prepared.compilers.is_empty() {
-        result.environment.compiler = Some(prepared.compilers.join(", "));
+    match unusable(job.announced.mode, &prepared.recorded.recording, facts) {
+        Some(reason) => Err(CaseFailure::skipped(reason).into()),
+        None => Ok(prepared),
     }
-    if let Some(reason) = unusable(job.announced.mode, &prepared.recorded.recording, facts) {
-        CaseFailure::skipped(reason).fill_in(result);
-        return None;
-    }
-    Some(prepared)
 }

@@ -36,6 +36,7 @@ mod process;
 mod recording;
 mod report;
 mod reporting;
+mod result_parts;
 mod results;
 mod roles;
 mod run;

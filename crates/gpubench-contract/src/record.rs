@@ -406,7 +406,7 @@ impl BenchmarkComplete {
 
 /// Splits the samples by worker; `shares` has the number of samples of each worker, in order.
 /// `None` if the shares do not add up.
-pub fn split_by_worker(samples: &[f64], shares: impl IntoIterator<Item = u64>) -> Option<Vec<&[f64]>> {
+fn split_by_worker(samples: &[f64], shares: impl IntoIterator<Item = u64>) -> Option<Vec<&[f64]>> {
     let mut left = samples;
     let shares = shares.into_iter().map(|share| {
         let (own, others) = left.split_at_checked(usize::try_from(share).ok()?)?;

@@ -1,6 +1,6 @@
 //! `--audit`: what a call asks of the CUDA driver, seen from outside the worker.
 //!
-//! An [`Auditor`] watches the driver while other windows of the case run, and [`add_audit`] makes a
+//! An [`Auditor`] watches the driver while other windows of the case run, and [`audit`] makes a
 //! record of what it saw. No timed call carries a probe.
 
 mod analysis;
@@ -12,4 +12,4 @@ mod outcome;
 pub(super) use auditor::Auditor;
 use auditor::{AuditError, SeenCalls};
 pub(super) use doorbells::Doorbells;
-pub(super) use outcome::{Audited, add_audit, add_no_audit};
+pub(super) use outcome::{Audited, audit, no_audit};

@@ -7,9 +7,9 @@ use super::SeenCalls;
 use super::analysis::AuditedCalls;
 use super::doorbells::submissions_of_call;
 use crate::broker::recording::preparation::PreparedCase;
-use gpubench_contract::{BenchmarkComplete, Cause, Verdict};
+use gpubench_contract::{CallAudit, Cause, Verdict};
 use gpubench_diagnostic::Failure;
-use gpubench_measure::measurement::{CaseFailure, Measured, NoticePolicy, add_notices};
+use gpubench_measure::measurement::{CaseFailure, Measured, NoticePolicy, Outcome};
 use gpubench_measure::verdict::{WindowEvidence, WindowSpan};
 
 /// What an audit found.
@@ -21,32 +21,27 @@ pub(crate) struct Audited {
     pub(crate) uncounted: Option<AuditError>,
 }
 
-/// Adds what the audited calls of a case asked of the driver to its result. The verdict of a call
-/// that failed meanwhile, or that launched a kernel which its plan does not have, replaces that of
-/// the result.
-pub(crate) fn add_audit(
-    result: &mut BenchmarkComplete,
+/// Returns what the audited calls of a case asked of the driver, and how the case ends with that.
+/// The verdict of a call that failed meanwhile, or that launched a kernel which its plan does not
+/// have, replaces the earlier one.
+pub(crate) fn audit(
+    outcome: Outcome,
     prepared: &PreparedCase,
     audited: Audited,
     notices: NoticePolicy,
-) {
+) -> (Outcome, Option<CallAudit>) {
     let Audited {
         measured,
         seen,
         uncounted,
     } = audited;
-    let judgement = measured.judgement;
-    if judgement.verdict != Verdict::Pass {
-        (result.verdict, result.cause) = (judgement.verdict, judgement.cause);
-        let message = judgement.message;
-        result.message = message.map(|message| format!("while the calls were audited: {message}"));
-        return;
+    if let Some(failure) = measured.failure("the calls were audited") {
+        return (outcome.failed(failure), None);
     }
-    let [spans, empty] = [&measured.windows, &measured.control_windows].map(|windows| spans_of(windows));
+    let (spans, empty) = (spans_of(measured.windows()), spans_of(measured.controls()));
     let Some(mut calls) = AuditedCalls::of(&seen, &spans) else {
         let notice = "the calls were not audited: no call of a CUDA driver was seen in the worker";
-        add_notices(result, vec![notice.to_owned()], notices);
-        return;
+        return (outcome.noted(vec![notice.to_owned()], notices), None);
     };
     let mut told = Vec::new();
     match submissions_of_call(uncounted, &spans, &empty, calls.launches()) {
@@ -54,40 +49,41 @@ pub(crate) fn add_audit(
         Ok(None) => {}
         Err(error) => told.push(unknown("submissions to the GPU were not counted", &error.into())),
     }
-    result.audit = Some(calls.audit());
+    let mut unplanned = None;
     if prepared.recorded.recording.execution == Execution::Sealed {
         match prepared.symbols() {
-            Some(symbols) => fail_if_unplanned(result, &calls, &symbols),
+            Some(symbols) => unplanned = unplanned_launch(&calls, &symbols),
             None => {
                 told.push("the launches were not compared with the plan: a compiled kernel could not be read".into())
             }
         }
     }
     told.extend(calls.findings());
-    add_notices(result, told, notices);
+    let outcome = match unplanned {
+        Some(failure) => outcome.failed(failure),
+        None => outcome,
+    };
+    (outcome.noted(told, notices), Some(calls.audit()))
 }
 
-/// Fails a case whose calls launched a kernel that its plan, whose kernels are `planned`, does not
-/// launch so often.
-fn fail_if_unplanned(result: &mut BenchmarkComplete, calls: &AuditedCalls, planned: &[String]) {
-    let Some(kernel) = calls.unplanned(planned) else {
-        return;
-    };
-    let failure = CaseFailure {
+/// Returns the failure of a case whose calls launched a kernel that its plan, whose kernels are
+/// `planned`, does not launch so often.
+fn unplanned_launch(calls: &AuditedCalls, planned: &[String]) -> Option<CaseFailure> {
+    let kernel = calls.unplanned(planned)?;
+    Some(CaseFailure {
         verdict: Verdict::ProtocolViolation,
         cause: Cause::UnplannedLaunch,
         message: format!("an audited call launched `{kernel}` more often than its launch plan says"),
-    };
-    failure.fill_in(result);
+    })
 }
 
-fn spans_of(windows: &[WindowEvidence]) -> Vec<WindowSpan> {
-    windows.iter().filter_map(|window| window.span).collect()
+fn spans_of<'w>(windows: impl Iterator<Item = &'w WindowEvidence>) -> Vec<WindowSpan> {
+    windows.filter_map(|window| window.span).collect()
 }
 
-/// Adds why the calls of a case could not be audited to its result.
-pub(crate) fn add_no_audit(result: &mut BenchmarkComplete, failure: &Failure, notices: NoticePolicy) {
-    add_notices(result, vec![unknown("the calls were not audited", failure)], notices);
+/// Returns the notice that the calls of a case could not be audited.
+pub(crate) fn no_audit(failure: &Failure) -> String {
+    unknown("the calls were not audited", failure)
 }
 
 /// Returns a notice of something that is not known, with the reason and its hint.

@@ -18,10 +18,17 @@ use gpubench_protocol::wire::{MAX_ALLOCATIONS, MAX_ARMS};
 /// What the user can do about too many contestants.
 const HINT: &str = "(hint: select fewer of them with a filter, or leave out `--contest`)";
 
+/// The cases of a contest, divided into those that can be measured together.
+pub(in crate::broker) struct Division<'e, 'j> {
+    /// Cases that alternate, at least one in each group.
+    pub(in crate::broker) groups: Vec<Vec<Entry<'e, 'j>>>,
+    /// Cases that do not fit on the device at once.
+    pub(in crate::broker) misfits: Vec<(Entry<'e, 'j>, CaseFailure)>,
+}
+
 /// Divides the cases of a contest into those that can alternate: cases with other tensors or
-/// another kind of time compete apart. Leaves out those that do not fit on the device at once;
-/// their results say so.
-pub(in crate::broker) fn divide<'e, 'j>(entries: Vec<Entry<'e, 'j>>, facts: &Facts) -> Vec<Vec<Entry<'e, 'j>>> {
+/// another kind of time compete apart.
+pub(in crate::broker) fn divide<'e, 'j>(entries: Vec<Entry<'e, 'j>>, facts: &Facts) -> Division<'e, 'j> {
     let mut groups: Vec<Vec<Entry<'_, '_>>> = Vec::new();
     for entry in entries {
         match groups.iter_mut().find(|group| can_alternate(&group[0], &entry)) {
@@ -29,14 +36,25 @@ pub(in crate::broker) fn divide<'e, 'j>(entries: Vec<Entry<'e, 'j>>, facts: &Fac
             None => groups.push(vec![entry]),
         }
     }
-    for (position, group) in groups.iter_mut().enumerate() {
-        if position > 0 {
-            set_apart(group);
+    groups.iter_mut().skip(1).for_each(|group| set_apart(group));
+    let mut division = Division {
+        groups: Vec::new(),
+        misfits: Vec::new(),
+    };
+    for group in groups {
+        let prepared: Vec<&PreparedCase> = group.iter().map(|entry| entry.prepared).collect();
+        match misfit(&prepared, facts).filter(|_| group.len() > 1) {
+            Some(failure) => division
+                .misfits
+                .extend(group.into_iter().map(|entry| (entry, failure.clone()))),
+            None => {
+                let jobs: Vec<&Job<'_>> = group.iter().map(|entry| entry.job).collect();
+                warn_of_other_settings(&jobs);
+                division.groups.push(group);
+            }
         }
-        exclude_misfits(group, facts);
     }
-    groups.retain(|group| !group.is_empty());
-    groups
+    division
 }
 
 fn can_alternate(one: &Entry<'_, '_>, other: &Entry<'_, '_>) -> bool {
@@ -50,19 +68,8 @@ fn set_apart(group: &mut [Entry<'_, '_>]) {
     let has_rivals = group.len() > 1;
     for entry in group {
         let contest = entry.job.contest.clone().filter(|_| has_rivals);
-        entry.finished.result.contest = contest.map(|contest| ContestShare { number, ..contest });
+        entry.contest = contest.map(|contest| ContestShare { number, ..contest });
     }
-}
-
-/// Removes all cases if they do not fit on the device at once. Their results say so.
-fn exclude_misfits(entries: &mut Vec<Entry<'_, '_>>, facts: &Facts) {
-    let prepared: Vec<&PreparedCase> = entries.iter().map(|entry| entry.prepared).collect();
-    if let Some(failure) = misfit(&prepared, facts).filter(|_| prepared.len() > 1) {
-        let none = entries.drain(..);
-        none.for_each(|entry| failure.clone().fill_in(&mut entry.finished.result));
-    }
-    let jobs: Vec<&Job<'_>> = entries.iter().map(|entry| entry.job).collect();
-    warn_of_other_settings(&jobs);
 }
 
 /// Returns why cases cannot be measured alternately, if they cannot. They share the inputs of the

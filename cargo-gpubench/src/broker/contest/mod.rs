@@ -4,5 +4,5 @@ mod error;
 mod fit;
 mod grouping;
 
-pub(super) use fit::divide;
+pub(super) use fit::{Division, divide};
 pub(super) use grouping::Contests;

@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use super::protocol::Protocol;
 use super::rest::Rests;
-use super::samples::Samples;
+use super::run::WorkerRun;
 use gpubench_contract::Budget;
 
 /// Returns the time budgets that `protocol` gives a case, the time of its warm-up, and its rests.
-pub(super) fn budget(protocol: &Protocol<'_>, samples: &Samples, rests: &Rests) -> Budget {
+pub(super) fn budget(protocol: &Protocol<'_>, runs: &[WorkerRun], rests: &Rests) -> Budget {
     let (warmup_time, sample_time) = (protocol.warm_up.device_time, protocol.stop.sample_time);
     Budget {
         warmup_time_ns: (!warmup_time.is_zero()).then(|| whole_ns(warmup_time)),
-        warmed_up_ns: whole_ns(samples.warmed_up()),
+        warmed_up_ns: whole_ns(warmed_up(runs)),
         sample_time_ns: (sample_time < Duration::MAX).then(|| whole_ns(sample_time)),
         rests: rests.count(),
         rested_ns: whole_ns(rests.taken()),
@@ -21,4 +21,24 @@ pub(super) fn budget(protocol: &Protocol<'_>, samples: &Samples, rests: &Rests) 
 
 fn whole_ns(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Returns the time that the warm-up windows of all workers took on the device.
+fn warmed_up(runs: &[WorkerRun]) -> Duration {
+    runs.iter().map(|run| run.warm_up.spent.device).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_warm_up_of_a_case_is_that_of_all_workers() {
+        let runs = [3, 4].map(|ms| {
+            let mut run = WorkerRun::default();
+            run.warm_up.spent.device = Duration::from_millis(ms);
+            run
+        });
+        assert_eq!(warmed_up(&runs), Duration::from_millis(7));
+    }
 }

@@ -23,7 +23,7 @@ const WIDE: f64 = 0.1;
 pub(super) fn checks(
     recording: &Recording,
     calls: NonZeroU32,
-    windows: &[WindowEvidence],
+    windows: &[&WindowEvidence],
     decisive: Option<usize>,
 ) -> Vec<Check> {
     let outputs: Vec<&Tensor> = recording
@@ -35,7 +35,7 @@ pub(super) fn checks(
     let decisive = decisive.map(|position| std::slice::from_ref(&windows[position]));
     let shown = |position: usize| {
         // The facts about the output in every call of a window.
-        let in_calls = |window: &'_ WindowEvidence| -> Vec<OutputFacts> {
+        let in_calls = |window: &&WindowEvidence| -> Vec<OutputFacts> {
             let of_calls = window.facts.outputs().iter().skip(position).step_by(outputs.len());
             of_calls.take(calls.get() as usize).copied().collect()
         };
@@ -92,13 +92,13 @@ fn check(
 }
 
 /// Whether the check of an output accepts the answers to earlier calls.
-fn old_answers_pass(windows: &[WindowEvidence], position: usize) -> Option<bool> {
+fn old_answers_pass(windows: &[&WindowEvidence], position: usize) -> Option<bool> {
     pass(windows, position, OutputFacts::old_answer)
 }
 
 /// Whether the check of an output accepts wrong answers of a kind. `None` if too few calls were
 /// compared.
-fn pass(windows: &[WindowEvidence], position: usize, which: fn(&OutputFacts) -> OtherAnswer) -> Option<bool> {
+fn pass(windows: &[&WindowEvidence], position: usize, which: fn(&OutputFacts) -> OtherAnswer) -> Option<bool> {
     let outputs = windows.iter().filter_map(|window| window.facts.outputs().get(position));
     let asked: Vec<OtherAnswer> = outputs
         .map(which)
@@ -113,7 +113,7 @@ fn pass(windows: &[WindowEvidence], position: usize, which: fn(&OutputFacts) -> 
 /// Returns what the checks cannot detect.
 pub(super) fn check_findings(
     recording: &Recording,
-    windows: &[WindowEvidence],
+    windows: &[&WindowEvidence],
     checks: &[Check],
     distinct_inputs: u64,
 ) -> CheckFindings {
@@ -138,7 +138,7 @@ fn blind_checks(checks: &[Check], distinct_inputs: u64) -> Option<String> {
 }
 
 /// Reports checks that accept a kernel that writes only zeros.
-fn zeros_pass(windows: &[WindowEvidence], outputs: usize) -> Option<String> {
+fn zeros_pass(windows: &[&WindowEvidence], outputs: usize) -> Option<String> {
     let pass = |position| pass(windows, position, OutputFacts::zeros) == Some(true);
     (outputs > 0 && (0..outputs).all(pass)).then(|| {
         "the tolerance also accepts zeros where other values are expected: a kernel that writes only zeros would pass \
@@ -164,7 +164,7 @@ fn wide_tolerances(recording: &Recording) -> impl Iterator<Item = String> {
 ///
 /// A constant that differs from a constant expected answer by the same amount in every call is only
 /// rounding.
-fn blind_to_constants(recording: &Recording, windows: &[WindowEvidence], distinct_inputs: u64) -> Option<String> {
+fn blind_to_constants(recording: &Recording, windows: &[&WindowEvidence], distinct_inputs: u64) -> Option<String> {
     if distinct_inputs < 2 {
         return None;
     }
@@ -182,7 +182,7 @@ fn blind_to_constants(recording: &Recording, windows: &[WindowEvidence], distinc
 }
 
 /// Describes an output with one value in every call that only the tolerance made right.
-fn constant(tensor: &Tensor, windows: &[WindowEvidence], position: usize) -> Option<String> {
+fn constant(tensor: &Tensor, windows: &[&WindowEvidence], position: usize) -> Option<String> {
     let checked = windows.iter().filter(|window| window.facts.end == WindowEnd::Checked);
     let outputs: Vec<&OutputFacts> = checked
         .map(|window| window.facts.outputs().get(position))
@@ -256,7 +256,7 @@ mod tests {
         let reported = checks(
             &recording,
             NonZeroU32::MIN,
-            &[(3.0, 1e-6), (1.0, 1e-3), (2.0, 1e-9)].map(call),
+            &[(3.0, 1e-6), (1.0, 1e-3), (2.0, 1e-9)].map(call).each_ref(),
             None,
         );
         assert_eq!(
@@ -277,7 +277,8 @@ mod tests {
             facts.outputs[0].old_answer = *answer as u64;
             WindowEvidence::new(facts, None)
         };
-        old_answers_pass(&answers.iter().map(window).collect::<Vec<_>>(), 0)
+        let windows: Vec<WindowEvidence> = answers.iter().map(window).collect();
+        old_answers_pass(&windows.iter().collect::<Vec<_>>(), 0)
     }
 
     #[test]
@@ -318,7 +319,8 @@ mod tests {
             };
             WindowEvidence::new(facts, None)
         };
-        constant(&tensor, &calls.iter().map(window).collect::<Vec<_>>(), 0)
+        let windows: Vec<WindowEvidence> = calls.iter().map(window).collect();
+        constant(&tensor, &windows.iter().collect::<Vec<_>>(), 0)
     }
 
     #[test]

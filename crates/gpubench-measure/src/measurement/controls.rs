@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::control_lease::ControlLease;
 use super::protocol::Protocol;
-use crate::verdict::{ControlWindows, Execution, WindowEvidence};
+use super::run::{RunControls, WorkerRun};
+use crate::verdict::{Execution, Surroundings, WindowEvidence};
 use gpubench_protocol::window::{ControlPace, MadeCalls, Seeds, WindowId};
 
 /// Number of control windows after the end of the worker under test.
@@ -50,16 +51,10 @@ impl Runner {
     }
 }
 
-/// The control windows of an arm.
+/// When an arm has control windows, and those after the end of its last worker.
 #[derive(Debug)]
 pub(super) struct Controls {
     pub(super) runner: Runner,
-    /// Control windows between the sampled ones.
-    pub(super) windows: Vec<WindowEvidence>,
-    /// Position of each worker's first window in `windows`.
-    pub(super) turns: Vec<usize>,
-    /// Control windows with the twin of one call.
-    pub(super) singles: Vec<WindowEvidence>,
     /// Control windows after the end of the worker under test.
     pub(super) afterwards: Vec<WindowEvidence>,
     since: u32,
@@ -71,25 +66,9 @@ impl Controls {
     pub(super) fn by(runner: Runner) -> Controls {
         Controls {
             runner,
-            windows: Vec::new(),
-            turns: Vec::new(),
-            singles: Vec::new(),
             afterwards: Vec::new(),
             since: 0,
             caught_up_for: Duration::ZERO,
-        }
-    }
-
-    /// Begins the windows of the next worker.
-    pub(super) fn begin_turn(&mut self) {
-        self.turns.push(self.windows.len());
-    }
-
-    /// Adds a control window.
-    pub(super) fn add(&mut self, window: WindowEvidence) {
-        match window.facts.kind.made_calls() {
-            MadeCalls::All => self.windows.push(window),
-            MadeCalls::First => self.singles.push(window),
         }
     }
 
@@ -102,9 +81,10 @@ impl Controls {
         }
     }
 
-    /// Whether the key draws a control window before the window at `place`. Counts that window.
-    pub(super) fn is_next(&mut self, seeds: &Seeds, place: WindowId) -> bool {
-        let pace = match self.of_turn() {
+    /// Whether the key draws a control window before the window at `place` of a worker. Counts that
+    /// window.
+    pub(super) fn is_next(&mut self, seeds: &Seeds, place: WindowId, run: &WorkerRun) -> bool {
+        let pace = match run.controls.windows.len() {
             ..MANY => ControlPace::Usual,
             _ => ControlPace::Sparse,
         };
@@ -114,34 +94,42 @@ impl Controls {
         is_next
     }
 
-    /// Whether the current worker, one of `workers`, needs more control windows than the key has
-    /// drawn. A sample has `calls` calls.
-    pub(super) fn needs_more(&self, workers: usize, calls: NonZeroU32) -> bool {
-        let turns = u32::try_from(self.turns.len().min(workers)).unwrap_or(u32::MAX);
+    /// Whether the last of some workers, of which there are `workers` initially, needs more control
+    /// windows than the key has drawn. A sample has `calls` calls.
+    pub(super) fn needs_more(&self, runs: &[WorkerRun], workers: usize, calls: NonZeroU32) -> bool {
+        let turns = u32::try_from(runs.len().min(workers)).unwrap_or(u32::MAX);
         let patience = PATIENCE * turns / u32::try_from(workers).unwrap_or(u32::MAX);
         let each = |[of_case, of_worker]: [usize; 2]| of_case.div_ceil(workers).max(of_worker);
         let enough = match calls {
             NonZeroU32::MIN => ENOUGH,
             _ => ENOUGH_FOR_SEVERAL_CALLS,
         };
-        let windows = self.of_turn();
+        let windows = runs.last().map_or(0, |run| run.controls.windows.len());
         windows < each(FEWEST) || windows < each(enough) && self.caught_up_for < patience
     }
 
-    /// Returns the control windows for the judge.
-    pub(super) fn seen<'s>(&'s self, lease: &'s ControlLease<'_>) -> ControlWindows<'s> {
-        ControlWindows {
-            windows: &self.windows,
-            turns: &self.turns,
-            singles: &self.singles,
-            afterwards: &self.afterwards,
+    /// Returns what the judge sees of the workers' surroundings.
+    pub(super) fn surroundings<'s>(
+        &'s self,
+        lease: &'s ControlLease<'_>,
+        other_clients: Option<u32>,
+    ) -> Surroundings<'s> {
+        Surroundings {
+            controls_afterwards: &self.afterwards,
             shortest_claim_ns: lease.shortest_claim_ns,
-            rivals: lease.rivals,
             loss: lease.loss.as_deref().filter(|_| self.runner == Runner::ControlWorker),
+            rivals: lease.rivals,
+            other_clients,
         }
     }
+}
 
-    fn of_turn(&self) -> usize {
-        self.windows.len() - self.turns.last().copied().unwrap_or_default()
+impl RunControls {
+    /// Adds a control window.
+    pub(super) fn add(&mut self, window: WindowEvidence) {
+        match window.facts.kind.made_calls() {
+            MadeCalls::All => self.windows.push(window),
+            MadeCalls::First => self.singles.push(window),
+        }
     }
 }

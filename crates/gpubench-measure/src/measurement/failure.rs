@@ -2,7 +2,7 @@
 
 use super::error::MeasureError;
 use crate::clients::{AuthorProblem, RoleFailure};
-use gpubench_contract::{BenchmarkComplete, Cause, Verdict};
+use gpubench_contract::{Cause, Verdict};
 use gpubench_diagnostic::quoted;
 use gpubench_protocol::wire::AuthorFailure;
 
@@ -116,14 +116,6 @@ impl CaseFailure {
             }
             MeasureError::Worker(_) => CaseFailure::error(Cause::WorkerFailed, gpubench_diagnostic::chain(error)),
         })
-    }
-
-    /// Writes the failure into a case's record.
-    pub fn fill_in(self, record: &mut BenchmarkComplete) {
-        debug_assert!(self.cause.comes_with(self.verdict), "{self:?}");
-        record.verdict = self.verdict;
-        record.cause = Some(self.cause);
-        record.message = Some(self.message);
     }
 
     fn prefixed(self, what: &str) -> CaseFailure {

@@ -1,15 +1,13 @@
 //! The results of a measurement.
 
 use std::num::NonZeroU32;
-use std::ops::Range;
 
-use super::energy::CallEnergy;
+use super::failure::CaseFailure;
+use super::run::WorkerRun;
 use crate::clients::RoleFailure;
-use crate::verdict::{Judgement, WindowEvidence};
+use crate::verdict::{Judgement, TimeUse, WindowEvidence};
 use gpubench_contract::{Budget, FailedAlternating, SanitizerReport, Sharing, StopReason};
-use gpubench_device::Count;
 use gpubench_protocol::window::Numbering;
-use gpubench_protocol::wire::DeviceWork;
 use gpubench_stats::TimingAudit;
 
 /// The results of one case.
@@ -21,39 +19,15 @@ pub struct Measured {
     pub sharing: Option<Sharing>,
     /// The judgement.
     pub judgement: Judgement,
-    /// All windows, including warm-up and early checks.
-    pub windows: Vec<WindowEvidence>,
-    /// The warm-up windows of each worker.
-    pub warm_ups: Vec<Range<usize>>,
-    /// Number of samples of each worker, in order.
-    pub worker_samples: Vec<usize>,
-    /// Control windows between the sampled ones.
-    pub control_windows: Vec<WindowEvidence>,
-    /// Position of each worker's first window in `control_windows`.
-    pub control_turns: Vec<usize>,
+    /// What each worker did, in order.
+    pub workers: Vec<WorkerRun>,
     /// Windows of the control worker after the last worker under test has ended. Empty for a case
     /// that failed before.
     pub controls_afterwards: Vec<WindowEvidence>,
     /// The comparison of the claims with the referee's clock, if it has a bound.
     pub balance: Option<TimingAudit>,
-    /// Samples: times in nanoseconds, each the mean of a window's calls, or counts.
-    pub samples: Vec<f64>,
-    /// Times of the steps of the call's plan in nanoseconds, by window.
-    pub parts_ns: Vec<Vec<f64>>,
-    /// Times of the first of several calls when it is made alone, in nanoseconds.
-    pub singles_ns: Vec<f64>,
-    /// What the device did in calls that were traced, as the workers report it.
-    pub device_work: Vec<DeviceWork>,
-    /// The parts of the last count.
-    pub counts: Vec<Count>,
-    /// Host times of the sampled windows in nanoseconds.
-    pub host_ns: Vec<f64>,
-    /// Overhead of an empty measurement in nanoseconds: the median of the workers' claims.
-    pub event_overhead_ns: Option<f64>,
     /// Wall time of a call that does nothing in nanoseconds, if calls were timed from outside.
     pub empty_call_ns: Option<f64>,
-    /// The energy of a call, if it was asked for and could be measured.
-    pub energy: Option<CallEnergy>,
     /// The time budgets, the time of the warm-up, and rests. `None` if no call was timed.
     pub budget: Option<Budget>,
     /// Why sampling stopped.
@@ -64,6 +38,47 @@ pub struct Measured {
     pub failed_alternating: Option<FailedAlternating>,
     /// Notices about the measurement, even of a case that passed.
     pub notices: Vec<String>,
+}
+
+impl Measured {
+    /// Returns the windows of all workers, including warm-up and early checks, in order.
+    pub fn windows(&self) -> impl Iterator<Item = &WindowEvidence> {
+        self.workers.iter().flat_map(|run| &run.windows)
+    }
+
+    /// Returns the windows whose time counts.
+    pub(super) fn sampled(&self) -> Vec<&WindowEvidence> {
+        self.windows()
+            .filter(|window| window.time_use == TimeUse::Counts)
+            .collect()
+    }
+
+    /// Returns the control windows between the sampled ones.
+    pub fn controls(&self) -> impl Iterator<Item = &WindowEvidence> {
+        self.workers.iter().flat_map(|run| &run.controls.windows)
+    }
+
+    /// Returns the failure of a case that did not pass, with what was done meanwhile, such as `the
+    /// calls were audited`.
+    pub fn failure(&self, during: &str) -> Option<CaseFailure> {
+        let Judgement {
+            verdict,
+            cause,
+            message,
+            ..
+        } = &self.judgement;
+        // Only a case that passed has no cause.
+        Some(CaseFailure {
+            verdict: *verdict,
+            cause: (*cause)?,
+            message: format!("while {during}: {}", message.as_deref().unwrap_or_default()),
+        })
+    }
+
+    /// Returns the number of samples of all workers.
+    pub fn sample_count(&self) -> usize {
+        self.workers.iter().map(|run| run.samples.values.len()).sum()
+    }
 }
 
 /// The results of cases that were measured alternately.
@@ -93,9 +108,6 @@ pub(super) fn ended((verdict, cause): (gpubench_contract::Verdict, Option<gpuben
     Measured {
         calls: NonZeroU32::MIN,
         sharing: None,
-        singles_ns: Vec::new(),
-        parts_ns: Vec::new(),
-        device_work: Vec::new(),
         judgement: Judgement {
             verdict,
             cause,
@@ -104,19 +116,10 @@ pub(super) fn ended((verdict, cause): (gpubench_contract::Verdict, Option<gpuben
             grade_reason: None,
             window: None,
         },
-        windows: Vec::new(),
-        warm_ups: Vec::new(),
-        worker_samples: Vec::new(),
-        control_windows: Vec::new(),
-        control_turns: Vec::new(),
+        workers: Vec::new(),
         controls_afterwards: Vec::new(),
-        counts: Vec::new(),
         balance: None,
-        samples: Vec::new(),
-        host_ns: Vec::new(),
-        event_overhead_ns: None,
         empty_call_ns: None,
-        energy: None,
         budget: None,
         stop: None,
         sanitizer: None,

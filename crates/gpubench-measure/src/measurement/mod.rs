@@ -2,7 +2,7 @@
 //! worker for each, with control windows between them.
 //!
 //! [`Session`] measures a case, `rounds` orders its windows, `arm` runs them, and `sequence` runs a
-//! single one. [`fill_in`] writes the results into a record.
+//! single one. [`Figures`] are what a record tells of the results.
 
 mod alone;
 mod arm;
@@ -15,12 +15,14 @@ mod controls;
 mod empty_calls;
 mod energy;
 mod error;
-mod evidence;
 mod failure;
+mod figures;
 mod idle_workers;
 mod inputs;
 mod measured;
 mod observation;
+mod observed;
+mod outcome;
 mod parts;
 mod pass_criteria;
 #[cfg(test)]
@@ -28,11 +30,11 @@ mod passed_case;
 mod pool;
 mod protocol;
 mod rest;
-mod result;
 mod retakes;
 mod rounds;
+mod run;
 mod run_mode;
-mod samples;
+mod sandboxes;
 mod sequence;
 mod session;
 mod stopping;
@@ -43,13 +45,15 @@ mod watcher;
 pub use case::{CaseLibrary, CasesInTurns, Entrant, ReadyCase, Standing, StoppingQuery, TurnCase};
 pub use error::MeasureError;
 pub use failure::CaseFailure;
+pub use figures::{Expectations, Figures, hardware_metrics};
 pub use idle_workers::{Another, IdleWorkers};
 pub use measured::{Measured, MeasuredInTurns, RolesAfterwards};
-pub use observation::{note_observation, note_reading};
-pub use pass_criteria::{NoticePolicy, PassCriteria, add_notices};
+pub use observation::{note_reading, with_observation};
+pub use outcome::Outcome;
+pub use pass_criteria::{NoticePolicy, PassCriteria};
 pub use protocol::{Energy, Protocol};
 pub use rest::Rest;
-pub use result::{Expectations, add_hardware, fill_in};
+pub use run::{CallParts, RunControls, Samples, WarmUp, WorkerRun};
 pub use run_mode::RunMode;
 pub use session::Session;
 pub use submissions::{SubmissionCount, SubmissionCounter};

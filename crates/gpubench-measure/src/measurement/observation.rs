@@ -19,23 +19,27 @@ pub fn note_reading(reading: &Reading, environment: &mut Environment) {
     });
 }
 
-/// Writes the telemetry during a case into its record.
-pub fn note_observation(observation: &Observation, record: &mut BenchmarkComplete) {
-    let after = observation.gpu.after.as_ref();
-    record.environment.clock_hz = after.and_then(|after| after.clock_hz);
-    record.environment.throttle_reasons = observation.throttle_reasons.as_ref().map(words);
-    record.environment.gpu = Some(observation.gpu.clone());
-    let samples = record.samples.len();
-    record.sample_flags.extend(
-        observation
-            .throttled
-            .iter()
-            .flat_map(flags)
-            .filter(|flag| flag.sample < samples as u64),
-    );
-    record.notices.extend(notes(observation));
-    record.notices.extend(throttling(observation, record));
-    record.notices.extend(lost_lock(record));
+/// Returns a case's record with the telemetry during the case.
+#[must_use]
+pub fn with_observation(record: BenchmarkComplete, observation: &Observation) -> BenchmarkComplete {
+    let samples = record.samples.len() as u64;
+    let flags = observation.throttled.iter().flat_map(flags);
+    let flags: Vec<SampleFlag> = flags.filter(|flag| flag.sample < samples).collect();
+    let notices = notes(observation)
+        .into_iter()
+        .chain(throttling(observation, &record, flags.len()))
+        .chain(lost_lock(&record.environment, &observation.gpu));
+    BenchmarkComplete {
+        notices: [record.notices, notices.collect()].concat(),
+        sample_flags: flags,
+        environment: Environment {
+            clock_hz: observation.gpu.after.as_ref().and_then(|after| after.clock_hz),
+            throttle_reasons: observation.throttle_reasons.as_ref().map(words),
+            gpu: Some(observation.gpu.clone()),
+            ..record.environment
+        },
+        ..record
+    }
 }
 
 fn flags(throttled: &ThrottledSamples) -> impl Iterator<Item = SampleFlag> {
@@ -66,10 +70,9 @@ fn notes(observation: &Observation) -> Vec<String> {
     notes
 }
 
-/// Returns a notice about throttled samples: those that were taken again, and those that are kept.
-fn throttling(observation: &Observation, record: &BenchmarkComplete) -> Option<String> {
-    let retaken = record.window_counts.retaken;
-    let (kept, all) = (record.sample_flags.len(), record.samples.len());
+/// Returns a notice about throttled samples: those that were taken again, and the `kept` ones.
+fn throttling(observation: &Observation, record: &BenchmarkComplete, kept: usize) -> Option<String> {
+    let (retaken, all) = (record.window_counts.retaken, record.samples.len());
     let reasons = observation.throttle_reasons.iter().flatten();
     let reasons: ThrottleReasons = reasons.filter(|reason| reason.disturbs()).copied().collect();
     let again = (retaken > 0).then(|| format!("{} taken again", counted(retaken, "throttled sample")));
@@ -86,9 +89,9 @@ fn throttling(observation: &Observation, record: &BenchmarkComplete) -> Option<S
 
 /// Returns a notice if the GPU ran at another clock than the locked one. Power and heat limit a
 /// locked clock too.
-fn lost_lock(record: &BenchmarkComplete) -> Option<String> {
-    let locked = record.environment.locked_sm_clock_mhz? as f64;
-    let found = record.environment.gpu.as_ref()?.sample_clock_hz? / 1e6;
+fn lost_lock(environment: &Environment, gpu: &GpuEnvironment) -> Option<String> {
+    let locked = environment.locked_sm_clock_mhz? as f64;
+    let found = gpu.sample_clock_hz? / 1e6;
     let differs = (found / locked - 1.0).abs() > LOCK_TOLERANCE;
     differs.then(|| {
         format!("the multiprocessors ran at {found:.0} MHz although their clock was locked at {locked:.0} MHz")
@@ -121,8 +124,7 @@ mod tests {
     fn record_with(observation: &Observation) -> BenchmarkComplete {
         let mut record = passed_case(DeviceKind::Cuda);
         record.samples = vec![1.0; 4];
-        note_observation(observation, &mut record);
-        record
+        with_observation(record, observation)
     }
 
     #[test]
@@ -165,7 +167,7 @@ mod tests {
             throttle_reasons: Some(ThrottleReasons::from(seen)),
             ..quiet()
         };
-        note_observation(&observation, &mut record);
+        let record = with_observation(record, &observation);
         assert_eq!(
             record.notices,
             ["the GPU throttled while samples were taken (thermal-slowdown): 3 throttled samples taken again"]
@@ -186,7 +188,7 @@ mod tests {
             }],
             ..quiet()
         };
-        note_observation(&observation, &mut record);
+        let record = with_observation(record, &observation);
         assert_eq!(
             record.notices,
             [
@@ -202,7 +204,7 @@ mod tests {
             observation.gpu.sample_clock_hz = Some(megahertz * 1e6);
             let mut record = passed_case(DeviceKind::Cuda);
             record.environment.locked_sm_clock_mhz = Some(1410);
-            note_observation(&observation, &mut record);
+            let record = with_observation(record, &observation);
             assert_eq!(record.notices.len(), notices, "{:?}", record.notices);
         }
     }

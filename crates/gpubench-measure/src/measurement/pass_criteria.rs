@@ -1,7 +1,8 @@
 //! Criteria that a case must meet in addition to being right.
 
 use super::failure::CaseFailure;
-use gpubench_contract::{BenchmarkComplete, Cause, Execution, Grade, Verdict};
+use super::outcome::Outcome;
+use gpubench_contract::{Cause, Execution, Grade, Verdict};
 
 /// Criteria that a case must meet in addition to being right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,44 +41,46 @@ pub(super) struct CheckFindings {
     pub(super) notices: Vec<String>,
 }
 
-/// Fails a case that passed but does not meet the criteria.
-pub(super) fn apply_criteria(record: &mut BenchmarkComplete, findings: CheckFindings, criteria: PassCriteria) {
-    let CheckFindings { blind, notices } = findings;
-    if record.verdict != Verdict::Pass {
-        record.notices.extend(notices);
-        return;
-    }
-    if let Some(message) = blind {
-        record.notices.extend(notices);
-        CaseFailure::error(Cause::BlindCheck, message).fill_in(record);
-        return;
-    }
-    add_notices(record, notices, criteria.notices);
-    if record.verdict == Verdict::Pass
-        && let Some(failure) = grade_too_low(record, criteria.least_grade)
-    {
-        failure.fill_in(record);
-    }
+/// The grade of a case, if it has samples.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Graded<'g> {
+    pub(super) grade: Option<Grade>,
+    /// Why it is only `advisory`.
+    pub(super) reason: Option<&'g str>,
+    /// Whose code ran in the worker.
+    pub(super) execution: Execution,
 }
 
-/// Adds notices to a result. If notices are denied, they fail a case that passed.
-pub fn add_notices(record: &mut BenchmarkComplete, notices: Vec<String>, policy: NoticePolicy) {
-    if policy == NoticePolicy::Deny && record.verdict == Verdict::Pass && !notices.is_empty() {
-        CaseFailure::error(Cause::DeniedNotice, notices.join("; ")).fill_in(record);
-    } else {
-        record.notices.extend(notices);
+/// Adds what the checks cannot detect to the outcome of a case. Fails one that passed but does not
+/// meet the criteria.
+pub(super) fn with_criteria(
+    outcome: Outcome,
+    graded: Graded<'_>,
+    findings: CheckFindings,
+    criteria: PassCriteria,
+) -> Outcome {
+    let CheckFindings { blind, notices } = findings;
+    if outcome.verdict != Verdict::Pass {
+        return outcome.noted(notices, NoticePolicy::Report);
+    }
+    if let Some(message) = blind {
+        let blind = CaseFailure::error(Cause::BlindCheck, message);
+        return outcome.noted(notices, NoticePolicy::Report).failed(blind);
+    }
+    let outcome = outcome.noted(notices, criteria.notices);
+    match grade_too_low(graded, criteria.least_grade) {
+        Some(failure) if outcome.verdict == Verdict::Pass => outcome.failed(failure),
+        _ => outcome,
     }
 }
 
 /// Returns the failure of a case whose grade is below `least`. A case without times has no grade.
-fn grade_too_low(record: &BenchmarkComplete, least: Grade) -> Option<CaseFailure> {
-    let grade = record.grade.filter(|grade| !grade.meets(least))?;
-    let reason = match (&record.grade_reason, record.execution) {
+fn grade_too_low(graded: Graded<'_>, least: Grade) -> Option<CaseFailure> {
+    let grade = graded.grade.filter(|grade| !grade.meets(least))?;
+    let reason = match (graded.reason, graded.execution) {
         (Some(reason), _) => format!(": {reason}"),
-        (None, Some(Execution::Hosted | Execution::HostedSync)) => {
-            ": the benchmark's host code ran in the worker".to_owned()
-        }
-        (None, _) => String::new(),
+        (None, Execution::Hosted | Execution::HostedSync) => ": the benchmark's host code ran in the worker".to_owned(),
+        (None, Execution::Sealed) => String::new(),
     };
     let message = format!(
         "the grade `{grade}` is lower than the required `{least}`{reason} (hint: `cargo gpubench doctor` shows which grade this machine can give)"
@@ -88,20 +91,24 @@ fn grade_too_low(record: &BenchmarkComplete, least: Grade) -> Option<CaseFailure
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measurement::passed_case::passed_case;
-    use gpubench_contract::DeviceKind;
 
-    fn passed() -> BenchmarkComplete {
-        passed_case(DeviceKind::Cpu)
+    fn passed() -> Outcome {
+        Outcome {
+            verdict: Verdict::Pass,
+            cause: None,
+            message: None,
+            notices: Vec::new(),
+        }
     }
 
-    fn with_criteria(
-        mut record: BenchmarkComplete,
-        findings: CheckFindings,
-        criteria: PassCriteria,
-    ) -> BenchmarkComplete {
-        apply_criteria(&mut record, findings, criteria);
-        record
+    const UNGRADED: Graded<'_> = Graded {
+        grade: None,
+        reason: None,
+        execution: Execution::Sealed,
+    };
+
+    fn with_criteria(outcome: Outcome, findings: CheckFindings, criteria: PassCriteria) -> Outcome {
+        super::with_criteria(outcome, UNGRADED, findings, criteria)
     }
 
     fn noted() -> CheckFindings {
@@ -139,17 +146,17 @@ mod tests {
             blind: Some("it cannot".to_owned()),
             ..noted()
         };
-        let record = with_criteria(passed(), blind, PassCriteria::default());
+        let outcome = with_criteria(passed(), blind, PassCriteria::default());
         assert_eq!(
-            (record.verdict, record.cause),
+            (outcome.verdict, outcome.cause),
             (Verdict::Error, Some(Cause::BlindCheck))
         );
-        assert_eq!(record.notices.len(), 1);
+        assert_eq!(outcome.notices.len(), 1);
     }
 
     #[test]
     fn a_failed_case_keeps_its_verdict() {
-        let wrong = BenchmarkComplete {
+        let wrong = Outcome {
             verdict: Verdict::WrongOutput,
             ..passed()
         };
@@ -165,21 +172,21 @@ mod tests {
             (Grade::Advisory, Grade::Bracketed, false),
             (Grade::Advisory, Grade::Advisory, true),
         ] {
-            let graded = BenchmarkComplete {
+            let graded = Graded {
                 grade: Some(grade),
-                grade_reason: Some("two processes overlap".to_owned()),
-                ..passed()
+                reason: Some("two processes overlap"),
+                ..UNGRADED
             };
             let criteria = PassCriteria {
                 least_grade: least,
                 ..PassCriteria::default()
             };
-            let record = with_criteria(graded, CheckFindings::default(), criteria);
-            assert_eq!(record.verdict == Verdict::Pass, passes, "{grade} {least}");
+            let outcome = super::with_criteria(passed(), graded, CheckFindings::default(), criteria);
+            assert_eq!(outcome.verdict == Verdict::Pass, passes, "{grade} {least}");
             if !passes {
-                assert_eq!(record.cause, Some(Cause::GradeTooLow));
+                assert_eq!(outcome.cause, Some(Cause::GradeTooLow));
                 assert!(
-                    record
+                    outcome
                         .message
                         .is_some_and(|message| message.contains("two processes overlap"))
                 );

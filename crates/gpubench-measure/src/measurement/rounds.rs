@@ -209,7 +209,7 @@ impl<'a> Rounds<'a> {
     /// Returns how many rounds of several arms to run in all, after `rounds`.
     fn rounds_to_have(&self, rounds: usize, arms: &[Arm<'_>]) -> usize {
         let samples = arms.iter().filter(|arm| arm.can_continue());
-        let samples: Vec<Vec<&[f64]>> = samples.map(|arm| arm.samples.by_worker()).collect();
+        let samples: Vec<Vec<&[f64]>> = samples.map(|arm| arm.samples()).collect();
         let next = self.question.and_then(|question| question.next(rounds, &samples));
         next.unwrap_or(rounds)
     }
@@ -255,9 +255,9 @@ impl<'a> Rounds<'a> {
         let mut sampled = Vec::new();
         for position in order {
             let arm = &mut self.arms[position];
-            let before = arm.samples.values.len();
+            let before = arm.sample_count();
             arm.step(context, part)?;
-            if arm.samples.values.len() > before {
+            if arm.sample_count() > before {
                 sampled.push(position);
             }
         }
@@ -290,8 +290,8 @@ impl<'a> Rounds<'a> {
     fn show(&self, sampled: &[usize], watcher: &mut dyn Watcher) {
         let sampled = sampled.iter().map(|position| &self.arms[*position]);
         let judged = sampled.filter(|arm| arm.is_judged());
-        if let Some(arm) = judged.max_by_key(|arm| arm.samples.values.len()) {
-            watcher.sampled(&arm.samples.values, &arm.samples.by_worker());
+        if let Some(arm) = judged.max_by_key(|arm| arm.sample_count()) {
+            watcher.sampled(&arm.samples());
         }
     }
 
@@ -300,7 +300,7 @@ impl<'a> Rounds<'a> {
         if !self.active().all(|arm| arm.can_take_again()) {
             return;
         }
-        let most = self.active().map(|arm| arm.samples.of_present_worker().len()).min();
+        let most = self.active().map(|arm| arm.current_sample_count()).min();
         let Some(Retake { samples, pause }) = self
             .retakes
             .after_sample(watcher.throttling(), most.unwrap_or_default())

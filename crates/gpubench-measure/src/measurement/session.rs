@@ -148,7 +148,7 @@ impl Session<'_> {
         let (other_clients, author) = (watcher.other_clients(), sequencer.author.confinement());
         let arms = arms.into_iter().map(|arm| {
             let mut arm = arm?;
-            let (owner, rested) = (arm.owner, arm.pool.take_rested());
+            let (owner, rested) = (arm.owner(), arm.pool.take_rested());
             let mut measured = arm.finish(&control, &sequencer.rests, other_clients, author);
             measured.empty_call_ns = empty_call_ns;
             // Another measurement must not depend on a worker whose kernels are in doubt.

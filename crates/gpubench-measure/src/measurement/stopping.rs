@@ -1,25 +1,33 @@
 //! When a worker is warm, and when it has enough samples.
 
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 use super::protocol::Protocol;
-use super::samples::Samples;
+use super::run::WorkerRun;
 use crate::clients::WorkerPast;
 use gpubench_contract::StopReason;
-use gpubench_stats::{WarmUpRule, WorkerRules};
+use gpubench_protocol::wire::Measurand;
+use gpubench_stats::{Spent, WarmUpRule, WorkerRules};
 
-/// When the workers of an arm are warm, and when they have enough samples.
+/// When the workers of an arm are warm, and when they have enough samples. The last of the given
+/// runs is that of the current worker.
 #[derive(Debug)]
 pub(super) struct Stopping<'a> {
     warm_up: &'a WarmUpRule,
     shares: WorkerRules,
+    measurand: Measurand,
+    /// Number of calls that a sample is the mean of.
+    calls: NonZeroU32,
 }
 
 impl<'a> Stopping<'a> {
-    pub(super) fn new(protocol: &'a Protocol<'a>) -> Stopping<'a> {
+    pub(super) fn new(protocol: &'a Protocol<'a>, calls: NonZeroU32) -> Stopping<'a> {
         Stopping {
             warm_up: &protocol.warm_up,
             shares: WorkerRules::new(protocol.stop.clone(), protocol.worker_count),
+            measurand: protocol.reading.measurand,
+            calls,
         }
     }
 
@@ -29,42 +37,119 @@ impl<'a> Stopping<'a> {
     }
 
     /// Returns how many workers an arm without rivals needs, given the samples so far.
-    pub(super) fn workers_to_have(&self, samples: &Samples) -> usize {
-        let had = samples.turns();
-        match self.shares.suffice(&samples.by_worker()) {
-            true => had,
-            false => self.shares.most().max(had),
+    pub(super) fn workers_to_have(&self, runs: &[WorkerRun]) -> usize {
+        match self.shares.suffice(&samples_by_worker(runs)) {
+            true => runs.len(),
+            false => self.shares.most().max(runs.len()),
         }
     }
 
     /// Whether the running median of the current worker's warm-up is stable and its windows have
     /// kept the device busy for long enough, or limits are reached.
-    pub(super) fn is_warm(&self, samples: &Samples) -> bool {
-        let turn = samples.turn();
-        let rule = match turn.past {
+    pub(super) fn is_warm(&self, runs: &[WorkerRun]) -> bool {
+        let Some((position, run)) = current(runs) else {
+            return false;
+        };
+        let rule = match run.past {
             WorkerPast::Rested => self.warm_up.of_rested_worker(),
-            WorkerPast::New if samples.position() > 0 => self.warm_up.of_further_worker(),
+            WorkerPast::New if position > 0 => self.warm_up.of_further_worker(),
             WorkerPast::New => self.warm_up.clone(),
         };
         let rule = WarmUpRule {
-            device_time_within: self.shares.of(samples.position()).max_time,
+            device_time_within: self.shares.of(position).max_time,
             ..rule
         };
-        rule.is_over(&turn.warm_up_ns, turn.warmed_up)
+        rule.is_over(&run.warm_up.claims_ns, run.warm_up.spent)
     }
 
-    /// Whether the limits allow the current worker more windows while another arm needs them. A
-    /// sample has `calls` calls.
-    pub(super) fn may_go_on(&self, samples: &Samples, calls: NonZeroU32) -> bool {
-        let (position, spent) = (samples.position(), samples.spent(calls));
-        samples.values.len() < self.shares.max_samples_until(position)
+    /// Whether the limits allow the current worker more windows while another arm needs them.
+    pub(super) fn may_go_on(&self, runs: &[WorkerRun]) -> bool {
+        let (position, spent) = (runs.len().saturating_sub(1), self.spent(runs));
+        let samples: usize = runs.iter().map(|run| run.samples.values.len()).sum();
+        samples < self.shares.max_samples_until(position)
             && spent.device < self.shares.sample_time_until(position)
             && spent.wall < self.shares.max_time_until(position)
     }
 
-    /// Returns why the current worker has enough samples, if it has. A sample has `calls` calls.
-    pub(super) fn decide(&self, samples: &Samples, calls: NonZeroU32) -> Option<StopReason> {
-        let rule = self.shares.of(samples.position());
-        rule.decide(samples.of_present_worker(), samples.spent_by_present_worker(calls))
+    /// Returns why the current worker has enough samples, if it has.
+    pub(super) fn decide(&self, runs: &[WorkerRun]) -> Option<StopReason> {
+        let (position, run) = current(runs)?;
+        let spent = self.spent(std::slice::from_ref(run));
+        self.shares.of(position).decide(&run.samples.values, spent)
+    }
+
+    /// Returns the time spent on the samples of some workers. Counts take none on the device.
+    fn spent(&self, runs: &[WorkerRun]) -> Spent {
+        let samples = runs.iter().flat_map(|run| &run.samples.values);
+        Spent {
+            wall: runs.iter().map(|run| run.sampled_for).sum(),
+            device: match self.measurand {
+                Measurand::Time => Spent::device_ns(samples.sum::<f64>() * f64::from(self.calls.get())),
+                Measurand::Instructions | Measurand::Hardware => Duration::ZERO,
+            },
+        }
+    }
+}
+
+/// Returns the samples of each worker.
+pub(super) fn samples_by_worker(runs: &[WorkerRun]) -> Vec<&[f64]> {
+    runs.iter().map(|run| &run.samples.values[..]).collect()
+}
+
+fn current(runs: &[WorkerRun]) -> Option<(usize, &WorkerRun)> {
+    runs.iter().enumerate().next_back()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+
+    use gpubench_stats::{StopRule, WorkerCountRule};
+
+    use super::*;
+
+    fn spent(measurand: Measurand, calls: u32, runs: &[WorkerRun]) -> Spent {
+        let stopping = Stopping {
+            warm_up: &WarmUpRule::default(),
+            shares: WorkerRules::new(StopRule::default(), WorkerCountRule::exactly(NonZeroUsize::MIN)),
+            measurand,
+            calls: NonZeroU32::new(calls).expect("some calls"),
+        };
+        stopping.spent(runs)
+    }
+
+    fn runs() -> [WorkerRun; 2] {
+        [[100.0, 200.0], [300.0, 400.0]].map(|samples| {
+            let mut run = WorkerRun {
+                sampled_for: Duration::from_secs(1),
+                ..WorkerRun::default()
+            };
+            run.samples.values = samples.to_vec();
+            run
+        })
+    }
+
+    #[test]
+    fn the_time_on_the_device_is_that_of_all_calls_of_the_samples() {
+        let runs = runs();
+        let expected = |wall, device| Spent {
+            wall: Duration::from_secs(wall),
+            device: Duration::from_micros(device),
+        };
+        assert_eq!(spent(Measurand::Time, 10, &runs), expected(2, 10));
+        assert_eq!(spent(Measurand::Time, 10, &runs[1..]), expected(1, 7));
+    }
+
+    #[test]
+    fn samples_that_are_thrown_away_take_no_time_on_the_device() {
+        let [_, mut run] = runs();
+        run.throw_away(1);
+        let device = spent(Measurand::Time, 1, &[run]).device;
+        assert_eq!(device, Duration::from_nanos(300));
+    }
+
+    #[test]
+    fn counts_are_no_time() {
+        assert_eq!(spent(Measurand::Instructions, 1, &runs()).device, Duration::ZERO);
     }
 }

@@ -1,28 +1,25 @@
 //! The twin of a case: a fixed job of the tool that shows the speed of the machine during the case.
 
-use std::ops::Range;
-
-use crate::verdict::{ControlWindows, TimeUse, WindowEvidence, sampled_by_worker};
+use super::run::WorkerRun;
+use crate::verdict::{TimeUse, WindowEvidence};
 use gpubench_contract::Twin;
 use gpubench_protocol::wire::{WindowEnd, WindowFacts};
 
 /// Returns the twin of a case. If there are control windows, it is the time of their kernel, which
 /// reads and writes the case's buffers between two events like the code under test. Otherwise it is
 /// the referee's work before each sampled call. No window takes longer because of it.
-pub(super) fn twin(windows: &[WindowEvidence], warm_ups: &[Range<usize>], control: ControlWindows<'_>) -> Option<Twin> {
+pub(super) fn twin(workers: &[WorkerRun]) -> Option<Twin> {
     let times = |windows: &[WindowEvidence], job_ns: fn(&WindowEvidence) -> Option<f64>| -> Vec<f64> {
         let checked = windows.iter();
         let checked =
             checked.filter(|window| window.facts.end == WindowEnd::Checked && window.time_use == TimeUse::Counts);
         checked.filter_map(job_ns).collect()
     };
-    let rounds: Vec<Vec<f64>> = if control.windows.is_empty() {
-        let workers = sampled_by_worker(windows, warm_ups);
-        workers.map(|windows| times(windows, prepared_ns)).collect()
-    } else {
-        let workers = control.by_worker().take(control.turns.len() + 1);
-        workers.map(|windows| times(windows, claimed_ns)).collect()
+    let of_worker = |run: &WorkerRun| match workers.iter().all(|run| run.controls.windows.is_empty()) {
+        true => times(&run.windows, prepared_ns),
+        false => times(&run.controls.windows, claimed_ns),
     };
+    let rounds: Vec<Vec<f64>> = workers.iter().map(of_worker).collect();
     gpubench_stats::twin(&rounds.iter().map(Vec::as_slice).collect::<Vec<_>>())
 }
 
@@ -59,12 +56,25 @@ mod tests {
         WindowEvidence::new(Box::new(facts), None)
     }
 
+    fn run(windows: &[WindowEvidence], controls: &[WindowEvidence]) -> WorkerRun {
+        let mut run = WorkerRun {
+            windows: windows.to_vec(),
+            ..WorkerRun::default()
+        };
+        run.controls.windows = controls.to_vec();
+        run
+    }
+
     #[test]
     fn the_twin_times_the_referee_before_sampled_calls() {
-        let times_ns = [70_000, 20_000, 60_000, 90_000, 80_000, 14_000];
-        let mut windows = times_ns.map(|before_ns| window(WindowEnd::Checked, before_ns));
+        let mut windows =
+            [70_000, 20_000, 60_000, 90_000, 80_000, 14_000].map(|before_ns| window(WindowEnd::Checked, before_ns));
         windows[3].facts.end = WindowEnd::NotDone;
-        let twin = twin(&windows, &[0..1, 4..5], ControlWindows::default()).unwrap();
+        for warm_up in [0, 4] {
+            windows[warm_up].time_use = TimeUse::WarmUp;
+        }
+        let [first, second] = [&windows[..4], &windows[4..]].map(|windows| run(windows, &[]));
+        let twin = twin(&[first, second]).unwrap();
         assert_eq!(twin.rounds_ns, [40_000.0, 14_000.0]);
         assert_eq!(twin.value_ns, 27_000.0);
     }
@@ -79,21 +89,14 @@ mod tests {
             })),
             ..window(WindowEnd::Checked, 70_000)
         });
-        let control = ControlWindows {
-            windows: &control,
-            turns: &[0, 2],
-            ..ControlWindows::default()
-        };
-        let twin = twin(&[window(WindowEnd::Checked, 60_000)], &[], control).unwrap();
+        let own = window(WindowEnd::Checked, 60_000);
+        let twin = twin(&[run(&[own], &control[..2]), run(&[], &control[2..])]).unwrap();
         assert_eq!(twin.rounds_ns, [9_100.0, 9_400.0]);
     }
 
     #[test]
     fn no_windows_have_no_twin() {
-        assert_eq!(twin(&[], &[], ControlWindows::default()), None);
-        assert_eq!(
-            twin(&[window(WindowEnd::Aborted, 1)], &[], ControlWindows::default()),
-            None
-        );
+        assert_eq!(twin(&[]), None);
+        assert_eq!(twin(&[run(&[window(WindowEnd::Aborted, 1)], &[])]), None);
     }
 }

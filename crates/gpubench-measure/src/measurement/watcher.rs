@@ -4,8 +4,8 @@ use gpubench_device::telemetry::{EnergyReading, Throttling};
 
 /// Observes the measurement of a case.
 pub trait Watcher {
-    /// Receives all samples so far in nanoseconds, together and by worker, after each new one.
-    fn sampled(&mut self, samples: &[f64], of_workers: &[&[f64]]);
+    /// Receives the samples of each worker so far, after each new one.
+    fn sampled(&mut self, of_workers: &[&[f64]]);
 
     /// Returns what is known about throttling after the latest sample.
     fn throttling(&mut self) -> Throttling {
@@ -33,8 +33,8 @@ pub trait Watcher {
 }
 
 /// Receives the samples only.
-impl<F: FnMut(&[f64])> Watcher for F {
-    fn sampled(&mut self, samples: &[f64], _: &[&[f64]]) {
-        self(samples);
+impl<F: FnMut(&[&[f64]])> Watcher for F {
+    fn sampled(&mut self, of_workers: &[&[f64]]) {
+        self(of_workers);
     }
 }

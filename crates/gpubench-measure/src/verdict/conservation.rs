@@ -1,6 +1,6 @@
 //! Conservation of time: the worker's windows compared with control windows.
 
-use super::evidence::{TimeUse, sampled_by_worker};
+use super::evidence::TimeUse;
 use super::finding::{Finding, finding};
 use super::{Cause, Evidence, Verdict, WindowEvidence};
 use gpubench_device::ClockBound;
@@ -17,21 +17,19 @@ pub fn balance(evidence: &Evidence<'_>) -> Option<TimingAudit> {
         let (claim_ns, residual_ns) = (timed_claim(window)?, residual(window)?);
         Some(Clocked { claim_ns, residual_ns })
     };
-    let workers = sampled_by_worker(evidence.windows, evidence.warm_ups);
-    let turns = workers.zip(evidence.control.by_worker());
-    let turns = turns.map(|(windows, control)| ClockedTurn {
-        windows: windows.iter().filter_map(clocked).collect(),
-        control_ns: control_residuals(control),
+    let turns = evidence.runs.iter().map(|run| ClockedTurn {
+        windows: run.windows.iter().filter_map(clocked).collect(),
+        control_ns: control_residuals(run.controls),
     });
     TimingAudit::of(
         &turns.collect::<Vec<_>>(),
-        &control_residuals(evidence.control.afterwards),
+        &control_residuals(evidence.surroundings.controls_afterwards),
     )
 }
 
 /// Residuals of the control windows that nothing disturbed, in nanoseconds.
-pub fn control_residuals(windows: &[WindowEvidence]) -> Vec<f64> {
-    let undisturbed = windows.iter().filter(|window| is_undisturbed(window));
+pub fn control_residuals<'a>(windows: impl IntoIterator<Item = &'a WindowEvidence>) -> Vec<f64> {
+    let undisturbed = windows.into_iter().filter(|window| is_undisturbed(window));
     undisturbed.filter_map(residual).collect()
 }
 

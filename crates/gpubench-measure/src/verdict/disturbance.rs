@@ -2,20 +2,25 @@
 
 use super::conservation::is_undisturbed;
 use super::finding::{Finding, finding};
-use super::{Cause, ControlWindows, Evidence, Verdict};
+use super::{Cause, Evidence, Surroundings, Verdict};
 use gpubench_stats::TimingAudit;
 
 /// How control windows were disturbed, by any process.
 pub(super) fn disturbed(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> Option<String> {
-    changed(evidence.control).or_else(|| slowed(balance?))
+    changed(evidence).or_else(|| slowed(balance?))
 }
 
 /// Blames the worker under test if no other process can have disturbed the control windows and the
 /// disturbance ended with the worker.
 pub(super) fn judge_disturbance(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> Option<Finding> {
-    let ControlWindows { afterwards, rivals, .. } = evidence.control;
-    let nobody_else = rivals == 0 && evidence.other_clients.unwrap_or(0) == 0;
-    let ended = !afterwards.is_empty() && afterwards.iter().all(is_undisturbed);
+    let Surroundings {
+        controls_afterwards,
+        rivals,
+        other_clients,
+        ..
+    } = evidence.surroundings;
+    let nobody_else = rivals == 0 && other_clients.unwrap_or(0) == 0;
+    let ended = !controls_afterwards.is_empty() && controls_afterwards.iter().all(is_undisturbed);
     let message = disturbed(evidence, balance).filter(|_| nobody_else && ended)?;
     finding(
         Verdict::ProtocolViolation,
@@ -24,8 +29,8 @@ pub(super) fn judge_disturbance(evidence: &Evidence<'_>, balance: Option<&Timing
     )
 }
 
-fn changed(control: ControlWindows<'_>) -> Option<String> {
-    let control_windows = || control.windows.iter().chain(control.afterwards);
+fn changed(evidence: &Evidence<'_>) -> Option<String> {
+    let control_windows = || evidence.controls().chain(evidence.surroundings.controls_afterwards);
     let number = control_windows().filter(|window| !is_undisturbed(window)).count();
     let all = control_windows().count();
     (number > 0).then(|| {

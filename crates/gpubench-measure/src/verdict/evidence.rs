@@ -1,7 +1,6 @@
 //! The evidence for a verdict.
 
 use std::num::NonZeroU32;
-use std::ops::Range;
 use std::time::Duration;
 
 use gpubench::catalog::Tensor;
@@ -21,14 +20,10 @@ pub struct Evidence<'a> {
     pub calls: NonZeroU32,
     /// Sizes of the scratch allocations in bytes.
     pub scratch: &'a [u64],
-    /// The windows of the case, in order.
-    pub windows: &'a [WindowEvidence],
+    /// What each worker did, in order.
+    pub runs: Vec<RunEvidence<'a>>,
     /// How the case ended.
     pub ending: Ending,
-    /// Number of the case's last worker, counted from 1.
-    pub worker: usize,
-    /// Number of the last window that this worker had to begin; 0 if it had none.
-    pub last_call: u32,
     /// What the worker claims: times or counts.
     pub measurand: Measurand,
     /// Whose code ran in the worker.
@@ -40,79 +35,59 @@ pub struct Evidence<'a> {
     /// The least time that the calls of a window can take, in nanoseconds, from
     /// [`floor_ns`](super::floor_ns).
     pub floor_ns: Option<f64>,
-    /// Ranges of `windows` that are warm-up, one for each worker.
-    pub warm_ups: &'a [Range<usize>],
-    /// The control windows.
-    pub control: ControlWindows<'a>,
-    /// Number of other processes that compute on the device, if known.
-    pub other_clients: Option<u32>,
+    /// What else ran on the device.
+    pub surroundings: Surroundings<'a>,
     /// Open sandboxes of user code other than the worker's host code, with the reasons.
     pub open_sandboxes: &'a [String],
 }
 
 impl<'a> Evidence<'a> {
-    /// Returns the windows that are not warm-up and whose time counts.
+    /// Returns the windows of all workers, in order.
+    pub fn windows(&self) -> impl Iterator<Item = &'a WindowEvidence> {
+        self.runs.iter().flat_map(|run| run.windows)
+    }
+
+    /// Returns the windows whose time counts.
     pub fn sampled(&self) -> Vec<&'a WindowEvidence> {
-        sampled(self.windows, self.warm_ups)
+        self.windows()
+            .filter(|window| window.time_use == TimeUse::Counts)
+            .collect()
+    }
+
+    /// Returns the control windows between the sampled ones.
+    pub fn controls(&self) -> impl Iterator<Item = &'a WindowEvidence> {
+        self.runs.iter().flat_map(|run| run.controls)
     }
 }
 
-/// Returns the windows of a case that are not warm-up and whose time counts.
-pub fn sampled<'a>(windows: &'a [WindowEvidence], warm_ups: &[Range<usize>]) -> Vec<&'a WindowEvidence> {
-    let warms_up = |position: usize| warm_ups.iter().any(|warm_up| warm_up.contains(&position));
-    let windows = windows.iter().enumerate();
-    windows
-        .filter(|(position, window)| !warms_up(*position) && window.time_use == TimeUse::Counts)
-        .map(|(_, window)| window)
-        .collect()
-}
-
-/// Returns the windows that are not warm-up by worker. The first slice has the windows before the
-/// first warm-up.
-pub fn sampled_by_worker<'a>(
-    windows: &'a [WindowEvidence],
-    warm_ups: &[Range<usize>],
-) -> impl Iterator<Item = &'a [WindowEvidence]> {
-    let begins = std::iter::once(0).chain(warm_ups.iter().map(|warm_up| warm_up.end));
-    let ends = warm_ups.iter().map(|warm_up| warm_up.start).chain([windows.len()]);
-    begins
-        .zip(ends)
-        .map(move |(begin, end)| windows.get(begin..end).unwrap_or_default())
-}
-
-/// The control windows of a case.
+/// The windows of one worker.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ControlWindows<'a> {
-    /// Control windows between the sampled ones.
+pub struct RunEvidence<'a> {
+    /// The windows with its calls, in order.
     pub windows: &'a [WindowEvidence],
-    /// Position of each worker's first window in `windows`.
-    pub turns: &'a [usize],
+    /// Control windows between the sampled ones.
+    pub controls: &'a [WindowEvidence],
     /// Control windows with the twin of the first of several calls.
-    pub singles: &'a [WindowEvidence],
+    pub single_controls: &'a [WindowEvidence],
+    /// Number of the last window that it had to begin; 0 if it had none.
+    pub last_call: u32,
+}
+
+/// What ran on the device besides the worker under test.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Surroundings<'a> {
     /// Windows of the control worker after the worker under test has ended. Empty for cases that
     /// fail.
-    pub afterwards: &'a [WindowEvidence],
+    pub controls_afterwards: &'a [WindowEvidence],
     /// Shortest time between two events with nothing between them in the control worker, in
     /// nanoseconds. No call takes less.
     pub shortest_claim_ns: Option<f64>,
-    /// Number of other workers under test that lived at the same time.
-    pub rivals: usize,
     /// Why control windows are missing, if the control worker failed.
     pub loss: Option<&'a str>,
-}
-
-impl<'a> ControlWindows<'a> {
-    /// Returns the control windows by worker. The first slice, for no worker, is empty; empty
-    /// slices follow the last worker without end.
-    pub fn by_worker(&self) -> impl Iterator<Item = &'a [WindowEvidence]> + use<'a> {
-        let (windows, turns) = (self.windows, self.turns);
-        let begins = std::iter::once(0).chain(turns.iter().copied());
-        let ends = turns.iter().copied().chain([windows.len()]);
-        let of_workers = begins
-            .zip(ends)
-            .map(move |(begin, end)| windows.get(begin..end).unwrap_or_default());
-        of_workers.chain(std::iter::repeat(&[][..]))
-    }
+    /// Number of other workers under test that lived at the same time.
+    pub rivals: usize,
+    /// Number of other processes that compute on the device, if known.
+    pub other_clients: Option<u32>,
 }
 
 /// Whose code ran in the worker.
@@ -160,6 +135,8 @@ pub struct WindowSpan {
 pub enum TimeUse {
     /// It counts like all times of its kind.
     Counts,
+    /// The end of the warm-up.
+    WarmUp,
     /// Nothing: its sample was thrown away, because the device throttled.
     ThrownAway,
     /// The energy of calls.

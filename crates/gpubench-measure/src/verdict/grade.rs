@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use super::conservation::residual;
 use super::disturbance::disturbed;
 use super::sharing::sharing;
-use super::{ControlWindows, Evidence, Execution, Grade, WindowEvidence};
+use super::{Evidence, Execution, Grade, WindowEvidence};
 use gpubench_contract::units::time;
 use gpubench_device::ClockBound;
 use gpubench_protocol::wire::{Measurand, WindowEnd, WindowFacts};
@@ -55,8 +55,13 @@ fn doubt(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> Option<Strin
         ClockBound::Absent(why) => Some(why.to_string()),
         ClockBound::Exclusive => None,
     }
-    .or_else(|| other_clients(evidence.other_clients?))
-    .or_else(|| Some(format!("the timing check was cut short: {}", evidence.control.loss?)))
+    .or_else(|| other_clients(evidence.surroundings.other_clients?))
+    .or_else(|| {
+        Some(format!(
+            "the timing check was cut short: {}",
+            evidence.surroundings.loss?
+        ))
+    })
     .or_else(|| disturbed(evidence, balance))
     .or_else(|| interrupted(evidence))
     .or_else(|| match balance {
@@ -105,7 +110,7 @@ fn other_clients(number: u32) -> Option<String> {
 }
 
 fn too_few(evidence: &Evidence<'_>) -> String {
-    let (sampled, control) = (evidence.sampled().len(), evidence.control.windows.len());
+    let (sampled, control) = (evidence.sampled().len(), evidence.controls().count());
     format!(
         "too few windows to check the claims against the referee's clock: {sampled} sampled and {control} control windows"
     )
@@ -124,12 +129,9 @@ fn too_vague(balance: &TimingAudit) -> Option<String> {
 /// Reports windows in which another process used the device, or a kernel of the worker ran at the
 /// wrong time.
 fn interrupted(evidence: &Evidence<'_>) -> Option<String> {
-    let ControlWindows {
-        windows, afterwards, ..
-    } = evidence.control;
-    let (sampled, control): (_, Vec<_>) = (evidence.sampled(), windows.iter().collect());
+    let (sampled, control): (_, Vec<_>) = (evidence.sampled(), evidence.controls().collect());
     let all = sampled.len() + control.len();
-    let afterwards = own_phases(&afterwards.iter().collect::<Vec<_>>());
+    let afterwards = own_phases(&evidence.surroundings.controls_afterwards.iter().collect::<Vec<_>>());
     let copies = |windows: &[&WindowEvidence]| -> Vec<Option<f64>> {
         let copy = |facts: &WindowFacts| facts.s3_ns.saturating_sub(facts.s2_ns) as f64;
         windows.iter().map(|window| Some(copy(&window.facts))).collect()

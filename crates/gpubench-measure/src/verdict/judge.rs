@@ -34,7 +34,7 @@ pub struct Judgement {
     pub grade: Grade,
     /// Why the grade is `advisory`; `None` for other grades.
     pub grade_reason: Option<String>,
-    /// Position of the window that decided the verdict, if there is one.
+    /// Position of the window that decided the verdict among those of all workers, if there is one.
     pub window: Option<usize>,
 }
 
@@ -75,14 +75,17 @@ impl Judgement {
 /// wrong, incomplete or late-written window of any kind fails the case.
 pub fn judge(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> Judgement {
     let findings = || {
-        let windows = evidence.windows.iter().enumerate();
+        let windows = evidence.windows().enumerate();
         windows.filter_map(|(position, window)| Some((position, inspect(evidence, window)?)))
     };
     // The kind of replay often shows only from the third call on. For the second call, the first
     // and the previous call are the same.
     let replays = |finding: &Finding| matches!(finding.cause, Cause::Cached | Cause::Stale);
     let decisive = findings().next().map(|first| match first.1.verdict {
-        Verdict::WrongOutput => findings().rfind(|(_, finding)| replays(finding)).unwrap_or(first),
+        Verdict::WrongOutput => findings()
+            .filter(|(_, finding)| replays(finding))
+            .last()
+            .unwrap_or(first),
         _ => first,
     });
     let (window, found): (Option<usize>, Option<Finding>) = decisive.unzip();
@@ -264,7 +267,7 @@ fn inspect_claim(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Fin
     let possible = |ns: f64| ns <= observed * 1.01 + 1_000.0;
     let sensible = claim.elapsed_ns.is_finite() && claim.host_ns.is_finite() && claim.host_ns >= 0.0;
     let too_short = evidence
-        .control
+        .surroundings
         .shortest_claim_ns
         .filter(|shortest| timed && claim.elapsed_ns < *shortest);
     if sensible && too_short.is_none() && (!timed || claim.elapsed_ns > 0.0 && possible(claim.elapsed_ns)) {
@@ -311,13 +314,13 @@ fn judge_whole(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> Option
 }
 
 fn judge_ending(evidence: &Evidence<'_>) -> Option<Finding> {
-    let call = evidence.last_call;
-    let worker = match evidence.worker {
+    let call = evidence.runs.last().map_or(0, |run| run.last_call);
+    let worker = match evidence.runs.len() {
         0 | 1 => "the worker".to_owned(),
         further => format!("worker {further} of the case"),
     };
     match &evidence.ending {
-        Ending::Stopped if evidence.windows.iter().any(is_checked) => None,
+        Ending::Stopped if evidence.windows().any(is_checked) => None,
         Ending::Stopped => finding(Verdict::Error, Cause::Internal, "no call was checked"),
         Ending::WorkerEnded { end, log } => {
             let cause = if matches!(end, End::Killed(_)) {
@@ -354,7 +357,7 @@ fn judge_ending(evidence: &Evidence<'_>) -> Option<Finding> {
             finding(Verdict::Timeout, Cause::Slow, message)
         }
         Ending::SetUpFailed { message } => {
-            let message = match evidence.worker {
+            let message = match evidence.runs.len() {
                 0 | 1 => message.clone(),
                 _ => format!("{worker} could not be set up, though earlier workers could: {message}"),
             };
@@ -373,8 +376,7 @@ fn judge_floor(evidence: &Evidence<'_>) -> Option<Finding> {
     let floor = evidence.floor_ns.filter(|_| evidence.measurand == Measurand::Time)?;
     let timed = |window: &&WindowEvidence| window.facts.kind == WindowKind::Timed;
     let times = evidence
-        .windows
-        .iter()
+        .windows()
         .filter(timed)
         .filter_map(|window| Some((window.facts.window, window.elapsed_ns()?)));
     let (fastest, elapsed_ns) = times.min_by(|a, b| a.1.total_cmp(&b.1))?;

@@ -15,9 +15,7 @@ mod sharing;
 mod words;
 
 pub use conservation::{balance, control_residuals, residual};
-pub use evidence::{
-    ControlWindows, Ending, Evidence, Execution, TimeUse, WindowEvidence, WindowSpan, sampled, sampled_by_worker,
-};
+pub use evidence::{Ending, Evidence, Execution, RunEvidence, Surroundings, TimeUse, WindowEvidence, WindowSpan};
 pub use floor::floor_ns;
 pub use gpubench_contract::{Cause, Grade, Verdict};
 pub(crate) use grade::open_sandbox;

@@ -36,8 +36,8 @@ pub fn sharing(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> Option
         interquartile_mean(&values).filter(|_| values.len() >= least)
     };
     let sampled = evidence.sampled();
-    let [control, control_single] =
-        [evidence.control.windows, evidence.control.singles].map(|windows| windows.iter().collect::<Vec<_>>());
+    let control: Vec<_> = evidence.controls().collect();
+    let control_single: Vec<_> = evidence.runs.iter().flat_map(|run| run.single_controls).collect();
     let alone = |windows, kind| {
         let claimed_ns = of_kind(windows, kind, WindowEvidence::elapsed_ns, FEWEST)?;
         let unclaimed_ns = of_kind(windows, kind, unclaimed_ns, FEWEST)?;
@@ -67,7 +67,6 @@ fn unclaimed_ns(window: &WindowEvidence) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use std::num::NonZeroU32;
-    use std::ops::Range;
 
     use bytemuck::Zeroable;
     use gpubench_device::ClockBound;
@@ -76,7 +75,7 @@ mod tests {
     use gpubench_stats::{Clocked, ClockedTurn};
 
     use super::*;
-    use crate::verdict::{ControlWindows, Ending, Execution};
+    use crate::verdict::{Ending, Execution, RunEvidence, Surroundings};
 
     /// What a window takes by the referee's clock beyond the calls.
     const USUAL_NS: f64 = 293_000.0;
@@ -119,27 +118,23 @@ mod tests {
     fn of_windows(windows: &[WindowEvidence]) -> Option<Sharing> {
         let control = vec![window(WindowKind::Control, 20_000.0, 0.0); 5];
         let control_singles = vec![window(WindowKind::SingleControl, 4_000.0, 0.0); 5];
-        let warm_ups: [Range<usize>; 0] = [];
         let evidence = Evidence {
             measurand: Measurand::Time,
             tensors: &[],
             calls: NonZeroU32::new(10).unwrap(),
             scratch: &[],
-            windows,
+            runs: vec![RunEvidence {
+                windows,
+                controls: &control,
+                single_controls: &control_singles,
+                last_call: 1,
+            }],
             ending: Ending::Stopped,
-            last_call: 1,
             execution: &Execution::Sealed,
             gate: Gate::Stream,
             clock_bound: &ClockBound::Exclusive,
             floor_ns: None,
-            worker: 1,
-            warm_ups: &warm_ups,
-            control: ControlWindows {
-                windows: &control,
-                singles: &control_singles,
-                ..ControlWindows::default()
-            },
-            other_clients: None,
+            surroundings: Surroundings::default(),
             open_sandboxes: &[],
         };
         sharing(&evidence, Some(&balance()))

@@ -3,15 +3,14 @@
 use std::num::NonZeroU32;
 
 use super::super::control_lease::fault_of;
-use super::super::controls::{AFTERWARDS, Runner};
+use super::super::controls::{AFTERWARDS, Controls, Runner};
 use super::super::error::MeasureError;
 use super::super::sequence::{WindowOutcome, WindowUser};
 use super::{Arm, Context};
 use crate::clients::WorkerClient;
-use crate::verdict::{Ending, WindowEvidence};
+use crate::verdict::{Ending, TimeUse};
 use gpubench_contract::Verdict;
 use gpubench_protocol::window::WindowKind;
-use gpubench_stats::Spent;
 
 /// Windows after a wrong output that show the kind of replay. Up to the second call, the first and
 /// the previous call are the same.
@@ -64,10 +63,10 @@ impl Arm<'_> {
         if step? == Step::Done {
             self.worker = Some(worker);
         } else {
-            self.observe(&mut worker);
+            self.observed.observe(&mut worker, self.protocol);
             let printed = worker.last_output();
-            if !matches!(self.evidence.ending, Ending::WorkerEnded { .. }) {
-                self.printed = printed;
+            if !matches!(self.ending, Ending::WorkerEnded { .. }) {
+                self.observed.printed = printed;
             }
         }
         Ok(())
@@ -78,14 +77,8 @@ impl Arm<'_> {
         let stopwatch = context.sequencer.rests.stopwatch();
         let step = self.window(context, worker, WindowKind::Timed)?;
         if step == Step::Done {
-            self.evidence.end_warm_up_window();
-            let calls = f64::from(self.calls_of_sample().get());
-            let elapsed_ns = self.evidence.last_window().and_then(WindowEvidence::elapsed_ns);
-            let claimed = elapsed_ns.map(|elapsed_ns| elapsed_ns / calls);
-            let turn = self.samples.turn_mut();
-            turn.warm_up_ns.extend(claimed);
-            turn.warmed_up.wall += stopwatch.read(&context.sequencer.rests);
-            turn.warmed_up.device += Spent::device_ns(elapsed_ns.unwrap_or_default());
+            let (calls, wall) = (self.calls_of_sample(), stopwatch.read(&context.sequencer.rests));
+            self.run_mut().end_warm_up_window(calls, wall);
         }
         Ok(step)
     }
@@ -102,10 +95,10 @@ impl Arm<'_> {
             return Ok(Step::Failed);
         }
         match kind {
-            WindowKind::EarlyCheck => self.samples.turn_mut().since_early = 0,
+            WindowKind::EarlyCheck => self.run_mut().since_early = 0,
             WindowKind::Single => {
-                let elapsed_ns = self.evidence.last_window().and_then(WindowEvidence::elapsed_ns);
-                self.singles_ns.extend(elapsed_ns);
+                let run = self.run_mut();
+                run.parts.singles_ns.extend(run.last_elapsed_ns());
                 let control = WindowKind::SingleControl;
                 if self.wants_single_control(context) && self.control_window(context, worker, control)? == Step::Failed
                 {
@@ -115,21 +108,17 @@ impl Arm<'_> {
             // Never among the samples.
             WindowKind::Parts | WindowKind::SingleControl | WindowKind::Control | WindowKind::Empty => {}
             WindowKind::Timed => {
-                let turn = self.samples.turn_mut();
-                turn.since_early = turn.since_early.saturating_add(1);
-                if let Some(window) = self.evidence.last_window() {
-                    self.samples.keep(window, self.calls_of_sample());
-                }
-                let counts = worker.take_counts();
-                if !counts.is_empty() {
-                    self.counts = counts;
-                }
+                let (measurand, calls) = (self.protocol.reading.measurand, self.calls_of_sample());
+                let run = self.run_mut();
+                run.since_early = run.since_early.saturating_add(1);
+                run.samples.keep_counts(worker.take_counts());
+                run.keep_sample(measurand, calls);
             }
         }
-        self.samples.turn_mut().sampled_for += stopwatch.read(&context.sequencer.rests);
-        let (turn, calls) = (self.samples.turn(), self.calls_of_sample());
-        let decided = turn.stop.or_else(|| self.stopping.decide(&self.samples, calls));
-        self.samples.turn_mut().stop = decided;
+        self.run_mut().sampled_for += stopwatch.read(&context.sequencer.rests);
+        if self.run().stop.is_none() {
+            self.run_mut().stop = self.stopping.decide(&self.runs);
+        }
         Ok(Step::Done)
     }
 
@@ -137,10 +126,7 @@ impl Arm<'_> {
     fn time_parts(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, MeasureError> {
         let step = self.window(context, worker, WindowKind::Parts)?;
         if step == Step::Done {
-            let times = self.evidence.last_claim().map(|claim| claim.part_times().to_vec());
-            self.parts_ns.extend(times.filter(|times| !times.is_empty()));
-            let work = self.evidence.last_claim().map(|claim| claim.work);
-            self.device_work.extend(work.filter(|work| work.traced == 1));
+            self.run_mut().keep_parts();
         }
         Ok(step)
     }
@@ -154,15 +140,17 @@ impl Arm<'_> {
     ) -> Result<Step, MeasureError> {
         let step = self.checked_window(context, worker, WindowKind::Timed, repeats)?;
         if step == Step::Done {
-            self.evidence.end_energy_window();
+            self.run_mut().use_last_for(TimeUse::Energy);
         }
         Ok(step)
     }
 
     /// Runs a control window if the key draws one before the next window.
     fn control_turn(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, MeasureError> {
-        let place = context.next_place(self.case.number);
-        match self.controls.can_continue(&context.control) && self.controls.is_next(self.protocol.seeds, place) {
+        let place = context.next_place(self.case().number);
+        let (seeds, run) = (self.protocol.seeds, self.runs.last());
+        let is_next = |controls: &mut Controls| run.is_some_and(|run| controls.is_next(seeds, place, run));
+        match self.controls.can_continue(&context.control) && is_next(&mut self.controls) {
             true => self.control_window(context, worker, WindowKind::Control),
             false => Ok(Step::Done),
         }
@@ -177,7 +165,8 @@ impl Arm<'_> {
         let Some(mut worker) = self.worker.take() else {
             return Ok(());
         };
-        while self.controls.can_continue(&context.control) && self.controls.needs_more(workers, self.calls_of_sample())
+        while self.controls.can_continue(&context.control)
+            && self.controls.needs_more(&self.runs, workers, self.calls_of_sample())
         {
             let stopwatch = context.sequencer.rests.stopwatch();
             if self.control_window(context, &mut worker, WindowKind::Control)? == Step::Failed {
@@ -197,8 +186,10 @@ impl Arm<'_> {
         kind: WindowKind,
     ) -> Result<Step, MeasureError> {
         if self.controls.runner == Runner::ControlWorker {
-            let window = context.run_in_control_worker(kind, self.owner)?;
-            window.into_iter().for_each(|window| self.controls.add(window));
+            let window = context.run_in_control_worker(kind, self.owner())?;
+            window
+                .into_iter()
+                .for_each(|window| self.run_mut().controls.add(window));
             return Ok(Step::Done);
         }
         self.window_without_call(context, worker, kind)
@@ -215,16 +206,16 @@ impl Arm<'_> {
         context.controls += 1;
         match context
             .sequencer
-            .run_control_window(worker, WindowUser::of_side(self.owner), kind, before)?
+            .run_control_window(worker, WindowUser::of_side(self.owner()), kind, before)?
         {
             WindowOutcome::Ended(evidence) => match fault_of(&evidence) {
                 None => {
-                    self.controls.add(evidence);
+                    self.run_mut().controls.add(evidence);
                     return Ok(Step::Done);
                 }
-                Some(why) => self.evidence.ending = Ending::Refused { why },
+                Some(why) => self.ending = Ending::Refused { why },
             },
-            WindowOutcome::Lost(_, ending) => self.evidence.ending = ending,
+            WindowOutcome::Lost(_, ending) => self.ending = ending,
         }
         Ok(Step::Failed)
     }
@@ -242,9 +233,8 @@ impl Arm<'_> {
             return Ok(());
         }
         for _ in 0..AFTERWARDS {
-            self.controls
-                .afterwards
-                .extend(context.run_in_control_worker(WindowKind::Control, self.owner)?);
+            let window = context.run_in_control_worker(WindowKind::Control, self.owner())?;
+            self.controls.afterwards.extend(window);
         }
         Ok(())
     }
@@ -266,8 +256,8 @@ impl Arm<'_> {
         repeats: NonZeroU32,
     ) -> Result<Step, MeasureError> {
         self.run_window(context, worker, kind, repeats)?;
-        if self.evidence.ending == Ending::Stopped {
-            match self.evidence.judge_last().verdict {
+        if self.ending == Ending::Stopped {
+            match self.judge_last().verdict {
                 Verdict::Pass => return Ok(Step::Done),
                 Verdict::WrongOutput => self.diagnose(context, worker)?,
                 _ => {}
@@ -280,9 +270,9 @@ impl Arm<'_> {
     fn diagnose(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<(), MeasureError> {
         for _ in 0..DIAGNOSIS {
             self.run_window(context, worker, WindowKind::Timed, NonZeroU32::MIN)?;
-            if self.evidence.ending != Ending::Stopped {
+            if self.ending != Ending::Stopped {
                 // The worker has failed already, so this ending does not count.
-                self.evidence.ending = Ending::Stopped;
+                self.ending = Ending::Stopped;
                 break;
             }
         }
@@ -297,15 +287,15 @@ impl Arm<'_> {
         repeats: NonZeroU32,
     ) -> Result<(), MeasureError> {
         context.begun += 1;
-        self.evidence.last_call = context.begun;
+        self.run_mut().last_call = context.begun;
         match context
             .sequencer
-            .run_window(worker, WindowUser::of_side(self.owner), context.begun, kind, repeats)?
+            .run_window(worker, WindowUser::of_side(self.owner()), context.begun, kind, repeats)?
         {
-            WindowOutcome::Ended(evidence) => self.evidence.windows.push(evidence),
+            WindowOutcome::Ended(evidence) => self.run_mut().windows.push(evidence),
             WindowOutcome::Lost(evidence, ending) => {
-                self.evidence.windows.extend(evidence);
-                self.evidence.ending = ending;
+                self.run_mut().windows.extend(evidence);
+                self.ending = ending;
             }
         }
         Ok(())

@@ -4,7 +4,7 @@ use bytemuck::Zeroable;
 use gpubench::catalog::{DType, Fill, Role, Tolerance};
 
 use super::*;
-use crate::verdict::{ControlWindows, balance, open_sandbox, sampled_by_worker};
+use crate::verdict::{RunEvidence, Surroundings, TimeUse, balance, open_sandbox};
 use gpubench_device::ClockBound;
 use gpubench_protocol::wire::{FaultPlace, FixedText, WindowFacts};
 use gpubench_sandbox::Confinement;
@@ -74,18 +74,24 @@ fn evidence<'a>(tensors: &'a [Tensor], windows: &'a [WindowEvidence], ending: En
         tensors,
         calls: std::num::NonZeroU32::MIN,
         scratch: &[],
-        windows,
+        runs: vec![of_worker(windows, &[])],
         ending,
-        last_call: windows.len() as u32,
         execution: &Execution::Sealed,
         gate: Gate::Stream,
         clock_bound: &NO_CLOCK,
         floor_ns: None,
-        worker: 1,
-        warm_ups: &[],
-        control: ControlWindows::default(),
-        other_clients: None,
+        surroundings: Surroundings::default(),
         open_sandboxes: &[],
+    }
+}
+
+/// The windows of a worker, and the control windows between them.
+fn of_worker<'a>(windows: &'a [WindowEvidence], controls: &'a [WindowEvidence]) -> RunEvidence<'a> {
+    RunEvidence {
+        windows,
+        controls,
+        last_call: windows.len() as u32,
+        ..RunEvidence::default()
     }
 }
 
@@ -119,8 +125,13 @@ fn messages_name_a_later_worker_by_its_number() {
     };
     let message_of = |ending, last_call| {
         let second = Evidence {
-            worker: 2,
-            last_call,
+            runs: vec![
+                of_worker(&windows, &[]),
+                RunEvidence {
+                    last_call,
+                    ..RunEvidence::default()
+                },
+            ],
             ..evidence(&tensors, &windows, ending)
         };
         judge(&second).message.unwrap()
@@ -156,9 +167,13 @@ fn a_case_without_a_checked_call_does_not_pass() {
 #[test]
 fn warm_up_windows_are_never_sampled() {
     let tensors = tensors();
-    let windows: Vec<_> = (1..=6).map(|number| window(number, good_output())).collect();
+    let mut windows: Vec<_> = (1..=6).map(|number| window(number, good_output())).collect();
+    for warm_up in [0, 1, 3] {
+        windows[warm_up].time_use = TimeUse::WarmUp;
+    }
+    let (first, second) = windows.split_at(3);
     let two_workers = Evidence {
-        warm_ups: &[0..2, 3..4],
+        runs: vec![of_worker(first, &[]), of_worker(second, &[])],
         ..evidence(&tensors, &windows, Ending::Stopped)
     };
     let calls: Vec<u32> = two_workers.sampled().iter().map(|window| window.facts.window).collect();
@@ -207,13 +222,6 @@ fn control_windows() -> Vec<WindowEvidence> {
     (0..20).map(control).collect()
 }
 
-fn interleaved(windows: &[WindowEvidence]) -> ControlWindows<'_> {
-    ControlWindows {
-        windows,
-        ..ControlWindows::default()
-    }
-}
-
 fn judge_clocked(
     claimed_us: impl Fn(u32) -> f64,
     change: impl FnOnce(&mut Vec<WindowEvidence>, &mut Vec<WindowEvidence>),
@@ -224,7 +232,7 @@ fn judge_clocked(
     change(&mut windows, &mut control);
     judge(&Evidence {
         clock_bound: &ClockBound::Exclusive,
-        control: interleaved(&control),
+        runs: vec![of_worker(&windows, &control)],
         ..evidence(&tensors, &windows, Ending::Stopped)
     })
 }
@@ -263,25 +271,13 @@ fn time_hidden_by_one_of_four_workers_is_found() {
     let control = control_windows();
     let by_four = Evidence {
         clock_bound: &ClockBound::Exclusive,
-        control: interleaved(&control),
-        warm_ups: &[0..0, 10..10, 20..20, 30..30],
+        // All control windows are those of a worker without calls, so they count for each.
+        runs: [of_worker(&[], &control)]
+            .into_iter()
+            .chain(windows.chunks(10).map(|windows| of_worker(windows, &[])))
+            .collect(),
         ..evidence(&tensors, &windows, Ending::Stopped)
     };
-    let of_workers = |evidence: &Evidence<'_>| {
-        sampled_by_worker(evidence.windows, evidence.warm_ups)
-            .map(<[_]>::len)
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(of_workers(&by_four), [0, 10, 10, 10, 10]);
-    let part = Evidence {
-        windows: &windows[..25],
-        ..by_four.clone()
-    };
-    assert_eq!(
-        of_workers(&part),
-        [0, 10, 10, 0, 0],
-        "its ranges are not of these windows"
-    );
     insta::assert_snapshot!(describe(&judge(&by_four)));
 }
 
@@ -360,9 +356,10 @@ fn judge_with_windows_after_the_end(
     change(&mut windows, &mut control, &mut afterwards);
     let mut evidence = Evidence {
         clock_bound: &ClockBound::Exclusive,
-        control: ControlWindows {
-            afterwards: &afterwards,
-            ..interleaved(&control)
+        runs: vec![of_worker(&windows, &control)],
+        surroundings: Surroundings {
+            controls_afterwards: &afterwards,
+            ..Surroundings::default()
         },
         ..evidence(&tensors, &windows, Ending::Stopped)
     };
@@ -401,8 +398,8 @@ fn control_windows_that_another_process_may_have_disturbed_only_lower_the_grade(
         control.iter_mut().for_each(|window| window.facts.s2_ns += 60_000);
     };
     let somebody_else: [Change; 2] = [
-        |evidence| evidence.other_clients = Some(1),
-        |evidence| evidence.control.rivals = 1,
+        |evidence| evidence.surroundings.other_clients = Some(1),
+        |evidence| evidence.surroundings.rivals = 1,
     ];
     for change in somebody_else {
         let judgement = judge_with_windows_after_the_end(100.0, lengthen, change);
@@ -454,20 +451,26 @@ fn other_clients_and_a_lost_control_worker_make_the_grade_advisory() {
     let windows: Vec<_> = (1..=40).map(|number| clocked(number, 100.0)).collect();
     let sealed = Evidence {
         clock_bound: &ClockBound::Exclusive,
-        control: interleaved(&control),
-        other_clients: Some(0),
+        runs: vec![of_worker(&windows, &control)],
+        surroundings: Surroundings {
+            other_clients: Some(0),
+            ..Surroundings::default()
+        },
         ..evidence(&tensors, &windows, Ending::Stopped)
     };
     assert_eq!(judge(&sealed).grade, Grade::Sealed);
     let lost = Evidence {
-        control: ControlWindows {
+        surroundings: Surroundings {
             loss: Some("the control worker was killed by SIGKILL"),
-            ..interleaved(&control)
+            ..sealed.surroundings
         },
         ..sealed.clone()
     };
     let shared = Evidence {
-        other_clients: Some(2),
+        surroundings: Surroundings {
+            other_clients: Some(2),
+            ..sealed.surroundings
+        },
         ..sealed
     };
     for (evidence, reason) in [(lost, "SIGKILL"), (shared, "2 other processes")] {
@@ -484,7 +487,7 @@ fn an_open_sandbox_of_any_user_code_lowers_the_grade() {
     let open = ["generators and references", "native kernels"].map(|whose| open_sandbox(whose, "no Landlock"));
     let judgement = judge(&Evidence {
         clock_bound: &ClockBound::Exclusive,
-        control: interleaved(&control),
+        runs: vec![of_worker(&windows, &control)],
         open_sandboxes: &open,
         ..evidence(&tensors, &windows, Ending::Stopped)
     });
@@ -504,7 +507,7 @@ fn hosted_code_is_bracketed_in_a_closed_sandbox_and_advisory_otherwise() {
         let judgement = judge(&Evidence {
             execution: &Execution::Hosted(confinement),
             clock_bound,
-            control: interleaved(&control),
+            runs: vec![of_worker(&windows, &control)],
             ..evidence(&tensors, &windows, Ending::Stopped)
         });
         (judgement.grade, judgement.grade_reason.unwrap_or_default())
@@ -527,7 +530,7 @@ fn hosted_code_is_bracketed_in_a_closed_sandbox_and_advisory_otherwise() {
         execution: &Execution::Hosted(Confinement::Closed),
         calls: std::num::NonZeroU32::new(10).unwrap(),
         clock_bound: &ClockBound::Exclusive,
-        control: interleaved(&control),
+        runs: vec![of_worker(&windows, &control)],
         ..evidence(&vec![tensors.clone(); 10].concat(), &windows, Ending::Stopped)
     });
     assert_eq!(of_several.grade, Grade::Advisory);

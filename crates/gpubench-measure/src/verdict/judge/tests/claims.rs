@@ -70,9 +70,9 @@ fn a_claim_shorter_than_two_adjacent_events_is_bad() {
     let judged = |kind, elapsed_ns, shortest_claim_ns| {
         let windows = [claimed(WindowKind::Timed, 4_000.0, 0.0), claimed(kind, elapsed_ns, 0.0)];
         judge(&Evidence {
-            control: ControlWindows {
+            surroundings: Surroundings {
                 shortest_claim_ns,
-                ..ControlWindows::default()
+                ..Surroundings::default()
             },
             ..evidence(&tensors, &windows, Ending::Stopped)
         })
@@ -207,11 +207,12 @@ fn another_client_or_a_control_window_disturbed_after_the_end_lowers_the_grade()
     let reason = |afterwards: &[WindowEvidence], other_clients| {
         judge(&Evidence {
             clock_bound: &ClockBound::Exclusive,
-            control: ControlWindows {
-                afterwards,
-                ..interleaved(&control)
+            runs: vec![of_worker(&windows, &control)],
+            surroundings: Surroundings {
+                controls_afterwards: afterwards,
+                other_clients: Some(other_clients),
+                ..Surroundings::default()
             },
-            other_clients: Some(other_clients),
             ..evidence(&tensors, &windows, Ending::Stopped)
         })
         .grade_reason

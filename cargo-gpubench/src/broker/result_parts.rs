@@ -1,0 +1,81 @@
+//! The parts of a case's result, and the record that they make.
+
+use std::collections::BTreeMap;
+
+use super::lane_context::LaneContext;
+use super::recording::preparation::PreparedCase;
+use gpubench_contract::{BenchmarkComplete, CallAudit, Counts, KernelUse};
+use gpubench_measure::measurement::{CaseFailure, Figures, Outcome};
+
+/// The parts of a case's result.
+pub(super) struct ResultParts<'r> {
+    pub(super) outcome: Outcome,
+    /// What was measured, and of which case. `None` if nothing was.
+    pub(super) figures: Option<(&'r PreparedCase, Figures<'r>)>,
+    pub(super) kernels: Option<Vec<KernelUse>>,
+    pub(super) own_library_sha256: Option<String>,
+    /// Hardware metrics by name, if they were read.
+    pub(super) hardware: Option<BTreeMap<String, f64>>,
+    pub(super) audit: Option<CallAudit>,
+}
+
+impl From<CaseFailure> for ResultParts<'_> {
+    /// The parts of a case that was not measured.
+    fn from(failure: CaseFailure) -> Self {
+        ResultParts {
+            outcome: failure.into(),
+            figures: None,
+            kernels: None,
+            own_library_sha256: None,
+            hardware: None,
+            audit: None,
+        }
+    }
+}
+
+impl ResultParts<'_> {
+    /// Returns the number of samples.
+    pub(super) fn sample_count(&self) -> usize {
+        self.figures.as_ref().map_or(0, |(_, figures)| figures.sample_count())
+    }
+
+    /// Returns the record of these parts, with the rest of `unmeasured`.
+    pub(super) fn record(self, context: LaneContext<'_>, unmeasured: BenchmarkComplete) -> BenchmarkComplete {
+        let Some((prepared, figures)) = self.figures else {
+            return self.outcome.record(unmeasured);
+        };
+        let is_timed = context.settings.mode.is_timed();
+        let record = figures.record(self.outcome, unmeasured);
+        BenchmarkComplete {
+            event_overhead_ns: record.event_overhead_ns.filter(|_| is_timed),
+            conservation: record.conservation.filter(|_| is_timed),
+            counts: counts(context, prepared, record.counts, self.hardware),
+            kernels: self.kernels,
+            own_library_sha256: self.own_library_sha256,
+            audit: self.audit,
+            ..record
+        }
+    }
+}
+
+/// Returns the counts of instructions and hardware metrics, with what counted them and what was
+/// counted.
+fn counts(
+    context: LaneContext<'_>,
+    prepared: &PreparedCase,
+    instructions: Option<Counts>,
+    hardware: Option<BTreeMap<String, f64>>,
+) -> Option<Counts> {
+    let counters = &context.settings.counters;
+    let instructions = instructions.map(|mut counts| {
+        counts.counted_by = counters.instructions.clone().unwrap_or_default();
+        prepared.machine_code.note(&mut counts);
+        counts
+    });
+    let Some(hardware) = hardware else { return instructions };
+    let counts = instructions.unwrap_or_else(|| Counts {
+        counted_by: counters.hardware.clone().unwrap_or_default(),
+        ..Counts::default()
+    });
+    Some(Counts { hardware, ..counts })
+}

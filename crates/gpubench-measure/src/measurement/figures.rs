@@ -1,0 +1,521 @@
+//! From the results of a measurement to the record of a case.
+
+use std::collections::{BTreeMap, HashMap};
+use std::num::NonZeroU32;
+
+use gpubench::catalog::Recording;
+
+use super::checks::{check_findings, checks};
+use super::inputs::unused_inputs;
+use super::measured::Measured;
+use super::outcome::Outcome;
+use super::parts::{device_work, part_times, step_times};
+use super::pass_criteria::{CheckFindings, Graded, PassCriteria, with_criteria};
+use super::run::WorkerRun;
+use super::twin::twin;
+use crate::verdict::{Judgement, TimeUse, WindowEvidence, control_residuals, residual};
+use gpubench_contract::{
+    ArithmeticPeaks, BenchmarkComplete, Check, Conservation, Counts, Execution, FunctionCount, Grade, HostTime, Metric,
+    Peaks, Stats, Stop, Throughput, WindowCounts, operand_type,
+};
+use gpubench_device::Count;
+use gpubench_protocol::window::{Gate, MadeCalls, WindowKind};
+use gpubench_protocol::wire::WindowEnd;
+use gpubench_stats::{TimingAudit, median, summary, worker_share};
+
+/// Targets and limits to compare a measurement with.
+#[derive(Clone, Copy, Debug)]
+pub struct Expectations {
+    /// The coefficient of variation that the samples should reach.
+    pub target_cv: f64,
+    /// Peak bandwidth of the device in bytes per second, if known.
+    pub peak_bandwidth: Option<f64>,
+    /// Peak arithmetic rates of the device in operations per second.
+    pub peak_arithmetic: ArithmeticPeaks,
+    /// Criteria in addition to being right.
+    pub criteria: PassCriteria,
+}
+
+/// What the record of a case tells of its measurement. `recording` is that of one call.
+#[derive(Debug)]
+pub struct Figures<'r> {
+    recording: &'r Recording,
+    metric: &'r Metric,
+    expectations: Expectations,
+    measured: Measured,
+    /// Added to each time, because calls take longer than host code claims.
+    added_ns: Option<f64>,
+    /// The samples of each worker.
+    samples: Vec<Vec<f64>>,
+    stats: Option<Stats>,
+    checks: Vec<Check>,
+    distinct_inputs: u64,
+}
+
+impl<'r> Figures<'r> {
+    /// Computes the figures of a case.
+    pub fn of(
+        recording: &'r Recording,
+        metric: &'r Metric,
+        measured: Measured,
+        expectations: Expectations,
+    ) -> Figures<'r> {
+        let added_ns = measured.balance.map(|balance| match recording.execution.is_hosted() {
+            false => 0.0,
+            true => balance.unclaimed_ns() / f64::from(measured.calls.get()),
+        });
+        let with_added = |run: &WorkerRun| -> Vec<f64> {
+            let values = run.samples.values.iter();
+            values.map(|value| value + added_ns.unwrap_or_default()).collect()
+        };
+        let samples: Vec<Vec<f64>> = measured.workers.iter().map(with_added).collect();
+        let windows: Vec<&WindowEvidence> = measured.windows().collect();
+        Figures {
+            recording,
+            metric,
+            expectations,
+            added_ns,
+            stats: summary(&slices(&samples)),
+            samples,
+            checks: checks(recording, measured.calls, &windows, measured.judgement.window),
+            distinct_inputs: distinct_inputs(recording, measured.calls, &windows),
+            measured,
+        }
+    }
+
+    /// Returns the number of samples of all workers.
+    pub fn sample_count(&self) -> usize {
+        self.measured.sample_count()
+    }
+
+    /// Returns how the case ended, by the judgement and by the criteria that it must meet.
+    pub fn outcome(&self) -> Outcome {
+        let Judgement {
+            verdict,
+            cause,
+            message,
+            grade_reason,
+            ..
+        } = &self.measured.judgement;
+        let judged = Outcome {
+            verdict: *verdict,
+            cause: *cause,
+            message: message.clone(),
+            notices: self.notices(),
+        };
+        let graded = Graded {
+            grade: self.grade(),
+            reason: grade_reason.as_deref(),
+            execution: self.execution(),
+        };
+        with_criteria(judged, graded, self.findings(), self.expectations.criteria)
+    }
+
+    /// Returns the record of the case with this outcome, and with the rest of `unmeasured`.
+    pub fn record(self, outcome: Outcome, unmeasured: BenchmarkComplete) -> BenchmarkComplete {
+        let Measured { workers, judgement, .. } = &self.measured;
+        let gate = Gate::of(self.recording.execution);
+        let energy = workers.iter().find_map(|run| run.energy);
+        BenchmarkComplete {
+            calls_per_sample: self.measured.calls.get().into(),
+            execution: Some(self.execution()),
+            grade: self.grade(),
+            grade_reason: judgement.grade_reason.clone().filter(|_| self.grade().is_some()),
+            workers: self.samples.iter().map(|samples| worker_share(samples)).collect(),
+            host_ns: host_time(&all(workers, |run| &run.samples.host_ns)),
+            steps: step_times(self.recording, &all(workers, |run| &run.parts.steps_ns)),
+            single_calls: part_times(all(workers, |run| &run.parts.singles_ns)),
+            event_overhead_ns: self.event_overhead_ns().filter(|_| gate == Gate::Stream),
+            empty_call_ns: self.measured.empty_call_ns.filter(|_| gate == Gate::Host),
+            device_work: device_work(&all(workers, |run| &run.parts.device_work)).filter(|_| gate == Gate::Host),
+            energy_per_call_j: energy.map(|energy| energy.per_call_j),
+            energy_resolution_j: energy.map(|energy| energy.resolution_j),
+            stop: self.stop(),
+            throughput: self.throughput(),
+            counts: counts(self.metric, &last_counts(workers)),
+            windows: self.measured.windows().count() as u64,
+            window_counts: window_counts(&self.measured),
+            conservation: self.conservation(),
+            twin: twin(workers).filter(|_| self.metric.is_time()),
+            samples: self.samples.concat(),
+            stats: self.stats,
+            checks: self.checks,
+            distinct_inputs: self.distinct_inputs,
+            sharing: self.measured.sharing,
+            budget: self.measured.budget,
+            sanitizer: self.measured.sanitizer,
+            failed_alternating: self.measured.failed_alternating,
+            ..outcome.record(unmeasured)
+        }
+    }
+
+    fn execution(&self) -> Execution {
+        match self.recording.execution {
+            gpubench::catalog::Execution::Sealed => Execution::Sealed,
+            gpubench::catalog::Execution::Hosted => Execution::Hosted,
+            gpubench::catalog::Execution::HostedSync => Execution::HostedSync,
+        }
+    }
+
+    /// Returns the grade of a case that has samples.
+    fn grade(&self) -> Option<Grade> {
+        (self.measured.sample_count() > 0).then_some(self.measured.judgement.grade)
+    }
+
+    /// Returns the notices about the measurement, its work, its counts and its times.
+    fn notices(&self) -> Vec<String> {
+        let limit = self
+            .expectations
+            .peak_arithmetic
+            .limit(operand_type(&self.recording.tensors));
+        let found = [
+            doubtful_flops(&self.throughput(), limit),
+            varying_counts(self.metric, &self.samples.concat()),
+            self.added_ns.and_then(unclaimed),
+        ];
+        let measured = self.measured.notices.iter().cloned();
+        measured.chain(found.into_iter().flatten()).collect()
+    }
+
+    /// Returns what the checks cannot detect.
+    fn findings(&self) -> CheckFindings {
+        let windows: Vec<&WindowEvidence> = self.measured.windows().collect();
+        let mut findings = check_findings(self.recording, &windows, &self.checks, self.distinct_inputs);
+        findings.notices.extend(unused_inputs(self.recording));
+        findings
+    }
+
+    fn event_overhead_ns(&self) -> Option<f64> {
+        let overheads_ns = self.measured.workers.iter().filter_map(|run| run.overhead_ns);
+        median(&overheads_ns.collect::<Vec<_>>()).filter(|_| self.metric.is_time())
+    }
+
+    fn stop(&self) -> Option<Stop> {
+        self.measured.stop.map(|reason| Stop {
+            reason,
+            target_cv: self.expectations.target_cv,
+        })
+    }
+
+    /// Returns the throughput of the declared work, compared with the peaks for the case's operand
+    /// type.
+    fn throughput(&self) -> Throughput {
+        let Some(stats) = self.stats.as_ref().filter(|_| self.metric.is_time()) else {
+            return Throughput::default();
+        };
+        let of = |peaks| Throughput::of(self.recording.work, stats.value, peaks);
+        let arithmetic = self.expectations.peak_arithmetic;
+        let peaks = Peaks {
+            bandwidth: self.expectations.peak_bandwidth,
+            flops: None,
+        };
+        let flops = of(peaks)
+            .flops_per_s
+            .and_then(|rate| arithmetic.reached_by(rate, operand_type(&self.recording.tensors)));
+        of(Peaks { flops, ..peaks })
+    }
+
+    /// Returns the comparison of the claims with the referee's clock, and of the windows behind it.
+    fn conservation(&self) -> Option<Conservation> {
+        let sampled = self.measured.sampled();
+        let windows = match sampled.is_empty() {
+            true => self.measured.windows().collect(),
+            false => sampled.clone(),
+        };
+        let (claimed, observed) = claimed_and_observed(windows).filter(|_| self.metric.is_time())?;
+        let controls = claimed_and_observed(self.measured.controls());
+        // Nothing is subtracted.
+        let clocks = Conservation::of(
+            claimed,
+            observed,
+            controls.map(|(claimed, observed)| observed - claimed),
+        )?;
+        let Some(balance) = self.measured.balance else {
+            return Some(clocks);
+        };
+        let afterwards = self.measured.controls_afterwards.iter();
+        Some(Conservation {
+            residuals_ns: residuals(&sampled, self.measured.sample_count()),
+            control_residuals_ns: whole(compared_with(&balance, self.measured.controls(), afterwards)),
+            control_shares: control_shares(&balance, &self.measured.workers),
+            verified_ns: Some(balance.verified_ns),
+            added_ns: self.added_ns,
+            excess_ns: Some(balance.excess_ns),
+            bound_ns: Some(balance.bound_ns),
+            ..clocks
+        })
+    }
+}
+
+/// Returns what all workers have of something, in order.
+fn all<T: Clone>(workers: &[WorkerRun], of: impl Fn(&WorkerRun) -> &Vec<T>) -> Vec<T> {
+    workers.iter().flat_map(|run| of(run).iter().cloned()).collect()
+}
+
+fn slices(samples: &[Vec<f64>]) -> Vec<&[f64]> {
+    samples.iter().map(Vec::as_slice).collect()
+}
+
+/// Returns the parts of the last count of a case.
+fn last_counts(workers: &[WorkerRun]) -> Vec<Count> {
+    let mut counts = workers.iter().map(|run| &run.samples.counts);
+    counts.rfind(|counts| !counts.is_empty()).cloned().unwrap_or_default()
+}
+
+/// Returns the hardware metrics of a measurement by name.
+pub fn hardware_metrics(measured: &Measured) -> BTreeMap<String, f64> {
+    let counts = last_counts(&measured.workers).into_iter();
+    counts.map(|count| (count.of, count.value)).collect()
+}
+
+/// Returns the counts of one call, largest first. `None` if nothing was counted.
+fn counts(metric: &Metric, counts: &[Count]) -> Option<Counts> {
+    if counts.is_empty() || !metric.is_count() {
+        return None;
+    }
+    let mut functions: Vec<FunctionCount> = Vec::new();
+    for Count { range, of, value } in counts.iter().cloned() {
+        let function = Some(of).filter(|function| !function.is_empty());
+        let known = functions
+            .iter_mut()
+            .find(|known| (&known.kernel, &known.function) == (&range, &function));
+        match known {
+            Some(known) => known.instructions += value,
+            None => functions.push(FunctionCount {
+                kernel: range,
+                function,
+                instructions: value,
+            }),
+        }
+    }
+    functions.sort_by(|one, other| other.instructions.total_cmp(&one.instructions));
+    Some(Counts {
+        functions,
+        ..Counts::default()
+    })
+}
+
+/// Returns a notice that calls have different counts.
+fn varying_counts(metric: &Metric, samples: &[f64]) -> Option<String> {
+    let low = samples.iter().copied().reduce(f64::min)?;
+    let high = samples.iter().copied().reduce(f64::max)?;
+    (metric.is_count() && high > low).then(|| {
+        format!(
+            "the counts of its calls differ, from {low} to {high}: with the inputs, or with the order of threads that wait or retry"
+        )
+    })
+}
+
+/// Returns a notice that samples are longer than the claims of host code.
+fn unclaimed(added_ns: f64) -> Option<String> {
+    let added = format!("{:.1}", added_ns / 1e3);
+    (added_ns > 0.0).then(|| {
+        format!("{added} µs were added to each sample, because calls take longer by the referee's clock than the worker claims: work may run outside of the calls' events")
+    })
+}
+
+/// Summarizes host times. Returns `None` if there are none or one is not finite.
+fn host_time(times_ns: &[f64]) -> Option<HostTime> {
+    Some(HostTime {
+        median_ns: median(times_ns)?,
+        min_ns: times_ns.iter().copied().reduce(f64::min)?,
+        max_ns: times_ns.iter().copied().reduce(f64::max)?,
+    })
+}
+
+/// Counts the different inputs of the calls in checked windows, each of which has up to `calls`; 0
+/// for a case without inputs.
+fn distinct_inputs(recording: &Recording, calls: NonZeroU32, windows: &[&WindowEvidence]) -> u64 {
+    if !recording.tensors.iter().any(|tensor| tensor.role.is_input()) {
+        return 0;
+    }
+    let checked = windows.iter().filter(|window| window.facts.end == WindowEnd::Checked);
+    let of_window = |window: &&WindowEvidence| match window.facts.kind.made_calls() {
+        MadeCalls::All => u64::from(calls.get()),
+        MadeCalls::First => 1,
+    };
+    let by_digest = checked.map(|window| (window.facts.input_digest, of_window(window)));
+    by_digest.collect::<HashMap<_, _>>().into_values().sum()
+}
+
+/// Returns a notice if the declared operations exceed the device's peak for the type of the inputs.
+/// The declaration is wrong, counts operations that the peak does not, or the kernel converts its
+/// inputs to a type with a higher peak.
+fn doubtful_flops(throughput: &Throughput, limit: Option<f64>) -> Option<String> {
+    let share = throughput.flops_per_s? / limit?;
+    let notice = |share: f64| {
+        let times = format!("{share:.2}");
+        format!(
+            "the declared operations are {times} times what the device can do in that time with the type of the inputs: `flops` is too high, counts operations that the peak does not, or the kernel computes in a narrower type"
+        )
+    };
+    (share > 1.0).then(|| notice(share))
+}
+
+fn window_counts(measured: &Measured) -> WindowCounts {
+    let sampled = measured.sampled();
+    let of_kind = |kind| sampled.iter().filter(|window| window.facts.kind == kind).count() as u64;
+    let [early_check, parts, single] = [WindowKind::EarlyCheck, WindowKind::Parts, WindowKind::Single].map(of_kind);
+    let used_for = |wanted| measured.windows().filter(|window| window.time_use == wanted).count() as u64;
+    WindowCounts {
+        warm_up: used_for(TimeUse::WarmUp),
+        timed: sampled.len() as u64 - early_check - parts - single,
+        retaken: used_for(TimeUse::ThrownAway),
+        energy: used_for(TimeUse::Energy),
+        early_check,
+        parts,
+        single,
+        control: (measured.controls().count() + measured.controls_afterwards.len()) as u64,
+    }
+}
+
+/// Returns the residuals of the first `samples` windows. Failed windows come last and are left out.
+fn residuals(sampled: &[&WindowEvidence], samples: usize) -> Vec<i64> {
+    let residuals = sampled.iter().filter_map(|window| residual(window));
+    let of_samples = whole(residuals.take(samples));
+    // If a sample lacked its window, all later residuals would be off by one.
+    if of_samples.len() == samples {
+        of_samples
+    } else {
+        Vec::new()
+    }
+}
+
+/// Returns the residuals of the control windows that the claims were compared with: the interleaved
+/// ones, or those after the worker's end if it disturbed the interleaved ones.
+fn compared_with<'a>(
+    balance: &TimingAudit,
+    interleaved: impl Iterator<Item = &'a WindowEvidence>,
+    afterwards: impl Iterator<Item = &'a WindowEvidence>,
+) -> Vec<f64> {
+    match balance.disturbance_ns {
+        None => control_residuals(interleaved),
+        Some(_) => control_residuals(afterwards),
+    }
+}
+
+/// Returns how many of the compared control windows belong to each worker.
+fn control_shares(balance: &TimingAudit, workers: &[WorkerRun]) -> Vec<u64> {
+    if balance.disturbance_ns.is_some() {
+        return Vec::new();
+    }
+    let residuals = workers.iter().map(|run| control_residuals(&run.controls.windows));
+    residuals.map(|residuals| residuals.len() as u64).collect()
+}
+
+fn whole(times_ns: impl IntoIterator<Item = f64>) -> Vec<i64> {
+    times_ns.into_iter().map(|ns| ns.round() as i64).collect()
+}
+
+/// Returns the mean claim and the mean time by the referee's clock of timed windows.
+fn claimed_and_observed<'a>(windows: impl IntoIterator<Item = &'a WindowEvidence>) -> Option<(f64, f64)> {
+    let timed = windows
+        .into_iter()
+        .filter(|window| window.facts.kind.is_timed() && window.facts.end == WindowEnd::Checked);
+    let pairs: Vec<(f64, f64)> = timed
+        .filter_map(|window| {
+            let observed = window.facts.s2_ns.saturating_sub(window.facts.s1_ns);
+            Some((window.elapsed_ns()?, observed as f64))
+        })
+        .collect();
+    if pairs.is_empty() {
+        return None;
+    }
+    let mean = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / pairs.len() as f64;
+    Some((mean(|pair| pair.0), mean(|pair| pair.1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use bytemuck::Zeroable;
+    use gpubench::catalog::DType;
+
+    use super::*;
+    use gpubench_protocol::wire::{Claim, WindowFacts};
+    use gpubench_stats::{Clocked, ClockedTurn};
+
+    fn window(kind: WindowKind, end: WindowEnd, claim_ns: Option<f64>) -> WindowEvidence {
+        let facts = WindowFacts {
+            kind,
+            end,
+            s1_ns: 1_000,
+            s2_ns: 301_000,
+            ..WindowFacts::zeroed()
+        };
+        let claim = claim_ns.map(|elapsed_ns| Claim {
+            elapsed_ns,
+            ..Claim::empty(1)
+        });
+        WindowEvidence::new(Box::new(facts), claim.map(Box::new))
+    }
+
+    #[test]
+    fn there_is_a_residual_for_each_sample_or_none_at_all() {
+        let (timed, early) = (WindowKind::Timed, WindowKind::EarlyCheck);
+        let windows = [
+            window(timed, WindowEnd::Checked, Some(9_000.4)),
+            window(early, WindowEnd::Checked, Some(0.0)),
+            window(timed, WindowEnd::Checked, Some(300_032.0)),
+            // A failed window without a sample.
+            window(timed, WindowEnd::Checked, Some(10_000.0)),
+        ];
+        let all: Vec<&WindowEvidence> = windows.iter().collect();
+        assert_eq!(residuals(&all, 2), [291_000, -32]);
+        let unclaimed = window(timed, WindowEnd::NotDone, None);
+        assert_eq!(residuals(&[all[0], &unclaimed], 2), [0; 0]);
+    }
+
+    #[test]
+    fn only_counts_that_differ_are_noticed() {
+        let counted = Metric::instructions();
+        assert_eq!(varying_counts(&counted, &[92.0; 3]), None);
+        assert_eq!(varying_counts(&Metric::time(), &[92.0, 93.0]), None);
+        let notice = varying_counts(&counted, &[92.0, 94.0, 91.0]);
+        assert!(notice.is_some_and(|notice| notice.contains("from 91 to 94")));
+    }
+
+    #[test]
+    fn operations_are_doubted_only_beyond_the_peak_of_their_type() {
+        let peaks = ArithmeticPeaks {
+            f32: Some(67e12),
+            bf16: Some(989e12),
+            ..ArithmeticPeaks::default()
+        };
+        let doubt = |operands| {
+            let throughput = Throughput {
+                flops_per_s: Some(700e12),
+                ..Throughput::default()
+            };
+            doubtful_flops(&throughput, peaks.limit(operands))
+        };
+        assert_eq!(doubt(Some(DType::BF16)), None);
+        assert_eq!(doubt(None), None, "it may be any type");
+        assert!(doubt(Some(DType::F32)).is_some_and(|notice| notice.contains("10.45 times")));
+    }
+
+    #[test]
+    fn disturbed_control_windows_are_replaced_by_those_after_the_end() {
+        let control = |length_ns: u64| {
+            let mut window = window(WindowKind::Control, WindowEnd::Checked, Some(0.0));
+            window.facts.s2_ns = window.facts.s1_ns + length_ns;
+            window
+        };
+        let windows = |length_ns: u64| [0, 20, 40, 60, 80, 100, 120, 140].map(|more| control(length_ns + more));
+        let compared = |interleaved_ns: u64| {
+            let (interleaved, afterwards) = (windows(interleaved_ns), windows(290_000));
+            let clocked = Clocked {
+                claim_ns: 10_000.0,
+                residual_ns: 291_000.0,
+            };
+            let turn = ClockedTurn {
+                windows: vec![clocked; 8],
+                control_ns: control_residuals(&interleaved),
+            };
+            let balance = TimingAudit::of(&[turn], &control_residuals(&afterwards));
+            let compared = compared_with(&balance.unwrap(), interleaved.iter(), afterwards.iter());
+            whole(compared)[0]
+        };
+        assert_eq!(compared(291_000), 291_000);
+        assert_eq!(compared(350_000), 290_000);
+    }
+}
