@@ -51,3 +51,28 @@ fn every_source_file_named_in_a_document_exists() {
     assert!(found > 50, "{found}");
     assert!(missing.is_empty(), "{missing:#?}");
 }
+
+/// The book cannot link to measurements, which are not part of it, so it names their files.
+#[test]
+fn every_measurement_named_in_the_book_exists() {
+    let named = Regex::new(r"`(measurements/[\w/.-]*)`").expect("a pattern");
+    let mut missing = Vec::new();
+    let mut found = 0;
+    for folder in ["docs", "docs/guides"] {
+        let pages = std::fs::read_dir(repository().join(folder)).expect("the book is there");
+        for page in pages.map(|entry| entry.expect("an entry").path()) {
+            if page.extension().is_none_or(|extension| extension != "md") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&page).expect("the page is there");
+            for path in named.captures_iter(&text).map(|found| found[1].to_owned()) {
+                found += 1;
+                if !repository().join(&path).exists() {
+                    missing.push(format!("{}: {path}", page.display()));
+                }
+            }
+        }
+    }
+    assert!(found > 10, "{found}");
+    assert!(missing.is_empty(), "{missing:#?}");
+}

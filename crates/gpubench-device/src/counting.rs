@@ -27,7 +27,7 @@ pub enum CounterHold {
     UntilDropped = 0,
     /// During a call and its passes. Other processes can count between two calls, but each call
     /// takes the counters again, which made the counts of the suite 1.4 times as long on an H200
-    /// (`docs/measurements/2026-11-23-counts.md`).
+    /// (`measurements/2026-11-23-counts.md`).
     EachCall = 1,
 }
 

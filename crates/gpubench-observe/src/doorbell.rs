@@ -18,7 +18,7 @@ use crate::system::mappings_of;
 ///
 /// On an H200 with driver 580, these are one each: a launch, a launch of a graph, a fill, a copy, a
 /// record of an event with times, and a wait for or a write of a word
-/// (`docs/measurements/probe/doorbell.cu`). A copy of 64 MiB of pageable memory is 64. Records of
+/// (`measurements/probe/doorbell.cu`). A copy of 64 MiB of pageable memory is 64. Records of
 /// events without times, functions of the host, allocations and synchronizations are none. Work
 /// that kernels start themselves is none. A doorbell that is moved (`mremap`), or mapped again, is
 /// not seen.

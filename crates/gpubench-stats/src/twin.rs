@@ -10,7 +10,7 @@ use gpubench_contract::Twin;
 /// drift: it doubles at 10 %. A kernel with two contending threads can slow down several times on a
 /// processor where a twin slows down by a quarter. With these weights, fewer than one row in a
 /// hundred differed between runs of the same code on two busy processors
-/// (`docs/measurements/2026-11-23-apart.md`).
+/// (`measurements/2026-11-23-apart.md`).
 const DOUBT: f64 = 1.5;
 const GROWTH: f64 = 10.0;
 

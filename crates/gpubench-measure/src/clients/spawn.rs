@@ -25,7 +25,7 @@ const QUEUES_OF_REFEREE: &str = "8";
 
 /// With more queues, waiting streams hold the device for a time slice of 2 ms before a window, and
 /// the referee's clock misses a second stream's work after the end of a call
-/// (`docs/measurements/2026-11-23-queues.md`). A plan uses one stream, and a context with one queue
+/// (`measurements/2026-11-23-queues.md`). A plan uses one stream, and a context with one queue
 /// takes half the time to create of one with eight.
 const QUEUES_OF_WORKER: &str = "1";
 

@@ -5,7 +5,7 @@
 #
 # GPUBENCH is the path of a built cargo-gpubench; without it, this builds one.
 set -euo pipefail
-repository=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
+repository=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 manifest=$1
 shift
 

@@ -9,7 +9,7 @@
 # tool searches it first for both GPU compilers. samples.txt lists the files and one kernel of each.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
-repository=$(cd -- "$here/../.." && pwd)
+repository=$(cd -- "$here/.." && pwd)
 samples=${1:-$repository/target/cuda-samples}
 if [ ! -d "$samples/Samples" ]; then
     git clone --quiet --depth 1 https://github.com/NVIDIA/cuda-samples "$samples"

@@ -8,7 +8,7 @@
 # GPUBENCH is the path of a built cargo-gpubench; TENSARA is a local clone to fetch from.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
-repository=$(cd -- "$here/../../.." && pwd)
+repository=$(cd -- "$here/../.." && pwd)
 revision=fae96618976cc3285cc791857b263c602cced005
 solutions=$here/solutions
 
@@ -27,4 +27,4 @@ echo "tensara $revision"
 (cd -- "$solutions" && sha256sum -- *.cu)
 echo
 
-exec "$repository/docs/measurements/gpubench.sh" "$here/Cargo.toml" "$@"
+exec "$repository/measurements/gpubench.sh" "$here/Cargo.toml" "$@"

@@ -10,7 +10,7 @@
 set -euo pipefail
 
 runs=${1:-10}
-repository=$(cd "$(dirname "$0")/../.." && pwd)
+repository=$(cd "$(dirname "$0")/.." && pwd)
 if [ -z "${GPUBENCH:-}" ]; then
     cargo build --quiet --release --manifest-path "$repository/Cargo.toml" --package cargo-gpubench
     GPUBENCH=$repository/target/release/cargo-gpubench

@@ -8,7 +8,7 @@
 # built cargo-gpubench.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
-repository=$(cd -- "$here/../../.." && pwd)
+repository=$(cd -- "$here/../.." && pwd)
 manifest=$here/Cargo.toml
 
 if ! metadata=$(cargo metadata --quiet --format-version 1 --manifest-path "$manifest"); then
@@ -34,4 +34,4 @@ echo "candle-kernels $version"
 echo "$published"
 echo
 
-exec "$repository/docs/measurements/gpubench.sh" "$manifest" "$@"
+exec "$repository/measurements/gpubench.sh" "$manifest" "$@"

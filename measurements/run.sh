@@ -18,7 +18,7 @@ tool=$folder/cargo-gpubench suite=$folder/suite.tar.gz attacks=$folder/attacks.t
 wheels=${3:+$(realpath -- "$3")}
 read -r first last <<<"${HONEST-0 109}"
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
-verdicts=$here/../../tests/fixtures/gpu/verdicts.py
+verdicts=$here/../tests/fixtures/gpu/verdicts.py
 mkdir -p -- "$2"
 cd -- "$2" || exit 1
 status=0

@@ -3,7 +3,7 @@
 
 usage: twins.py EXPORT.jsonl...
 
-EXPORTs are written by `--export-json`, for the suite and for `docs/measurements/twins`. Prints the
+EXPORTs are written by `--export-json`, for the suite and for `measurements/twins`. Prints the
 difference of the hosted and the sealed time of each pair. Also prints how many pairs with a sealed
 time below 50 us agree within 0.5 us or 3 %, whichever is more. Exits with 1 if one does not agree or
 has no twin.

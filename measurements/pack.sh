@@ -14,7 +14,7 @@ fi
 mkdir -p -- "$1"
 folder=$(realpath -- "$1")
 shift
-cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
 # Prints the executable of a target of this kind, as cargo's messages name it.
 built_from() {
@@ -50,6 +50,6 @@ pack suite "$tool" gpubench archive --package gpubench-suite "$@"
 pack attacks "$tool" gpubench archive --manifest-path tests/fixtures/gpu/Cargo.toml "$@"
 pack cublas "$tool" gpubench archive --manifest-path kernels/hosted-examples/cublas/Cargo.toml "$@"
 export GPUBENCH=$tool
-pack published docs/measurements/published/run.sh archive "$@"
+pack published measurements/published/run.sh archive "$@"
 # Twins embed the compiled kernels of the suite's archive.
-case " $* " in *" --gpu-arch"*) pack twins docs/measurements/twins/run.sh "$folder/suite.tar.gz" archive "$@" ;; esac
+case " $* " in *" --gpu-arch"*) pack twins measurements/twins/run.sh "$folder/suite.tar.gz" archive "$@" ;; esac

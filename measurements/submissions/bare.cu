@@ -5,7 +5,7 @@
 //   for file in vector_addition dot_product; do
 //       nvcc -O2 -arch=native -Dsolution=solution_$file -c -o $file.o $file.cu
 //   done
-//   nvcc -O2 -std=c++17 -arch=native -o bare ../../../../docs/measurements/submissions/bare.cu *.o
+//   nvcc -O2 -std=c++17 -arch=native -o bare ../../../../measurements/submissions/bare.cu *.o
 //   ./bare
 #include <algorithm>
 #include <chrono>

@@ -16,7 +16,7 @@ fi
 suite=$(realpath -- "$1")
 shift
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
-repository=$(cd -- "$here/../../.." && pwd)
+repository=$(cd -- "$here/../.." && pwd)
 manifest=$here/Cargo.toml
 
 export TWINS_KERNELS=${CARGO_TARGET_DIR:-$repository/target}/twins-kernels
@@ -43,4 +43,4 @@ if not file.exists() or file.read_text() != table:
 print(f"{len(rows)} sources of {', '.join(targets)}")
 PYTHON
 
-exec "$repository/docs/measurements/gpubench.sh" "$manifest" "$@"
+exec "$repository/measurements/gpubench.sh" "$manifest" "$@"
