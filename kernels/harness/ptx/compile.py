@@ -64,12 +64,12 @@ def main():
     nvrtc = load()
     head = f"// Made by ptx/build.sh.\n// sources: {checksum(package, sources)}\n"
     for capability in PTX:
-        ptx = compiled(nvrtc, package, sources, f"compute_{capability}").rstrip(b"\0").decode()
-        (output / f"compute_{capability}.ptx").write_text(head + ptx)
+        ptx = compiled(nvrtc, package, sources, f"compute_{capability}").rstrip(b"\0")
+        (output / f"compute_{capability}.ptx.z").write_bytes(zlib.compress(ptx, 9))
     for capability in CUBINS:
         cubin = compiled(nvrtc, package, sources, f"sm_{capability}")
         (output / f"sm_{capability}.cubin.z").write_bytes(zlib.compress(cubin, 9))
-    (output / "cubins.txt").write_text(head)
+    (output / "sources.txt").write_text(head)
 
 
 main()

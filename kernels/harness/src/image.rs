@@ -2,15 +2,19 @@
 
 #![forbid(unsafe_code)]
 
-/// The kernels for GPUs of compute capability 7.5 and later, as PTX.
-pub const PTX_COMPUTE_75: &str = include_str!("../ptx/compute_75.ptx");
-
-/// The kernels for GPUs of compute capability 9.0 and later, as PTX.
-pub const PTX_COMPUTE_90: &str = include_str!("../ptx/compute_90.ptx");
+/// Compressed PTX, and the capability it was compiled for. It also runs on all later ones. The
+/// newest comes first.
+static PTX: [(Capability, &[u8]); 2] = [
+    (
+        Capability { major: 9, minor: 0 },
+        include_bytes!("../ptx/compute_90.ptx.z"),
+    ),
+    (Capability::OLDEST, include_bytes!("../ptx/compute_75.ptx.z")),
+];
 
 /// Compressed machine code, and the capability it was compiled for. It also runs on later minor
 /// versions.
-const CUBINS: [(Capability, &[u8]); 5] = [
+static CUBINS: [(Capability, &[u8]); 5] = [
     (
         Capability { major: 7, minor: 5 },
         include_bytes!("../ptx/sm_75.cubin.z"),
@@ -42,6 +46,11 @@ pub struct Capability {
     pub minor: u32,
 }
 
+impl Capability {
+    /// The oldest that the kernels run on.
+    pub const OLDEST: Capability = Capability { major: 7, minor: 5 };
+}
+
 /// A loadable module with all kernels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Image {
@@ -49,25 +58,26 @@ pub enum Image {
     Cubin(Vec<u8>),
     /// PTX. The driver compiles it at load time, which takes seconds in each process if the driver
     /// has no cache.
-    Ptx(&'static str),
+    Ptx(String),
 }
 
 /// Returns the best image for a GPU: machine code if there is some for its capability, otherwise
 /// PTX. `None` below 7.5.
 pub fn image_for(capability: Capability) -> Option<Image> {
     let cubin = CUBINS.iter().find(|(made_for, _)| runs_on(*made_for, capability));
-    // The compressed data is part of this library, and a test inflates all of it.
-    let cubin = cubin.and_then(|(_, compressed)| miniz_oxide::inflate::decompress_to_vec_zlib(compressed).ok());
+    let cubin = cubin.and_then(|(_, compressed)| inflated(compressed));
     cubin.map(Image::Cubin).or_else(|| ptx_for(capability).map(Image::Ptx))
 }
 
 /// Returns the PTX for a GPU whose driver refuses the machine code. `None` below 7.5.
-pub fn ptx_for(capability: Capability) -> Option<&'static str> {
-    match capability {
-        Capability { major: 9.., .. } => Some(PTX_COMPUTE_90),
-        Capability { major: 8, .. } | Capability { major: 7, minor: 5.. } => Some(PTX_COMPUTE_75),
-        _ => None,
-    }
+pub fn ptx_for(capability: Capability) -> Option<String> {
+    let (_, compressed) = PTX.iter().find(|(made_for, _)| *made_for <= capability)?;
+    String::from_utf8(inflated(compressed)?).ok()
+}
+
+/// The compressed data is part of this library, and tests inflate all of it.
+fn inflated(compressed: &[u8]) -> Option<Vec<u8>> {
+    miniz_oxide::inflate::decompress_to_vec_zlib(compressed).ok()
 }
 
 fn runs_on(made_for: Capability, capability: Capability) -> bool {
@@ -107,12 +117,15 @@ mod tests {
 
     #[test]
     fn a_gpu_newer_than_all_machine_code_gets_ptx() {
-        assert_eq!(image(11, 0), Some(Image::Ptx(PTX_COMPUTE_90)));
-        assert_eq!(image(13, 0), Some(Image::Ptx(PTX_COMPUTE_90)));
+        let newest = ptx_for(Capability { major: 9, minor: 0 }).map(Image::Ptx);
+        assert!(newest.is_some());
+        assert_eq!(image(11, 0), newest);
+        assert_eq!(image(13, 0), newest);
     }
 
     #[test]
     fn a_gpu_before_7_5_gets_nothing() {
         assert_eq!(image(7, 0), None);
+        assert_eq!(ptx_for(Capability { major: 7, minor: 0 }), None);
     }
 }

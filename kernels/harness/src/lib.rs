@@ -34,7 +34,7 @@ mod summary;
 
 pub use geometry::{Geometry, Processors, geometry};
 pub use host::{HOST_BUILD, HostKernel, host_kernel, host_kernels};
-pub use image::{Capability, Image, PTX_COMPUTE_75, PTX_COMPUTE_90, image_for, ptx_for};
+pub use image::{Capability, Image, image_for, ptx_for};
 pub use kernel::Kernel;
 pub use shim::SHIM;
 pub use summary::{CheckSummary, NoiseSummary, SummaryError};

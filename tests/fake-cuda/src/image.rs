@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use gpubench_harness::{Capability, Image as HarnessImage, PTX_COMPUTE_75, PTX_COMPUTE_90, image_for};
+use gpubench_harness::{Capability, Image as HarnessImage, image_for, ptx_for};
 
 use crate::error::{INVALID_IMAGE, NO_BINARY_FOR_GPU, Refusal};
 
@@ -31,8 +31,11 @@ impl<'a> Image<'a> {
         {
             // SAFETY: anything else is zero-terminated text.
             let text = unsafe { CStr::from_ptr(data.cast::<c_char>()) }.to_bytes();
-            let ours = [PTX_COMPUTE_75, PTX_COMPUTE_90];
-            return match ours.iter().any(|ptx| ptx.as_bytes() == text) {
+            let ours = [7, 9].into_iter().any(|major| {
+                let minor = if major == 7 { 5 } else { 0 };
+                ptx_for(Capability { major, minor }).is_some_and(|ptx| ptx.as_bytes() == text)
+            });
+            return match ours {
                 true => Ok(Image::Harness),
                 false => Err(Refusal(NO_BINARY_FOR_GPU)),
             };

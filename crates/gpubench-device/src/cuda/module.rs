@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_int, c_uint, c_void};
 
 use cudarc::driver::sys::{CUfunction, CUfunction_attribute, CUjit_option, CUmodule};
-use gpubench_harness::{Capability, Image, PTX_COMPUTE_75, image_for, ptx_for};
+use gpubench_harness::{Capability, Image, image_for, ptx_for};
 
 use super::call::{DriverError, call};
 use super::context::Context;
@@ -132,7 +132,10 @@ fn load_harness(context: &Context, capability: u32) -> Result<CUmodule, LoadErro
         minor: capability % 10,
     };
     // If no PTX fits the GPU, the oldest is tried, and the driver reports the problem.
-    let ptx = || load_data(context, ptx_for(capability).unwrap_or(PTX_COMPUTE_75).as_bytes());
+    let ptx = || {
+        let text = ptx_for(capability.max(Capability::OLDEST)).unwrap_or_default();
+        load_data(context, text.as_bytes())
+    };
     match image_for(capability) {
         Some(Image::Cubin(code)) => load_data(context, &code).or_else(|_| ptx()),
         Some(Image::Ptx(_)) | None => ptx(),
