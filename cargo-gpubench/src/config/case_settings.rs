@@ -101,7 +101,7 @@ case_settings! {
         #[arg(value_name = "MODES", hide_default_value = true)]
         "mode" => mode: Modes = Modes::only(Method::Cold), "--mode cold,warm";
 
-        /// Read this of each case: `time`, `instructions`, or both as in `time,instructions`
+        /// Measure this: `time`, `instructions`, or both as in `time,instructions`
         /// [default: time]
         ///
         /// `instructions` counts what the kernels of one call execute: instructions of warps on a
@@ -166,7 +166,7 @@ case_settings! {
         #[arg(value_name = "DURATION", allow_hyphen_values = true)]
         "sample-time" => sample_time: TimeBudget = TimeBudget::None, "--sample-time 100ms";
 
-        /// Let the device rest after each window, five times as long as its calls took
+        /// Idle after each window for five times the duration of its calls
         ///
         /// The GPU cools down and can draw full power again. A rest takes at most a second. It does
         /// not count as `--max-time`.

@@ -38,7 +38,7 @@ pub enum InvalidMetrics {
         word: String,
     },
     /// A metric appears twice.
-    #[error("the metric `{word}` is there twice")]
+    #[error("duplicate metric `{word}`")]
     Twice {
         /// The metric.
         word: String,
@@ -180,7 +180,7 @@ mod tests {
         assert!(parsed("instruction").starts_with(unknown), "{}", parsed("instruction"));
         assert!(parsed("dram__bytes.sum").starts_with("unknown metric `dram__bytes.sum`"));
         assert!(parsed("ncu:dram bytes").starts_with("unknown metric"));
-        assert_eq!(parsed("time,time"), "the metric `time` is there twice");
-        assert_eq!(parsed("ncu:a__b.sum,a__b.sum"), "the metric `a__b.sum` is there twice");
+        assert_eq!(parsed("time,time"), "duplicate metric `time`");
+        assert_eq!(parsed("ncu:a__b.sum,a__b.sum"), "duplicate metric `a__b.sum`");
     }
 }

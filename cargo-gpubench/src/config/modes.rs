@@ -30,7 +30,7 @@ pub enum InvalidModes {
         word: String,
     },
     /// A mode appears twice.
-    #[error("the mode `{mode}` is there twice")]
+    #[error("duplicate mode `{mode}`")]
     Twice {
         /// The mode.
         mode: Method,
@@ -137,6 +137,6 @@ mod tests {
         assert!(unknown.ends_with(" (hint: did you mean `warm`?)"), "{unknown}");
         assert!(error("").starts_with("unknown mode ``"));
         assert!(error("cold,").starts_with("unknown mode ``"));
-        assert_eq!(error("cold,warm,cold"), "the mode `cold` is there twice");
+        assert_eq!(error("cold,warm,cold"), "duplicate mode `cold`");
     }
 }

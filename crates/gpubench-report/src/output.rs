@@ -12,7 +12,7 @@ use gpubench_diagnostic::{CommandMarks, ExitCode, Expected, Place};
 pub enum OutputError {
     /// The reader closed the pipe, as in `cargo gpubench | head`. There is nobody to report it to,
     /// and the run is fine.
-    #[error("the reader of `{name}` closed it")]
+    #[error("`{name}` was closed before all output was written")]
     Closed {
         /// Name of the destination.
         name: String,
@@ -139,7 +139,7 @@ mod tests {
         let (reader, writer) = io::pipe().unwrap();
         drop(reader);
         let closed = Output::new("pipe", Box::new(writer)).print("x").unwrap_err();
-        assert_eq!(closed.to_string(), "the reader of `pipe` closed it");
+        assert_eq!(closed.to_string(), "`pipe` was closed before all output was written");
         assert!(matches!(closed, OutputError::Closed { .. }));
     }
 
