@@ -71,7 +71,13 @@ fn no_text_of_a_stored_run_is_a_command() {
             .args([file.as_str(), "--output", "-"])
             .finish();
         assert_obeys_none(&page.expect_code(0));
-        for export in ["--export-json", "--export-csv", "--export-markdown", "--export-junit"] {
+        for export in [
+            "--export-json",
+            "--export-csv",
+            "--export-samples",
+            "--export-markdown",
+            "--export-junit",
+        ] {
             let run = Run::on(&fixture).args(["--load-baseline", file.as_str(), export, "-"]);
             assert_obeys_none(&run.finish().expect_code(0));
         }

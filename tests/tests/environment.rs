@@ -41,7 +41,13 @@ fn an_export_that_cannot_be_created_is_an_error_before_anything_is_measured() {
 
 #[test]
 fn an_export_to_a_full_disk_is_an_error_and_the_results_are_still_printed() {
-    for option in ["--export-json", "--export-csv", "--export-markdown", "--export-junit"] {
+    for option in [
+        "--export-json",
+        "--export-csv",
+        "--export-samples",
+        "--export-markdown",
+        "--export-junit",
+    ] {
         let finished = run().json().args([option, "/dev/full"]).finish().expect_code(110);
         let error = the_error(&finished, &["No space left on device"]);
         assert!(error.contains("/dev/full"), "{error}");

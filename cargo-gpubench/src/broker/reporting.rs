@@ -15,7 +15,8 @@ use gpubench_measure::measurement::RunMode;
 use gpubench_protocol::window::Seeds;
 use gpubench_report::{
     CsvReporter, Detail, GateResult, JsonReporter, JunitReporter, MarkdownReporter, Output, OutputError, Phase,
-    Progress, ProgressDisplay, RepeatedCommand, Reporter, Reporters, TerminalOptions, TerminalReporter,
+    Progress, ProgressDisplay, RepeatedCommand, Reporter, Reporters, SamplesReporter, TerminalOptions,
+    TerminalReporter,
 };
 use gpubench_store::contests;
 
@@ -246,6 +247,7 @@ fn reporters(options: &RunOptions) -> Result<Vec<Box<dyn Reporter>>, OutputError
             ExportFormat::Json => Box::new(JsonReporter::new(output)),
             ExportFormat::Csv if compares => Box::new(CsvReporter::new(output).awaiting_a_comparison()),
             ExportFormat::Csv => Box::new(CsvReporter::new(output)),
+            ExportFormat::Samples => Box::new(SamplesReporter::new(output)),
             ExportFormat::Markdown if compares => Box::new(MarkdownReporter::new(output).beside_a_comparison()),
             ExportFormat::Markdown => Box::new(MarkdownReporter::new(output)),
             ExportFormat::Junit => Box::new(JunitReporter::new(output).with_gate(options.results.judging.gate)),

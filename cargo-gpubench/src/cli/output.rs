@@ -18,6 +18,7 @@ impl OutputArguments {
         let exports = [
             (ExportFormat::Json, self.export_json),
             (ExportFormat::Csv, self.export_csv),
+            (ExportFormat::Samples, self.export_samples),
             (ExportFormat::Markdown, self.export_markdown),
             (ExportFormat::Junit, self.export_junit),
         ];

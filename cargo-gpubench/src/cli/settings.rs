@@ -446,6 +446,13 @@ settings! {
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Save and report")]
         export_csv: Option<OutputTarget> => Profile "--export-csv results.csv";
 
+        /// Also write every sample to this file as CSV, one row per sample
+        ///
+        /// Each row has the case, the process that took the sample, and its value. `-` is standard
+        /// output; the table then goes to standard error.
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Save and report")]
+        export_samples: Option<OutputTarget> => Profile "--export-samples samples.csv";
+
         /// Also write the results to this file as a Markdown table
         ///
         /// `-` is standard output; the table then goes to standard error.

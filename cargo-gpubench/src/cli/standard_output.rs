@@ -19,6 +19,7 @@ pub(super) fn refuse_to_mix(output: &OutputOptions, page: Option<&PageTarget>) -
         .map(|export| match export.format {
             ExportFormat::Json => "--export-json -",
             ExportFormat::Csv => "--export-csv -",
+            ExportFormat::Samples => "--export-samples -",
             ExportFormat::Markdown => "--export-markdown -",
             ExportFormat::Junit => "--export-junit -",
         });

@@ -100,18 +100,15 @@ impl CsvReporter {
     }
 
     fn write_row(&mut self, fields: &[Field]) -> Result<(), OutputError> {
-        let fields: Vec<String> = fields.iter().map(Field::written).collect();
-        self.output.print(&(fields.join(",") + "\r\n"))
+        self.output.print(&line(fields))
     }
 }
 
 impl Reporter for CsvReporter {
     fn run_started(&mut self, _: &RunStarted, cases: &[BenchmarkStarted]) -> Result<(), OutputError> {
         self.axes = axes_of(cases);
-        let axes = self.axes.iter().map(|axis| format!("param_{axis}"));
-        let header = COLUMNS.iter().map(|(title, _)| (*title).to_owned()).chain(axes);
-        let header: Vec<Field> = header.map(Field::Text).collect();
-        self.write_row(&header)
+        let titles = COLUMNS.iter().map(|(title, _)| *title);
+        self.output.print(&header(titles, &self.axes))
     }
 
     fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
@@ -156,7 +153,7 @@ impl Reporter for CsvReporter {
 }
 
 /// Returns the names of all axes in order of appearance, without duplicates.
-fn axes_of(cases: &[BenchmarkStarted]) -> Vec<String> {
+pub(super) fn axes_of(cases: &[BenchmarkStarted]) -> Vec<String> {
     let mut axes: Vec<String> = Vec::new();
     for (name, _) in cases.iter().flat_map(|case| &case.params.0) {
         if !axes.contains(name) {
@@ -188,19 +185,37 @@ impl Row<'_> {
     }
 
     fn fields(&self, axes: &[String]) -> Vec<Field> {
-        let of_axes = axes.iter().map(|axis| {
-            let value = self.result.params.0.iter().find(|(name, _)| name == axis);
-            match value.map(|(_, value)| value) {
-                Some(ParamValue::Text(value)) => text(Some(value)),
-                value => number(value),
-            }
-        });
-        COLUMNS.iter().map(|(_, field)| field(self)).chain(of_axes).collect()
+        let columns = COLUMNS.iter().map(|(_, field)| field(self));
+        columns.chain(params_of(self.result, axes)).collect()
     }
 }
 
+/// Returns a result's values of these axes.
+pub(super) fn params_of(result: &BenchmarkComplete, axes: &[String]) -> impl Iterator<Item = Field> {
+    axes.iter().map(|axis| {
+        let value = result.params.0.iter().find(|(name, _)| name == axis);
+        match value.map(|(_, value)| value) {
+            Some(ParamValue::Text(value)) => text(Some(value)),
+            value => number(value),
+        }
+    })
+}
+
+/// Returns the first line: the titles, then a column `param_<axis>` for each axis.
+pub(super) fn header<'a>(titles: impl Iterator<Item = &'a str>, axes: &[String]) -> String {
+    let axes = axes.iter().map(|axis| format!("param_{axis}"));
+    let fields: Vec<Field> = titles.map(str::to_owned).chain(axes).map(Field::Text).collect();
+    line(&fields)
+}
+
+/// Returns a line with these fields.
+pub(super) fn line(fields: &[Field]) -> String {
+    let fields: Vec<String> = fields.iter().map(Field::written).collect();
+    fields.join(",") + "\r\n"
+}
+
 /// A field of a row.
-enum Field {
+pub(super) enum Field {
     /// A number, formatted by the tool.
     Number(String),
     /// Untrusted text. It is kept on one line, because a CI log can interpret the start of a line
@@ -208,11 +223,11 @@ enum Field {
     Text(String),
 }
 
-fn number(value: Option<impl ToString>) -> Field {
+pub(super) fn number(value: Option<impl ToString>) -> Field {
     Field::Number(value.map(|value| value.to_string()).unwrap_or_default())
 }
 
-fn text(value: Option<impl ToString>) -> Field {
+pub(super) fn text(value: Option<impl ToString>) -> Field {
     Field::Text(value.map(|value| value.to_string()).unwrap_or_default())
 }
 

@@ -67,6 +67,8 @@ pub enum ExportFormat {
     Json,
     /// A row a case.
     Csv,
+    /// A row a sample.
+    Samples,
     /// A table for a page or a comment.
     Markdown,
     /// XML for CI services.

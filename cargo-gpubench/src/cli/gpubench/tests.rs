@@ -503,6 +503,7 @@ fn a_dash_is_standard_output_for_every_export_and_for_the_page() {
     for arguments in [
         &["--export-json", "-"][..],
         &["--export-csv=-"],
+        &["--export-samples", "-"],
         &["--export-markdown", "-", "--export-json", "run.jsonl"],
         &["--export-junit", "-"],
         &["--report", "html=-"],

@@ -92,6 +92,7 @@ fn a_configuration_names_no_file_outside_of_its_folder() {
     for (key, value) in [
         ("export-json", "/a.json"),
         ("export-csv", "../a.csv"),
+        ("export-samples", "../a.csv"),
         ("export-markdown", "new/../../a.md"),
         ("export-junit", "link/a.xml"),
         ("report", "html=/a.html"),

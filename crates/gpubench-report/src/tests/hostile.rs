@@ -184,7 +184,8 @@ fn assert_all_is_only_text(text: &str) {
         assert_nothing_is_hidden(&page);
         assert!(page.len() <= GITHUB_LIMIT);
     }
-    for page in all_written(text, |output| CsvReporter::new(output).awaiting_a_comparison()) {
+    let tables = all_written(text, |output| CsvReporter::new(output).awaiting_a_comparison());
+    for page in tables.into_iter().chain(all_written(text, SamplesReporter::new)) {
         assert_nothing_is_hidden(&page.replace("\r\n", "\n"));
         let rows = parsed(&page);
         assert!(rows.iter().all(|row| row.len() == rows[0].len()), "{page}");
