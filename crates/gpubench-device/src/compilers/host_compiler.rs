@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
+use gpubench::catalog::Source;
 use gpubench_contract::units::size;
 use gpubench_harness::shim::{OPTIONAL_OPTIONS, REQUIRED_OPTIONS, SHIM, SILENCED_WARNINGS};
 use gpubench_sandbox::{Rights, confine};
@@ -159,6 +160,27 @@ const MARKS: Marks = Marks {
     device: "gb_mark_device",
 };
 
+/// Removes from a `preprocessed` source what its kernels of these `names` do not need on the CPU
+/// device, host code above all.
+///
+/// # Errors
+/// If the kernels use constructs that the CPU device lacks.
+pub fn cut_for_cpu(source: &Source, preprocessed: &str, names: &[String]) -> Result<String, KernelBuildError> {
+    let words = user_words(preprocessed, |path| source.files.iter().any(|file| file.path == path));
+    let cut = match items(&words, MARKS) {
+        Some(items) => for_cpu(&words, &items, names),
+        None => all_refused(&words),
+    };
+    if !cut.refusals.is_empty() {
+        return Err(KernelBuildError::refused(source, &cut.refusals));
+    }
+    let mut rest = without(preprocessed, &cut.removed);
+    for mark in [MARKS.global, MARKS.device] {
+        rest = rest.replace(mark, "");
+    }
+    Ok(rest)
+}
+
 /// The file name of a source without the removed parts.
 const CUT_UNIT: &str = "gpubench_unit.ii";
 
@@ -217,19 +239,7 @@ impl Job<'_> {
             )));
         }
         let text = String::from_utf8_lossy(&preprocessed.stdout).into_owned();
-        let words = user_words(&text, |path| source.files.iter().any(|file| file.path == path));
-        let cut = match items(&words, MARKS) {
-            Some(items) => for_cpu(&words, &items, wanted.names),
-            None => all_refused(&words),
-        };
-        if !cut.refusals.is_empty() {
-            return Err(KernelBuildError::refused(source, &cut.refusals));
-        }
-        let mut rest = without(&text, &cut.removed);
-        for mark in [MARKS.global, MARKS.device] {
-            rest = rest.replace(mark, "");
-        }
-        scratch.add_unit(CUT_UNIT, &rest)?;
+        scratch.add_unit(CUT_UNIT, &cut_for_cpu(source, &text, wanted.names)?)?;
         Ok(Unit::Cut)
     }
 

@@ -38,7 +38,7 @@ pub use gpu::{
     Disassembler, GpuCompiler, GpuCompilers, NamedCompilers, NamedNotFound, NoDisassembler, NvccNotFound,
     NvrtcNotFound, ServeError, Unreadable, serve,
 };
-pub use host_compiler::HostCompiler;
+pub use host_compiler::{HostCompiler, cut_for_cpu};
 pub use parameters::{Field, Parameter, ParameterType, declared_parameters};
 pub use processors::{PORTABLE, Processors};
 pub use scan::{declared_kernels, makes_kernels_by_macros};
