@@ -215,7 +215,7 @@ impl<'r> Figures<'r> {
         of(Peaks { flops, ..peaks })
     }
 
-    /// Returns the comparison of the claims with the referee's clock, and of the windows behind it.
+    /// Returns the comparison of the claims with the referee's clock, with the residuals.
     fn conservation(&self) -> Option<Conservation> {
         let sampled = self.measured.sampled();
         let windows = match sampled.is_empty() {

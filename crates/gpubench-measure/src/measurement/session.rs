@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use gpubench::catalog::Tensor;
 
-use super::arm::Context;
+use super::arm::{Arm, Context};
 use super::case::{CasesInTurns, Entrant, ReadyCase, Standing, TurnCase};
 use super::control_lease::ControlLease;
 use super::empty_calls;
@@ -16,7 +16,7 @@ use super::rest::Rests;
 use super::rounds::Rounds;
 use super::sequence::Sequencer;
 use super::watcher::Watcher;
-use crate::clients::{AuthorClient, BufferGrant, CaseOrder, ControlWorker, OpenedCase, RefereeClient};
+use crate::clients::{AuthorClient, BufferGrant, CaseOrder, ControlWorker, OpenedCase, RefereeClient, RoleFailure};
 use gpubench_contract::Verdict;
 use gpubench_protocol::window::{CodePlacement, Gate, Numbering};
 use gpubench_protocol::wire::{BufferLayout, CaseWorkers};
@@ -85,12 +85,7 @@ impl Session<'_> {
             case: case.number,
             opening: numbering.opening,
             calls: case.calls,
-            workers_of_case: CaseWorkers {
-                arms: u16::try_from(turns.arms.len()).unwrap_or(u16::MAX),
-                has_control: protocol.is_clocked() && turns.holds_host_code()
-                    || empty_calls::are_timed(turns, protocol),
-                reserved: 0,
-            },
+            workers_of_case: workers_of(turns, protocol),
             placement,
             scratch: &scratch,
             encoded: case.encoded,
@@ -102,11 +97,7 @@ impl Session<'_> {
         let mut rounds = Rounds::start(turns, protocol, guarded, &opened, idle_workers);
         let control = ControlLease::set_up(control_worker, &opened, case.encoded);
         if placement.needs_author() {
-            let bytes = case.recording.tensors.iter().map(Tensor::bytes);
-            let layouts = bytes.map(|bytes| BufferLayout::alone(referee.facts(), bytes));
-            let layouts: Vec<BufferLayout> = layouts
-                .collect::<Option<_>>()
-                .expect("the referee has made such buffers");
+            let layouts = layouts_of(case, referee);
             let attached = author.attach(&grant(case, &opened, &placement, &layouts), protocol.interrupt);
             attached.map_err(MeasureError::Attach)?;
         }
@@ -129,44 +120,76 @@ impl Session<'_> {
         context.control.ready(protocol)?;
         rounds.run(protocol.mode, &mut context, *watcher)?;
 
-        let mut arms = rounds.retire();
-        for arm in arms.iter_mut().flatten() {
-            arm.run_final_control_windows(&mut context)?;
-        }
-        let has_completed = arms.iter().flatten().any(|arm| arm.is_judged() && arm.is_complete());
-        let empty_call_ns = match empty_calls::are_timed(turns, protocol) && has_completed {
-            true => empty_calls::median_ns(&mut context)?,
-            false => None,
-        };
-        let Context {
-            sequencer,
-            mut control,
-            begun,
-            controls,
-        } = context;
-        control.hand_back(protocol)?;
-        let (other_clients, author) = (watcher.other_clients(), sequencer.author.confinement());
-        let arms = arms.into_iter().map(|arm| {
-            let mut arm = arm?;
-            let (owner, rested) = (arm.owner(), arm.pool.take_rested());
-            let mut measured = arm.finish(&control, &sequencer.rests, other_clients, author);
-            measured.empty_call_ns = empty_call_ns;
-            // Another measurement must not depend on a worker whose kernels are in doubt.
-            if measured.judgement.verdict == Verdict::Pass {
-                idle_workers.add(owner, rested);
-            }
-            Ok(measured)
-        });
-        Ok(MeasuredInTurns {
-            arms: arms.collect(),
-            next: Numbering::after(begun, controls),
-            roles: match sequencer.release_case() {
-                Ok(()) => RolesAfterwards::AtRest,
-                // The results so far remain valid.
-                Err(_) => RolesAfterwards::Unknown,
-            },
-        })
+        conclude(turns, protocol, rounds.retire(), context, *watcher, idle_workers)
     }
+}
+
+/// Runs what follows the last round, and judges the cases.
+///
+/// # Errors
+/// If the user interrupts, or anything but the kernels under test and the control worker fails.
+fn conclude(
+    turns: &CasesInTurns<'_>,
+    protocol: &Protocol<'_>,
+    mut arms: Vec<Result<Arm<'_>, RoleFailure>>,
+    mut context: Context<'_>,
+    watcher: &mut dyn Watcher,
+    idle_workers: &mut IdleWorkers,
+) -> Result<MeasuredInTurns, MeasureError> {
+    for arm in arms.iter_mut().flatten() {
+        arm.run_final_control_windows(&mut context)?;
+    }
+    let has_completed = arms.iter().flatten().any(|arm| arm.is_judged() && arm.is_complete());
+    let empty_call_ns = match empty_calls::are_timed(turns, protocol) && has_completed {
+        true => empty_calls::median_ns(&mut context)?,
+        false => None,
+    };
+    let Context {
+        sequencer,
+        mut control,
+        begun,
+        controls,
+    } = context;
+    control.hand_back(protocol)?;
+    let (other_clients, author) = (watcher.other_clients(), sequencer.author.confinement());
+    let arms = arms.into_iter().map(|arm| {
+        let mut arm = arm?;
+        let (owner, rested) = (arm.owner(), arm.pool.take_rested());
+        let mut measured = arm.finish(&control, &sequencer.rests, other_clients, author);
+        measured.empty_call_ns = empty_call_ns;
+        // Another measurement must not depend on a worker whose kernels are in doubt.
+        if measured.judgement.verdict == Verdict::Pass {
+            idle_workers.add(owner, rested);
+        }
+        Ok(measured)
+    });
+    Ok(MeasuredInTurns {
+        arms: arms.collect(),
+        next: Numbering::after(begun, controls),
+        roles: match sequencer.release_case() {
+            Ok(()) => RolesAfterwards::AtRest,
+            // The results so far remain valid.
+            Err(_) => RolesAfterwards::Unknown,
+        },
+    })
+}
+
+/// Returns the workers that an opened case has.
+fn workers_of(turns: &CasesInTurns<'_>, protocol: &Protocol<'_>) -> CaseWorkers {
+    CaseWorkers {
+        arms: u16::try_from(turns.arms.len()).unwrap_or(u16::MAX),
+        has_control: protocol.is_clocked() && turns.holds_host_code() || empty_calls::are_timed(turns, protocol),
+        reserved: 0,
+    }
+}
+
+/// Returns the layouts of a case's tensors in their buffers.
+fn layouts_of(case: &ReadyCase<'_>, referee: &RefereeClient) -> Vec<BufferLayout> {
+    let bytes = case.recording.tensors.iter().map(Tensor::bytes);
+    let layouts = bytes.map(|bytes| BufferLayout::alone(referee.facts(), bytes));
+    layouts
+        .collect::<Option<_>>()
+        .expect("the referee has made such buffers")
 }
 
 /// Returns the author's buffers of an opened case.
