@@ -41,3 +41,26 @@ fn spin(cx: &mut Launcher, ns: u64, x: In<u32>, y: Out<u32>, elapsed_ns: Out<f64
     let kernel = KNOWN_LENGTH.kernel("spin");
     cx.launch(kernel, Grid::new(1, THREADS), (x, y, elapsed_ns, cycles, THREADS, ns))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::complement;
+    use crate::shortcuts::{Tolerance, no_constant_passes};
+    use gpubench::Rng;
+
+    #[test]
+    fn the_reference_complements_and_expects_no_length() {
+        let (mut y, mut elapsed_ns, mut cycles) = ([0; 2], [1.0], [1.0]);
+        complement(2_000, &[0, u32::MAX], &mut y, &mut elapsed_ns, &mut cycles);
+        assert_eq!((y, elapsed_ns, cycles), ([u32::MAX, 0], [0.0], [0.0]));
+    }
+
+    #[test]
+    fn no_constant_answer_passes() {
+        let mut rng = Rng::new(1);
+        let x: Vec<u32> = (0..1000).map(|_| rng.next_u32()).collect();
+        let mut y = vec![0; 1000];
+        complement(0, &x, &mut y, &mut [0.0], &mut [0.0]);
+        no_constant_passes(&y, Tolerance::EXACT);
+    }
+}
