@@ -19,6 +19,9 @@ const BETWEEN_LOOKS: (Duration, Duration) = (Duration::from_millis(10), Duration
 
 /// Looks at a process from outside.
 pub(super) trait Look {
+    /// Returns the time.
+    fn now(&self) -> Timestamp;
+
     /// Whether the process has the driver in its memory.
     fn has_driver(&self, pid: u32) -> bool;
 
@@ -40,6 +43,10 @@ pub(super) trait Submissions {
 pub(super) struct Here;
 
 impl Look for Here {
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+
     fn has_driver(&self, pid: u32) -> bool {
         let maps = mappings_of(pid);
         let mut names = maps.lines().filter_map(|line| line.rsplit_once('/'));
@@ -73,7 +80,8 @@ struct Process {
     id: ProcessId,
     start: ProcessStart,
     ended: Option<Timestamp>,
-    driver: bool,
+    /// When it was seen with the driver for the first time.
+    driver: Option<Timestamp>,
     counting: Counting,
     next_look: Instant,
     first_look: Instant,
@@ -175,7 +183,7 @@ impl Process {
             id,
             start,
             ended: None,
-            driver: false,
+            driver: None,
             counting: Counting::NotYet,
             next_look: now,
             first_look: now,
@@ -186,27 +194,34 @@ impl Process {
         let (shortest, longest) = BETWEEN_LOOKS;
         let age = now - self.first_look;
         self.next_look = now + (age / 10).clamp(shortest, longest);
-        self.driver = self.driver || look.has_driver(self.id.pid);
+        if self.driver.is_none() && look.has_driver(self.id.pid) {
+            self.driver = Some(look.now());
+        }
         if let Counting::NotYet = self.counting {
             self.counting = match look.doorbell(self.id.pid) {
-                Ok(doorbell) => Counting::Since(Timestamp::now(), doorbell),
+                Ok(doorbell) => Counting::Since(look.now(), doorbell),
                 Err(DoorbellError::NoDoorbell(_)) => Counting::NotYet,
                 Err(_) => Counting::Never,
             };
         }
     }
 
+    /// Notes its end. What was seen later was not of this program, but of the one after an exec.
     fn end(&mut self, at: Timestamp) {
         self.ended = Some(at);
+        self.driver = self.driver.filter(|seen| *seen <= at);
         if let Counting::Since(since, doorbell) = &self.counting {
-            let count = doorbell.count();
-            self.counting = count.map_or(Counting::Never, |count| Counting::Counted(*since, count));
+            self.counting = match doorbell.count() {
+                _ if *since > at => Counting::NotYet,
+                Some(count) => Counting::Counted(*since, count),
+                None => Counting::Never,
+            };
         }
     }
 
     /// Whether nothing was seen of it that has to do with a GPU.
     fn is_idle(&self) -> bool {
-        !self.driver && self.submissions().is_none()
+        self.driver.is_none() && self.submissions().is_none()
     }
 
     fn submissions(&self) -> Option<u64> {
@@ -237,7 +252,7 @@ impl Process {
                 .collect(),
             running: self.ended.is_none(),
             seen_ns: nanoseconds(until.since(self.id.started)),
-            driver: self.driver,
+            driver: self.driver.is_some(),
             submissions: self.submissions(),
             counted_ns: since.map(|since| nanoseconds(until.since(since))),
         }
@@ -283,6 +298,7 @@ mod tests {
 
     /// A machine where each process has the driver, and a doorbell that rang as often as told.
     struct Machine {
+        now: Timestamp,
         rings: Rc<Cell<u64>>,
         refuses: bool,
     }
@@ -296,6 +312,10 @@ mod tests {
     }
 
     impl Look for Machine {
+        fn now(&self) -> Timestamp {
+            self.now
+        }
+
         fn has_driver(&self, _pid: u32) -> bool {
             true
         }
@@ -316,6 +336,7 @@ mod tests {
     fn submissions_are_those_of_doorbells_that_were_found_and_stay_after_the_end() {
         let (mut processes, rings) = (Processes::default(), Rc::new(Cell::new(5)));
         let mut machine = Machine {
+            now: at(10),
             rings: rings.clone(),
             refuses: false,
         };
@@ -337,6 +358,7 @@ mod tests {
         let mut processes = Processes::default();
         processes.apply(started(id(1), Origin::Before));
         processes.look(&mut Machine {
+            now: at(0),
             rings: Rc::default(),
             refuses: true,
         });
@@ -360,9 +382,35 @@ mod tests {
     }
 
     #[test]
+    fn what_is_seen_after_an_exec_is_of_the_program_after_it() {
+        let mut processes = Processes::default();
+        let mut machine = Machine {
+            now: at(5),
+            rings: Rc::new(Cell::new(7)),
+            refuses: false,
+        };
+        let forked = ProcessId { pid: 1, started: at(1) };
+        let program = ProcessId { pid: 1, started: at(2) };
+        processes.apply(started(forked, Origin::Before));
+        // The exec was at 2 ms, and is told only after the look.
+        processes.look(&mut machine);
+        processes.apply(exited(forked, 2));
+        processes.apply(started(program, Origin::Exec { before: Some(forked) }));
+        assert_eq!((processes.seen(), processes.submissions()), (1, None));
+        processes.look(&mut machine);
+        let (rows, _) = processes.rows(10, at(9));
+        let told: Vec<_> = rows
+            .iter()
+            .map(|row| (row.running, row.driver, row.submissions))
+            .collect();
+        assert_eq!(told, [(true, true, Some(7))]);
+    }
+
+    #[test]
     fn of_many_processes_those_with_the_driver_stay_and_the_others_are_counted() {
         let mut processes = Processes::default();
         let mut machine = Machine {
+            now: at(0),
             rings: Rc::new(Cell::new(7)),
             refuses: false,
         };

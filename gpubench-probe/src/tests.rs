@@ -251,6 +251,10 @@ fn records_of_an_observation_follow_the_schema() {
 struct Ringing;
 
 impl Look for Ringing {
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+
     fn has_driver(&self, _pid: u32) -> bool {
         true
     }
