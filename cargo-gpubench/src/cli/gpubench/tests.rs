@@ -32,7 +32,7 @@ fn options(arguments: &[&str]) -> RunOptions {
 fn build(options: &RunOptions) -> &BuildOptions {
     match &options.libraries {
         LibrarySource::Build(build) => build,
-        other => panic!("no build: {other:?}"),
+        other @ LibrarySource::Archive { .. } => panic!("no build: {other:?}"),
     }
 }
 
@@ -282,7 +282,7 @@ fn a_filter_is_a_regex_unless_it_is_exact() {
 fn a_run_from_an_archive_builds_nothing() {
     let libraries = |arguments| match options(arguments).libraries {
         LibrarySource::Archive { archive, extract_to } => (archive, extract_to),
-        other => panic!("no archive: {other:?}"),
+        other @ LibrarySource::Build(_) => panic!("no archive: {other:?}"),
     };
     let archive = || Utf8PathBuf::from("a.tar.gz");
     assert_eq!(
@@ -335,7 +335,7 @@ fn an_archive_contains_what_a_run_would_build() {
             assert_eq!(options.build.manifest.lock_flags, ["--locked"]);
             assert_eq!(options.output.verbosity, Verbosity::Quiet);
         }
-        other => panic!("no archive: {other:?}"),
+        other @ LibrarySource::Build(_) => panic!("no archive: {other:?}"),
     }
 }
 
