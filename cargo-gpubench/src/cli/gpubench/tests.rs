@@ -335,7 +335,7 @@ fn an_archive_contains_what_a_run_would_build() {
             assert_eq!(options.build.manifest.lock_flags, ["--locked"]);
             assert_eq!(options.output.verbosity, Verbosity::Quiet);
         }
-        other @ LibrarySource::Build(_) => panic!("no archive: {other:?}"),
+        other => panic!("no archive: {other:?}"),
     }
 }
 
