@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use cargo_gpubench::build::{BuildOptions, build_cdylibs};
+use cargo_gpubench::cdylibs::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
 use clap::Parser;
 use gpubench::catalog::RecordRequest;

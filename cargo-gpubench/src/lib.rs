@@ -4,7 +4,7 @@
 pub mod admission;
 pub mod archive;
 pub mod broker;
-pub mod build;
+pub mod cdylibs;
 pub mod checkout;
 pub mod cli;
 pub mod config;

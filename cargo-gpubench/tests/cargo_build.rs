@@ -5,7 +5,7 @@ mod fixture;
 use std::{process::Stdio, sync::atomic::AtomicBool};
 
 use assert_cmd::assert::OutputAssertExt;
-use cargo_gpubench::build::{BuildOptions, CompilationOptions, ManifestOptions, build_cdylibs};
+use cargo_gpubench::cdylibs::{BuildOptions, CompilationOptions, ManifestOptions, build_cdylibs};
 use fixture::{Fixture, Kernels};
 use predicates::{prelude::*, str::contains};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};

@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use cargo_gpubench::build::{BuildOptions, build_cdylibs};
+use cargo_gpubench::cdylibs::{BuildOptions, build_cdylibs};
 use cargo_gpubench::cli::{App, play};
 use clap::Parser;
 use gpubench::catalog::{Catalog, RecordRequest, Recording};

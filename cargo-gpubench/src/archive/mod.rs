@@ -2,7 +2,7 @@
 //!
 //! An archive is a `.tar.gz`. Its first entry is a [`Manifest`], which lists every other entry with
 //! its size and digest. [`write()`] makes an archive from a build. [`unpack`] unpacks it into a
-//! folder and returns the same [`Built`](crate::build::Built), so that a run treats both alike.
+//! folder and returns the same [`Built`](crate::cdylibs::Built), so that a run treats both alike.
 
 mod ahead;
 mod digest;

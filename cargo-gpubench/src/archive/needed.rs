@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use object::Object;
 
 use super::ArchiveError;
-use crate::build::has_name_of_its_file;
+use crate::cdylibs::has_name_of_its_file;
 
 /// Returns every library in `search`'s folders that `library` needs, directly or through others, by
 /// the name under which it is needed. Libraries that are not found there belong to the system.

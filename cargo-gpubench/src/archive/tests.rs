@@ -12,7 +12,7 @@ use tar::{EntryType, Header};
 use super::manifest::MANIFEST;
 use super::needed::needed_from;
 use super::*;
-use crate::build::{Built, BuiltLibrary, Coverage};
+use crate::cdylibs::{Built, BuiltLibrary, Coverage};
 use crate::config::CaseSettings;
 use crate::test_folder::TestFolder;
 use gpubench_diagnostic::{Expected, Explanation};
@@ -554,7 +554,7 @@ fn built(library: &Utf8Path, search: &Utf8Path) -> Built {
             library: library.to_owned(),
             code: Vec::new(),
             library_path: vec![search.to_owned()],
-            own_libraries: crate::build::OwnLibraries::OnDisk,
+            own_libraries: crate::cdylibs::OwnLibraries::OnDisk,
             settings: CaseSettings::default(),
         }],
         coverage: Coverage::Workspace,

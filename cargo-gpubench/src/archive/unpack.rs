@@ -11,7 +11,7 @@ use super::digest::CopyError;
 use super::needed::refuse_nameless;
 use super::read::Archive;
 use super::{ArchiveError, ArchivedFile, ArchivedLibrary, Damage, Digest, ExtractTo, ExtractionFolder, Manifest};
-use crate::build::{Built, BuiltLibrary, Coverage, OwnLibraries, freeze_libraries};
+use crate::cdylibs::{Built, BuiltLibrary, Coverage, OwnLibraries, freeze_libraries};
 use gpubench_device::FrozenFile;
 
 /// An unpacked archive. Every file is verified.

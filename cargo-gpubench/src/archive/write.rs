@@ -17,7 +17,7 @@ use super::{
     ArchiveError, ArchivedFile, ArchivedKernels, ArchivedLibrary, ArchivedOwnLibrary, Digest, FORMAT, Manifest,
     source_digest,
 };
-use crate::build::{Built, BuiltLibrary};
+use crate::cdylibs::{Built, BuiltLibrary};
 use gpubench_contract::Revision;
 
 /// The contents of an archive.

@@ -10,7 +10,7 @@ use crate::broker::cases::{Case, CaseDevice, Disposition, Naming};
 use crate::broker::choice::every_case;
 use crate::broker::recording::authors::Authors;
 use crate::broker::recording::recordings::record_cases;
-use crate::build::Built;
+use crate::cdylibs::Built;
 use gpubench_contract::Cause;
 use gpubench_device::compilers::Compiler;
 use gpubench_device::{Facts, FrozenFile};

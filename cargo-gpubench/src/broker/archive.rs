@@ -12,7 +12,7 @@ use super::process::{catch_interrupts, prepare_for_roles};
 use super::recording::authors::{AuthorSettings, Authors};
 use super::status::status;
 use crate::archive::{Contents, typical_device, write};
-use crate::build::{BuildOptions, Built, WorkspaceFolders, build_cdylibs};
+use crate::cdylibs::{BuildOptions, Built, WorkspaceFolders, build_cdylibs};
 use crate::git::Git;
 use gpubench_contract::Revision;
 use gpubench_contract::units::{counted, size};

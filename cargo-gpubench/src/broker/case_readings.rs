@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::cases::Case;
 use super::options::RunOptions;
-use crate::build::Built;
+use crate::cdylibs::Built;
 use crate::config::{CaseSettings, InvalidSetting, Metrics, Modes};
 use gpubench_contract::Method;
 use gpubench_device::{Facts, KernelHost};

@@ -10,7 +10,7 @@ use super::cases::{
 use super::contest::Contests;
 use super::options::{CaseOrder, RunOptions};
 use super::status::status;
-use crate::build::Built;
+use crate::cdylibs::Built;
 use gpubench_device::Facts;
 use gpubench_diagnostic::{Failure, chain, print_warning};
 

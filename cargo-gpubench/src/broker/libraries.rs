@@ -8,7 +8,7 @@ use gpubench::catalog::{Catalog, DeviceFacts};
 use crate::archive::{AheadCompiler, ArchiveError, Manifest, Unpacked, fitting, unpack};
 use crate::broker::options::LibrarySource;
 use crate::broker::recording::authors::ListingError;
-use crate::build::{Built, build_cdylibs};
+use crate::cdylibs::{Built, build_cdylibs};
 use gpubench_contract::{Revision, UNKNOWN_REVISION};
 use gpubench_device::compilers::Compiler;
 use gpubench_device::{Backend, FoundCompiler};

@@ -3,7 +3,7 @@
 use super::cases::{Case, Naming, names};
 use super::choice::ChosenCases;
 use super::options::MessageFormat;
-use crate::build::Built;
+use crate::cdylibs::Built;
 use gpubench_contract::{BenchmarkListed, Record, SchemaVersion};
 use gpubench_diagnostic::{ExitCode, Failure, chain, print_warning};
 use gpubench_report::{Output, json_line};

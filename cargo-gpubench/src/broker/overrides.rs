@@ -4,7 +4,7 @@ use gpubench::catalog::Catalog;
 
 use super::cases::{Case, CaseDevice};
 use super::choice::{ChosenCases, every_case};
-use crate::build::{Built, Coverage};
+use crate::cdylibs::{Built, Coverage};
 use crate::config::{CaseNames, CaseOverride};
 use gpubench_device::Backend;
 use gpubench_diagnostic::print_warning;

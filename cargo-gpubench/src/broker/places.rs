@@ -3,7 +3,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::options::{LibrarySource, ResultOptions};
-use crate::build::{BuildOptions, ManifestOptions, WorkspaceFolders, workspace_root};
+use crate::cdylibs::{BuildOptions, ManifestOptions, WorkspaceFolders, workspace_root};
 use crate::git::Git;
 use gpubench_contract::{DeviceIdentity, Revision, RunStarted};
 use gpubench_diagnostic::Failure;

@@ -9,7 +9,7 @@ use super::case_readings::settings_of;
 use super::cases::Case;
 use super::options::Verbosity;
 use super::recording::authors::Authors;
-use crate::build::BuiltLibrary;
+use crate::cdylibs::BuiltLibrary;
 use crate::config::CaseSettings;
 use gpubench_device::compilers::{Compiler, Disassembler, NoDisassembler};
 use gpubench_device::{DeviceOrder, Facts};

@@ -19,7 +19,7 @@ use super::status::status;
 use super::stored::bookkeeping::{Origin, ResultPlan, ResultTargets};
 use super::stored::noise_floors::NoiseFloors;
 use super::stored::saving::replaced_by_measured;
-use crate::build::Built;
+use crate::cdylibs::Built;
 use gpubench_device::Facts;
 use gpubench_device::compilers::Processors;
 use gpubench_diagnostic::{ExitCode, Failure, print_warning};

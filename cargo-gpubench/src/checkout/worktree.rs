@@ -9,7 +9,7 @@ use super::CheckoutError;
 use super::outside::links_out_of;
 use super::revision::commit_of;
 use super::surroundings::{Surroundings, remove};
-use crate::build::{BuildOptions, ManifestOptions, local_packages, workspace_root};
+use crate::cdylibs::{BuildOptions, ManifestOptions, local_packages, workspace_root};
 use crate::git::Git;
 use crate::turn::wait_for;
 use gpubench_contract::Revision;

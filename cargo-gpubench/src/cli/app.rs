@@ -10,7 +10,7 @@ use super::examples::illustrated;
 use super::gpubench::rows_of;
 use super::settings::RunArguments;
 use super::{Environment, GpubenchArguments, Resolved, Unresolved, help, resolve};
-use crate::build::workspace_root;
+use crate::cdylibs::workspace_root;
 use crate::config::{Group, folder_with_configuration};
 use gpubench_device::clocks::ClockSetting;
 use gpubench_diagnostic::{Failure, print_to_stderr, print_warning};

@@ -2,7 +2,7 @@
 
 use super::settings::CargoArguments;
 use crate::broker::options::{OutputOptions, Verbosity};
-use crate::build::{
+use crate::cdylibs::{
     BuildOptions, CompilationOptions, FeatureSelection, ManifestOptions, PackageSelection, PackageSpec,
 };
 

@@ -3,7 +3,7 @@
 use super::settings::{ChangeArguments, JudgingArguments, PlaceArguments};
 use crate::broker::PlaceOptions;
 use crate::broker::options::JudgingOptions;
-use crate::build::ManifestOptions;
+use crate::cdylibs::ManifestOptions;
 use gpubench_report::{Gate, OnRegression};
 use gpubench_stats::Confidence;
 use gpubench_store::compare::Setups;

@@ -15,7 +15,7 @@ use super::measurement::{DeviceParser, flush_kinds};
 use super::observer::{profilers, sanitizer_tools};
 use crate::broker::cases::{AxisOverride, Partition};
 use crate::broker::options::{DeviceChoice, MasterSeed, MessageFormat, PageTarget, Profiler};
-use crate::build::{PackageSpec, Profile};
+use crate::cdylibs::{PackageSpec, Profile};
 use crate::config::{
     DEFAULT_PROFILE, Fraction, NoiseArguments, SamplingArguments, ThreadCount, TimeLimit, Value, settings,
 };

@@ -6,7 +6,7 @@ use camino::Utf8PathBuf;
 use clap::Arg;
 
 use super::layered_value::{is_flag, is_switch, takes_several};
-use crate::build::{BenchmarkPackages, packages_with_benchmarks};
+use crate::cdylibs::{BenchmarkPackages, packages_with_benchmarks};
 use crate::config::{CaseLayers, CaseNames, CaseSettings, ConfigLine, Source, settings};
 use gpubench_diagnostic::{is_printable, print_warning, printable_line};
 use gpubench_store::{Home, Listing};

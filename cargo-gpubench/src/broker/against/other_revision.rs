@@ -12,7 +12,7 @@ use crate::broker::libraries::Libraries;
 use crate::broker::options::{LibrarySource, OpponentSource, Verbosity};
 use crate::broker::recording::authors::{AuthorSettings, Authors};
 use crate::broker::status::{first_of, status};
-use crate::build::{BuildOptions, Built, WorkspaceFolders};
+use crate::cdylibs::{BuildOptions, Built, WorkspaceFolders};
 use crate::checkout::Checkout;
 use crate::git::Git;
 use gpubench_contract::Revision;

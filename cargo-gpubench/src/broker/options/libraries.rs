@@ -6,7 +6,7 @@ use camino::Utf8PathBuf;
 
 use super::OutputOptions;
 use crate::archive::ExtractTo;
-use crate::build::BuildOptions;
+use crate::cdylibs::BuildOptions;
 use gpubench_device::compilers::NamedCompilers;
 use gpubench_device::cuda::Architecture;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use gpubench::catalog::Catalog;
 
 use crate::broker::options::RunOptions;
-use crate::build::BuiltLibrary;
+use crate::cdylibs::BuiltLibrary;
 use gpubench_diagnostic::{ExitCode, Expected, quoted};
 use gpubench_measure::clients::{AuthorClient, AuthorProblem, Interrupt, Output, RoleFailure};
 use gpubench_protocol::wire::AuthorFailure;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::recordings::RecordedCase;
 use crate::archive::Digest;
-use crate::build::BuiltLibrary;
+use crate::cdylibs::BuiltLibrary;
 use gpubench_contract::Cause;
 use gpubench_device::FrozenFile;
 use gpubench_measure::measurement::CaseFailure;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::build::BuiltLibrary;
+use crate::cdylibs::BuiltLibrary;
 use crate::config::{CaseLayers, CaseNames, CaseSettings};
 use gpubench_contract::BenchmarkComplete;
 use gpubench_store::compare::Floors;

@@ -8,7 +8,7 @@ use crate::broker::cases::{IgnoredSelection, NameFilter, NamePattern};
 use crate::broker::options::{
     CaseOptions, DeviceChoice, ExportFormat, MasterSeed, MessageFormat, OpponentSource, Verbosity,
 };
-use crate::build::{BuildOptions, PackageSelection, Profile};
+use crate::cdylibs::{BuildOptions, PackageSelection, Profile};
 use crate::cli::{Environment, Unresolved, Verb, resolve};
 use gpubench_device::cuda::Architecture;
 use gpubench_measure::clients::Output;

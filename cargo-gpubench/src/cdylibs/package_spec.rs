@@ -185,7 +185,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::build::metadata::sample::package;
+    use crate::cdylibs::metadata::sample::package;
 
     fn fits(spec: &str, name: &str) -> bool {
         spec.parse::<PackageSpec>()

@@ -60,7 +60,7 @@ fn knows_feature(package: &Package, feature: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::metadata::sample::package;
+    use crate::cdylibs::metadata::sample::package;
 
     fn selection(features: &[&str]) -> FeatureSelection {
         FeatureSelection {

@@ -213,7 +213,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::build::metadata::sample::{target, workspace};
+    use crate::cdylibs::metadata::sample::{target, workspace};
 
     const NORMAL: Option<Value> = Some(Value::Null);
 

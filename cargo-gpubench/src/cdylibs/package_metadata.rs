@@ -96,7 +96,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::build::metadata::sample::package;
+    use crate::cdylibs::metadata::sample::package;
     use crate::config::{SampleCount, Switch};
 
     fn metadata(table: Value) -> Result<PackageMetadata, BuildError> {
