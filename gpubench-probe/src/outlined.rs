@@ -392,7 +392,7 @@ mod tests {
         let forked = ProcessId { pid: 1, started: at(1) };
         let program = ProcessId { pid: 1, started: at(2) };
         processes.apply(started(forked, Origin::Before));
-        // The exec was at 2 ms, and is told only after the look.
+        // The exec was at 2 ms, and comes only after the look.
         processes.look(&mut machine);
         processes.apply(exited(forked, 2));
         processes.apply(started(program, Origin::Exec { before: Some(forked) }));
