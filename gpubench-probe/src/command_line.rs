@@ -2,23 +2,12 @@
 
 use std::ffi::OsString;
 
-use clap::builder::styling::{AnsiColor, Styles};
 use clap::{ArgGroup, Parser, ValueHint};
-use gpubench_report::{Color, OutputTarget};
+use gpubench_report::{Color, HELP_STYLES, OutputTarget};
 
 use super::error::ProbeError;
 use super::values::{MetricsAddress, Page, Period, Textfile};
 use super::{Liveliness, MessageFormat, ObservedTarget, ProbeOptions};
-
-/// The colours of cargo's help.
-const STYLES: Styles = Styles::styled()
-    .header(AnsiColor::BrightGreen.on_default().bold())
-    .usage(AnsiColor::BrightGreen.on_default().bold())
-    .literal(AnsiColor::BrightCyan.on_default().bold())
-    .placeholder(AnsiColor::Cyan.on_default())
-    .error(AnsiColor::BrightRed.on_default().bold())
-    .valid(AnsiColor::BrightCyan.on_default().bold())
-    .invalid(AnsiColor::Yellow.on_default().bold());
 
 /// What the command line asks for.
 #[derive(Debug)]
@@ -42,7 +31,7 @@ pub(super) enum Task {
 #[command(
     name = "gpubench-probe",
     version,
-    styles = STYLES,
+    styles = HELP_STYLES,
     max_term_width = 100,
     override_usage = USAGE,
     after_long_help = EXAMPLES,

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use clap::builder::styling::{AnsiColor, Styles};
 use clap::{CommandFactory, Parser, Subcommand};
 
 use super::examples::illustrated;
@@ -15,17 +14,7 @@ use crate::config::{Group, folder_with_configuration};
 use gpubench_device::clocks::ClockSetting;
 use gpubench_diagnostic::{Failure, print_to_stderr, print_warning};
 use gpubench_measure::probe::Target;
-use gpubench_report::OutputError;
-
-/// The colours of cargo's help.
-pub(super) const STYLES: Styles = Styles::styled()
-    .header(AnsiColor::BrightGreen.on_default().bold())
-    .usage(AnsiColor::BrightGreen.on_default().bold())
-    .literal(AnsiColor::BrightCyan.on_default().bold())
-    .placeholder(AnsiColor::Cyan.on_default())
-    .error(AnsiColor::BrightRed.on_default().bold())
-    .valid(AnsiColor::BrightCyan.on_default().bold())
-    .invalid(AnsiColor::Yellow.on_default().bold());
+use gpubench_report::{HELP_STYLES, OutputError};
 
 /// The name of the cargo subcommand.
 pub(super) const GPUBENCH: &str = "gpubench";
@@ -34,7 +23,7 @@ pub(super) const GPUBENCH: &str = "gpubench";
 ///
 /// Cargo starts it as `cargo-gpubench gpubench …`, so its help names `cargo`.
 #[derive(Debug, Parser)]
-#[command(name = "cargo-gpubench", bin_name = "cargo", styles = STYLES, max_term_width = 100)]
+#[command(name = "cargo-gpubench", bin_name = "cargo", styles = HELP_STYLES, max_term_width = 100)]
 #[command(about = "Benchmark GPU kernels and check every output")]
 pub struct App {
     /// The role of this process.

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, Command};
 
-use super::app::{GPUBENCH, STYLES};
+use super::app::GPUBENCH;
 use super::gpubench::rows_of;
 use super::settings::RunArguments;
 use crate::config::{Group, Row};
@@ -153,7 +153,7 @@ fn with_common_options(command: Command) -> Command {
 }
 
 fn heading(text: &str) -> String {
-    let style = STYLES.get_header();
+    let style = gpubench_report::HELP_STYLES.get_header();
     format!("{style}{text}:{style:#}")
 }
 

@@ -25,4 +25,6 @@ pub use explanation::{RepeatedCommand, is_plain};
 pub use probe::{ScreenSize, probe_line, probe_screen, probe_summary};
 pub use reporter::{Detail, ProgressDisplay, TerminalOptions, TerminalReporter};
 pub use several::comparisons_page;
+#[cfg(feature = "clap")]
+pub use style::HELP_STYLES;
 pub use style::{Color, Styling};

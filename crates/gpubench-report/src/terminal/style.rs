@@ -28,6 +28,17 @@ impl Color {
     }
 }
 
+/// The colours of cargo's help, for the help of both programs.
+#[cfg(feature = "clap")]
+pub const HELP_STYLES: clap::builder::Styles = clap::builder::Styles::styled()
+    .header(AnsiColor::BrightGreen.on_default().bold())
+    .usage(AnsiColor::BrightGreen.on_default().bold())
+    .literal(AnsiColor::BrightCyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default())
+    .error(AnsiColor::BrightRed.on_default().bold())
+    .valid(AnsiColor::BrightCyan.on_default().bold())
+    .invalid(AnsiColor::Yellow.on_default().bold());
+
 /// Whether text has escape sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Styling {
