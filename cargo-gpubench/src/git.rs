@@ -53,9 +53,10 @@ impl Git {
     fn finish(command: &mut Command) -> Result<Result<String, String>, GitNotStarted> {
         let output = command.output()?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-        Ok(match output.status.success() {
-            true => Ok(text(&output.stdout)),
-            false => Err(text(&output.stderr)),
+        Ok(if output.status.success() {
+            Ok(text(&output.stdout))
+        } else {
+            Err(text(&output.stderr))
         })
     }
 

@@ -267,7 +267,12 @@ fn the_history_of_a_workspace_defines_noise_for_files_too() {
     for seed in 0..12 {
         let median = if seed % 2 == 0 { 1e5 } else { 1.1e5 };
         let past = run(100 + seed, &[("axpy", median)], SIZE);
-        append(&history, &DeviceIdentity::of(&past.run), &HistoryEntry::of(&past)).expect("it is added");
+        append(
+            &history,
+            &DeviceIdentity::from_run(&past.run),
+            &HistoryEntry::from_run(&past),
+        )
+        .expect("it is added");
     }
     folder
         .compare(&["before.json", "slower.json"])

@@ -90,10 +90,7 @@ fn work(arguments: Vec<String>) -> Result<ExitCode, String> {
 }
 
 fn exit_code(is_fine: bool) -> ExitCode {
-    match is_fine {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
-    }
+    if is_fine { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Runs a target on its seeds, then on inputs made from them. Stops at the first that fails.

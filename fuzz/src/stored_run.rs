@@ -97,7 +97,7 @@ fn stored(run: &SampleRun) -> Vec<u8> {
     let path = Utf8Path::from_path(folder.path())
         .expect("a path in UTF-8")
         .join("run.json");
-    let stored = StoredRun::of(
+    let stored = StoredRun::new(
         run.started.clone(),
         run.results.clone(),
         Some(run.finished.clone()),

@@ -63,7 +63,7 @@ fn read_payload(frame: &Frame) {
     }
     let _ = decode_counts(&frame.payload);
     let _ = decode_modules(&frame.payload, &mut Vec::new());
-    let _ = PageLeft::of(&frame.payload);
+    let _ = PageLeft::from_bytes(&frame.payload);
     read_message::<Catalog>(&frame.payload);
     read_message::<Recording>(&frame.payload);
     read_message::<OccupancyQuery>(&frame.payload);

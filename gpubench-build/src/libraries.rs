@@ -111,12 +111,11 @@ fn compile(mut command: Command, file: &Path, library: &Path) -> Result<(), Stri
     let output = command
         .output()
         .map_err(|error| format!("`{program}` cannot be started: {error} (hint: install it, or add it to the path)"))?;
-    match output.status.success() {
-        true => Ok(()),
-        false => {
-            let _ = std::fs::remove_file(library);
-            Err(String::from_utf8_lossy(&output.stderr).into_owned())
-        }
+    if output.status.success() {
+        Ok(())
+    } else {
+        let _ = std::fs::remove_file(library);
+        Err(String::from_utf8_lossy(&output.stderr).into_owned())
     }
 }
 

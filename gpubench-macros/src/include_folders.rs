@@ -40,9 +40,10 @@ impl IncludeFolders {
         let mut rest = options.iter();
         while let Some(option) = rest.next() {
             let text = option.value();
-            let named = match NAMES.contains(&text.as_str()) {
-                true => rest.next().map(LitStr::value),
-                false => attached(&text).map(str::to_owned),
+            let named = if NAMES.contains(&text.as_str()) {
+                rest.next().map(LitStr::value)
+            } else {
+                attached(&text).map(str::to_owned)
             };
             let Some(named) = named.filter(|named| Path::new(named).is_relative()) else {
                 continue;

@@ -110,9 +110,10 @@ fn renamed_library(item: &DeriveInput) -> Result<Option<Path>> {
         library = Some(attribute.parse_args_with(|input: ParseStream| {
             let wrong = |span| Error::new(span, "expected `#[kernel_arg(crate = gb)]`");
             let option = input.call(Ident::parse_any).map_err(|error| wrong(error.span()))?;
-            match option == "crate" {
-                true => library::parse(&option, input),
-                false => Err(wrong(option.span())),
+            if option == "crate" {
+                library::parse(&option, input)
+            } else {
+                Err(wrong(option.span()))
             }
         })?);
     }
@@ -131,11 +132,10 @@ fn check_layout(item: &DeriveInput) -> Result<TokenStream> {
             is_c |= layout.path().is_ident("C");
         }
     }
-    match is_c {
-        true => Ok(TokenStream::new()),
-        false => {
-            let message = "a kernel argument must have a C layout: add `#[repr(C)]`";
-            Ok(Error::new(item.ident.span(), message).into_compile_error())
-        }
+    if is_c {
+        Ok(TokenStream::new())
+    } else {
+        let message = "a kernel argument must have a C layout: add `#[repr(C)]`";
+        Ok(Error::new(item.ident.span(), message).into_compile_error())
     }
 }

@@ -20,12 +20,13 @@ pub(crate) fn reject_associated(attribute: &str, function: &Ident) -> Result<()>
         associated: false,
     };
     places.visit_file(&file);
-    match places.associated && !places.free {
-        true => Err(Error::new(
+    if places.associated && !places.free {
+        Err(Error::new(
             function.span(),
             format!("`{attribute}` cannot be used inside an `impl` or a trait: make `{function}` a free function"),
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

@@ -60,12 +60,13 @@ impl Requirements {
             requirements.push(requirement);
             comma(&content)?;
         }
-        match requirements.is_empty() && conditions.is_empty() {
-            true => Err(Error::new(option.span(), format!("expected {WRITTEN}"))),
-            false => Ok(Requirements {
+        if requirements.is_empty() && conditions.is_empty() {
+            Err(Error::new(option.span(), format!("expected {WRITTEN}")))
+        } else {
+            Ok(Requirements {
                 of_device: requirements,
                 conditions,
-            }),
+            })
         }
     }
 

@@ -16,15 +16,14 @@ pub(super) fn line() -> String {
 fn here() -> ProbeAbilities {
     let here = Abilities::here();
     let obstacle = ObserveError::OwnProcessIds;
-    let (ability, missing) = match sees_its_own_process_ids() || here.ability >= Ability::Events {
-        true => {
-            let missing = here.missing.map(|missing| (missing.what, missing.remedy));
-            (here.ability, missing)
-        }
-        false => (
+    let (ability, missing) = if sees_its_own_process_ids() || here.ability >= Ability::Events {
+        let missing = here.missing.map(|missing| (missing.what, missing.remedy));
+        (here.ability, missing)
+    } else {
+        (
             Ability::Events,
             Some((obstacle.to_string(), obstacle.hint().unwrap_or_default())),
-        ),
+        )
     };
     ProbeAbilities {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -32,9 +32,9 @@ pub(super) fn attach(
     let refused = match Observer::attach_for(target(), Launches::Counted, reach.users()) {
         Ok(observer) => {
             let notices = notices_of(&observer);
-            return Ok(Box::new(Calls::of(observer, notices, Timestamp::now())));
+            return Ok(Box::new(Calls::new(observer, notices, Timestamp::now())));
         }
-        Err(error) if !is_of_the_machine(&error) => return Err(ProbeError::of(error)),
+        Err(error) if !is_of_the_machine(&error) => return Err(ProbeError::from_observe(error)),
         Err(error) => error,
     };
     if needs == Needs::Calls {
@@ -43,7 +43,7 @@ pub(super) fn attach(
     match Lifecycles::attach(target()) {
         Ok(lifecycles) => {
             let missing = missing_for_calls(&refused);
-            Ok(Box::new(Outline::of(
+            Ok(Box::new(Outline::new(
                 lifecycles,
                 Box::new(Here),
                 missing,
@@ -52,7 +52,7 @@ pub(super) fn attach(
         }
         // What would let calls be observed lets processes be observed, too.
         Err(error) if is_of_the_machine(&error) => Err(refused.into()),
-        Err(error) => Err(ProbeError::of(error)),
+        Err(error) => Err(ProbeError::from_observe(error)),
     }
 }
 
@@ -89,9 +89,10 @@ fn missing_for_calls(refused: &ObserveError) -> String {
         ObserveError::NotAllowed(missing) => missing.what.clone(),
         error => chain(error),
     };
-    let unseen = match Abilities::here().watchpoint {
-        true => "launches, memory, copies and errors are not observed",
-        false => "launches, memory, copies, errors and submissions are not observed",
+    let unseen = if Abilities::here().watchpoint {
+        "launches, memory, copies and errors are not observed"
+    } else {
+        "launches, memory, copies, errors and submissions are not observed"
     };
     let remedy = refused.hint().map_or_else(String::new, |hint| format!("; {hint}"));
     format!("{unseen}: {reason}{remedy}")

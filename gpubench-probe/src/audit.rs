@@ -85,7 +85,7 @@ impl Audit {
         let observer = Observer::attach_for(target, Launches::Each, reach.users())?;
         Ok(Self {
             reach,
-            system_calls: SystemCalls::of(&observer, reach.users())?,
+            system_calls: SystemCalls::new(&observer, reach.users())?,
             observer,
             events: Vec::new(),
             calls_of_system: Vec::new(),
@@ -97,13 +97,19 @@ impl Audit {
     /// Takes what happened since the last look.
     fn look(&mut self) -> Result<(), Failure> {
         let (events, calls, lost) = (&mut self.events, &mut self.calls_of_system, &mut self.lost);
-        self.observer.poll(&mut |event| match events.len() < MOST_EVENTS {
-            true => events.push(event),
-            false => *lost += 1,
+        self.observer.poll(&mut |event| {
+            if events.len() < MOST_EVENTS {
+                events.push(event)
+            } else {
+                *lost += 1
+            }
         })?;
-        self.system_calls.poll(&mut |call| match calls.len() < MOST_EVENTS {
-            true => calls.push(call),
-            false => *lost += 1,
+        self.system_calls.poll(&mut |call| {
+            if calls.len() < MOST_EVENTS {
+                calls.push(call)
+            } else {
+                *lost += 1
+            }
         });
         Ok(())
     }
@@ -207,9 +213,10 @@ impl<R: AsFd> Requests<R> {
     /// Takes the first request that is there whole.
     fn next(&mut self) -> io::Result<Option<AuditRequest>> {
         let Some(end) = self.begun.iter().position(|byte| *byte == b'\n') else {
-            return match self.begun.len() > LONGEST_REQUEST {
-                true => Err(io::Error::other("a request is too long")),
-                false => Ok(None),
+            return if self.begun.len() > LONGEST_REQUEST {
+                Err(io::Error::other("a request is too long"))
+            } else {
+                Ok(None)
             };
         };
         let line: Vec<u8> = self.begun.drain(..=end).collect();

@@ -20,7 +20,7 @@ pub(super) struct Calls<S> {
 }
 
 impl<S: Started> Calls<S> {
-    pub(super) fn of(source: S, notices: Vec<String>, now: Timestamp) -> Self {
+    pub(super) fn new(source: S, notices: Vec<String>, now: Timestamp) -> Self {
         Self {
             source,
             notices,
@@ -49,15 +49,19 @@ impl<S: Started> Observation for Calls<S> {
     }
 
     fn sample(&mut self, now: Timestamp) -> ProbeSample {
-        self.sampler.sample(&self.ledger, &Totals::of(&self.source), now)
+        self.sampler
+            .sample(&self.ledger, &Totals::from_source(&self.source), now)
     }
 
     fn finish(&mut self, now: Timestamp, end: ProbeEnd) -> ProbeFinished {
         let sampler = self.sampler.clone();
-        sampler.finish(&self.ledger, &Totals::of(&self.source), now, end)
+        sampler.finish(&self.ledger, &Totals::from_source(&self.source), now, end)
     }
 
     fn metrics(&mut self, now: Timestamp) -> Option<Page> {
-        Some(self.exporter.page(&self.ledger, &Totals::of(&self.source), now))
+        Some(
+            self.exporter
+                .page(&self.ledger, &Totals::from_source(&self.source), now),
+        )
     }
 }

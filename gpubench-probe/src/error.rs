@@ -51,7 +51,7 @@ pub(super) enum ProbeError {
 impl ProbeError {
     /// Returns why a program or process cannot be observed. What the user named wrongly is a
     /// mistake in the command line.
-    pub(super) fn of(error: ObserveError) -> Failure {
+    pub(super) fn from_observe(error: ObserveError) -> Failure {
         match error {
             ObserveError::Start { program, source } => ProbeError::NoProgram { program, source }.into(),
             ObserveError::NoProcess(pid) => ProbeError::NoProcess { pid }.into(),

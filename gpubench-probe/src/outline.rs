@@ -31,7 +31,7 @@ struct Before {
 }
 
 impl<S: Started> Outline<S> {
-    pub(super) fn of(source: S, look: Box<dyn Look>, missing: String, now: Timestamp) -> Self {
+    pub(super) fn new(source: S, look: Box<dyn Look>, missing: String, now: Timestamp) -> Self {
         Self {
             source,
             processes: Processes::default(),
@@ -49,9 +49,12 @@ impl<S: Started> Outline<S> {
     fn outline(&self, rows: usize, before: Before, now: Timestamp) -> ProbeOutline {
         let seconds = now.since(before.at).as_secs_f64();
         let submissions = self.processes.submissions();
-        let rate = |submissions: u64| match seconds > 0.0 {
-            true => submissions.saturating_sub(before.submissions) as f64 / seconds,
-            false => 0.0,
+        let rate = |submissions: u64| {
+            if seconds > 0.0 {
+                submissions.saturating_sub(before.submissions) as f64 / seconds
+            } else {
+                0.0
+            }
         };
         let (processes, processes_left_out) = self.processes.rows(rows, now);
         ProbeOutline {

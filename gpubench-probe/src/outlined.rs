@@ -321,13 +321,15 @@ mod tests {
         }
 
         fn doorbell(&self, pid: u32) -> Result<Box<dyn Submissions>, DoorbellError> {
-            match self.refuses {
-                true => Err(DoorbellError::Inexact {
+            if self.refuses {
+                Err(DoorbellError::Inexact {
                     counted: 0,
                     submitted: 1,
-                }),
-                false if pid == 1 => Ok(Box::new(Rings(self.rings.clone()))),
-                false => Err(DoorbellError::NoDoorbell(pid)),
+                })
+            } else if pid == 1 {
+                Ok(Box::new(Rings(self.rings.clone())))
+            } else {
+                Err(DoorbellError::NoDoorbell(pid))
             }
         }
     }

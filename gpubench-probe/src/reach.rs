@@ -60,9 +60,10 @@ impl Reach {
         };
         // It is root for a process that the kernel does not let its own user look into.
         let owner = std::fs::metadata(format!("/proc/{pid}")).map_err(|_| ProbeError::NoProcess { pid })?;
-        match owner.uid() == user {
-            true => Ok(()),
-            false => Err(ProbeError::OfAnotherUser { pid }.into()),
+        if owner.uid() == user {
+            Ok(())
+        } else {
+            Err(ProbeError::OfAnotherUser { pid }.into())
         }
     }
 

@@ -115,10 +115,7 @@ fn write_raw(stream: Stream, text: &str) {
         Stream::Stdout => anstream::AutoStream::choice(&io::stdout()),
         Stream::Stderr => anstream::AutoStream::choice(&io::stderr()),
     } == anstream::ColorChoice::Never;
-    let text = match plain {
-        true => without_styles(text),
-        false => text.to_owned(),
-    };
+    let text = if plain { without_styles(text) } else { text.to_owned() };
     let _ = match stream {
         Stream::Stdout => write_all(io::stdout().lock(), &text),
         Stream::Stderr => write_all(io::stderr().lock(), &text),

@@ -21,7 +21,7 @@ impl OtherProcess {
     ///
     /// # Errors
     /// There is none.
-    pub(super) fn of(pid: u32) -> Result<Self, Failure> {
+    pub(super) fn from_pid(pid: u32) -> Result<Self, Failure> {
         let opened = i32::try_from(pid).ok().and_then(Pid::from_raw);
         let opened = opened.ok_or(rustix::io::Errno::SRCH);
         let opened = opened.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()));
@@ -67,10 +67,10 @@ impl Subject {
     ///
     /// # Errors
     /// There is no such process.
-    pub(super) fn of(target: &ObservedTarget) -> Result<Self, Failure> {
+    pub(super) fn new(target: &ObservedTarget) -> Result<Self, Failure> {
         Ok(match target {
             ObservedTarget::Command(_) => Subject::Command,
-            ObservedTarget::Process(pid) => Subject::Process(OtherProcess::of(*pid)?),
+            ObservedTarget::Process(pid) => Subject::Process(OtherProcess::from_pid(*pid)?),
             ObservedTarget::System => Subject::System,
         })
     }
@@ -82,9 +82,10 @@ impl Subject {
     pub(super) fn standing(&self, observation: &mut dyn Observation) -> Result<Standing, Failure> {
         match self {
             Subject::System => Ok(Standing::Runs),
-            Subject::Process(process) => Ok(match process.has_ended() {
-                true => Standing::Ended(None),
-                false => Standing::Runs,
+            Subject::Process(process) => Ok(if process.has_ended() {
+                Standing::Ended(None)
+            } else {
+                Standing::Runs
             }),
             Subject::Command => {
                 let Some(child) = observation.child() else {

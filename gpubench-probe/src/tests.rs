@@ -80,7 +80,7 @@ impl Set {
     }
 
     fn watch(&self, played: Played, subject: Subject) -> (ProbeFinished, Option<ExitStatus>) {
-        self.observe(&mut Calls::of(played, Vec::new(), Timestamp::now()), subject)
+        self.observe(&mut Calls::new(played, Vec::new(), Timestamp::now()), subject)
     }
 
     fn observe(&self, observation: &mut dyn Observation, subject: Subject) -> (ProbeFinished, Option<ExitStatus>) {
@@ -135,7 +135,7 @@ impl Set {
 }
 
 fn leaky() -> Script {
-    Script::of(7, 1, "leaky")
+    Script::new(7, 1, "leaky")
         .allocate(0x1000, 1 << 20)
         .name(1, "_Z4axpyPf")
         .launch(1)
@@ -178,7 +178,7 @@ fn a_command_that_fails_passes_its_code_on_and_its_events_are_all_there() {
     let set = Set::up();
     let child = Command::new("sh").args(["-c", "exit 3"]).spawn().expect("a shell");
     let mut played = Played {
-        replay: Replay::of(leaky().events),
+        replay: Replay::new(leaky().events),
         child: Some(child),
         polls: Rc::default(),
     };
@@ -213,11 +213,11 @@ fn a_command_that_a_signal_ends_is_told_by_its_signal() {
 fn the_end_of_an_observed_process_ends_the_observation() {
     let set = Set::up();
     let mut other = Command::new("sleep").arg("0.02").spawn().expect("a process");
-    let subject = Subject::Process(OtherProcess::of(other.id()).expect("it runs"));
+    let subject = Subject::Process(OtherProcess::from_pid(other.id()).expect("it runs"));
     let (finished, _) = set.watch(Played::default(), subject);
     assert_eq!(finished.end, ProbeEnd::Ended);
     other.wait().expect("it has ended");
-    assert!(OtherProcess::of(u32::MAX).is_err());
+    assert!(OtherProcess::from_pid(u32::MAX).is_err());
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn an_interruption_ends_an_observation_with_its_results() {
     let set = Set::up();
     set.signals.interrupt();
     let played = Played {
-        replay: Replay::of(leaky().events),
+        replay: Replay::new(leaky().events),
         ..Played::default()
     };
     let (finished, _) = set.watch(played, Subject::System);
@@ -239,7 +239,7 @@ fn records_of_an_observation_follow_the_schema() {
     set.options.duration = Some(Duration::from_millis(20));
     set.watch(
         Played {
-            replay: Replay::of(leaky().events),
+            replay: Replay::new(leaky().events),
             ..Played::default()
         },
         Subject::System,
@@ -275,10 +275,10 @@ impl Submissions for Rings {
 
 fn without_calls(events: Vec<Event>, at: Timestamp) -> Outline<Played> {
     let played = Played {
-        replay: Replay::of(events),
+        replay: Replay::new(events),
         ..Played::default()
     };
-    Outline::of(played, Box::new(Ringing), "no rights".to_owned(), at)
+    Outline::new(played, Box::new(Ringing), "no rights".to_owned(), at)
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn records_without_calls_follow_the_schema_and_have_no_metrics() {
 #[test]
 fn rates_of_submissions_are_those_of_the_interval_and_at_the_end_of_the_whole_time() {
     let second = |seconds: u64| Timestamp(seconds * 1_000_000_000);
-    let mut outline = without_calls(Script::of(7, 1, "app").events, second(0));
+    let mut outline = without_calls(Script::new(7, 1, "app").events, second(0));
     outline.poll().expect("events");
     let mut rate = |at| {
         let outline = outline.sample(second(at)).outline.expect("an outline");

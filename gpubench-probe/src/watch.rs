@@ -37,7 +37,7 @@ const LAST: Duration = Duration::from_millis(500);
 pub(super) fn probe(options: &ProbeOptions, reach: Reach) -> Result<Ending, Failure> {
     let outlets = Outlets::open(options)?;
     let signals = Signals::catch()?;
-    let subject = Subject::of(&options.target)?;
+    let subject = Subject::new(&options.target)?;
     let mut terminal = None;
     let mut observation = attach(needs(options), reach, || match &options.target {
         ObservedTarget::Command(words) => {
@@ -81,14 +81,15 @@ pub(super) fn probe(options: &ProbeOptions, reach: Reach) -> Result<Ending, Fail
     if let Some(failure) = watch.failed.filter(|failure| !failure.is_broken_pipe()) {
         return Err(failure);
     }
-    Ok(status.map_or(Ending::Own(ExitCode::Success), Ending::of))
+    Ok(status.map_or(Ending::Own(ExitCode::Success), Ending::from_status))
 }
 
 /// Metrics are made of calls.
 fn needs(options: &ProbeOptions) -> Needs {
-    match options.metrics_address.is_some() || options.metrics_file.is_some() {
-        true => Needs::Calls,
-        false => Needs::WhatIsThere,
+    if options.metrics_address.is_some() || options.metrics_file.is_some() {
+        Needs::Calls
+    } else {
+        Needs::WhatIsThere
     }
 }
 
@@ -185,9 +186,10 @@ impl Watch<'_> {
     }
 
     fn reason_of_end(&self) -> ProbeEnd {
-        match self.signals.came() {
-            true => ProbeEnd::Interrupted,
-            false => ProbeEnd::Ended,
+        if self.signals.came() {
+            ProbeEnd::Interrupted
+        } else {
+            ProbeEnd::Ended
         }
     }
 

@@ -101,9 +101,10 @@ impl CudaSource {
                 let bytes = image.bytes();
                 let form = SourceForm::of_image(bytes);
                 // Compiler messages show it as a file path.
-                let path = match form.is_compiled() {
-                    true => path.replace("::", "/"),
-                    false => (*path).to_owned(),
+                let path = if form.is_compiled() {
+                    path.replace("::", "/")
+                } else {
+                    (*path).to_owned()
                 };
                 (form, vec![file(&path, bytes)], &[][..])
             }

@@ -28,7 +28,7 @@ impl Fixture {
     ///
     /// # Panics
     /// If there is no such fixture.
-    pub fn of(name: &str) -> Fixture {
+    pub fn new(name: &str) -> Fixture {
         let directory = repository().join("tests/fixtures").join(name);
         assert!(directory.join("Cargo.toml").exists(), "there is no fixture `{name}`");
         lock_dependencies(&directory);

@@ -15,7 +15,7 @@ fn archive() -> &'static Utf8Path {
     static ARCHIVE: OnceLock<Utf8PathBuf> = OnceLock::new();
     ARCHIVE.get_or_init(|| {
         let archive = Fixture::target_directory().join(format!("tidy-{}.tar.gz", std::process::id()));
-        let made = Run::archiving(&Fixture::of("tidy"), &archive).finish().expect_code(0);
+        let made = Run::archiving(&Fixture::new("tidy"), &archive).finish().expect_code(0);
         assert_eq!(made.stdout, "");
         archive
     })
@@ -39,7 +39,7 @@ fn messages(finished: &Finished, archive: &Utf8Path) -> String {
 
 #[test]
 fn an_archive_lists_the_cases_that_the_crate_lists() {
-    let here = Run::on(&Fixture::of("tidy")).args(["--list"]).finish().expect_code(0);
+    let here = Run::on(&Fixture::new("tidy")).args(["--list"]).finish().expect_code(0);
     let there = BareMachine::new()
         .run(archive())
         .args(["--list"])
@@ -51,7 +51,7 @@ fn an_archive_lists_the_cases_that_the_crate_lists() {
 
 #[test]
 fn an_archive_runs_without_cargo_with_the_same_verdicts_and_leaves_no_files() {
-    let here = Run::on(&Fixture::of("tidy")).briefly().json().finish().expect_code(0);
+    let here = Run::on(&Fixture::new("tidy")).briefly().json().finish().expect_code(0);
     let machine = BareMachine::new();
     let there = machine.run(archive()).briefly().json().finish().expect_code(0);
     assert_eq!(verdicts(&there), verdicts(&here));
@@ -104,7 +104,7 @@ fn kernels_are_compiled_for_a_gpu_on_a_machine_without_one() {
     let machine = BareMachine::new();
     let archive = machine.work.join("tidy.tar.gz");
     let nvrtc = nvrtc();
-    let run = Run::archiving(&Fixture::of("tidy"), &archive);
+    let run = Run::archiving(&Fixture::new("tidy"), &archive);
     let run = run.args(["--gpu-arch", "sm_90", "--gpu-arch", "7.5", "--nvrtc", &nvrtc]);
     let made = run.finish().expect_code(0);
     assert!(!made.stderr.contains("warning"), "{}", made.stderr);
@@ -127,7 +127,7 @@ fn an_architecture_unknown_to_the_compiler_is_replaced_with_a_warning() {
     let machine = BareMachine::new();
     let archive = machine.work.join("tidy.tar.gz");
     let nvrtc = nvrtc();
-    let run = Run::archiving(&Fixture::of("tidy"), &archive);
+    let run = Run::archiving(&Fixture::new("tidy"), &archive);
     let run = run.args(["--gpu-arch", "sm_99", "--gpu-arch", "sm_130", "--nvrtc", &nvrtc]);
     let made = run.finish().expect_code(0);
     let warnings: Vec<&str> = made.stderr.lines().filter(|line| line.contains("warning")).collect();
@@ -186,7 +186,7 @@ fn an_unusable_archive_is_an_error_with_a_hint() {
 fn an_unwritable_archive_is_an_error_with_its_path() {
     let machine = BareMachine::new();
     let missing = machine.work.join("missing");
-    let refused = Run::archiving(&Fixture::of("tidy"), &missing.join("tidy.tar.gz"))
+    let refused = Run::archiving(&Fixture::new("tidy"), &missing.join("tidy.tar.gz"))
         .finish()
         .expect_code(103);
     assert!(refused.stderr.contains(&format!("`{missing}`")), "{}", refused.stderr);
@@ -197,7 +197,7 @@ fn an_unwritable_archive_is_an_error_with_its_path() {
 fn a_kernel_that_does_not_compile_is_left_out_and_the_command_fails() {
     let machine = BareMachine::new();
     let archive = machine.work.join("hostile.tar.gz");
-    let made = Run::archiving(&Fixture::of("hostile"), &archive)
+    let made = Run::archiving(&Fixture::new("hostile"), &archive)
         .finish()
         .expect_code(101);
     let words = [
@@ -216,12 +216,12 @@ fn a_kernel_that_does_not_compile_is_left_out_and_the_command_fails() {
 fn the_summary_counts_the_contents_of_the_archive() {
     let machine = BareMachine::new();
     let archive = machine.work.join("tidy.tar.gz");
-    let made = Run::archiving(&Fixture::of("tidy"), &archive).finish().expect_code(0);
+    let made = Run::archiving(&Fixture::new("tidy"), &archive).finish().expect_code(0);
     let summary = made.stderr.lines().last().unwrap_or_default();
     assert!(summary.starts_with("    Archived 1 library, "), "{}", made.stderr);
     assert!(summary.contains(" kernels for "), "{}", made.stderr);
     assert!(summary.ends_with(&format!(" to {archive}")), "{}", made.stderr);
-    let quiet = Run::archiving(&Fixture::of("tidy"), &archive)
+    let quiet = Run::archiving(&Fixture::new("tidy"), &archive)
         .args(["--quiet"])
         .finish();
     assert_eq!(quiet.expect_code(0).stderr, "");
@@ -230,9 +230,10 @@ fn the_summary_counts_the_contents_of_the_archive() {
 fn overwrite_all_in(folder: &Path) {
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
-        match path.is_dir() {
-            true => overwrite_all_in(&path),
-            false => fs::write(&path, "exchanged").expect("it can be written"),
+        if path.is_dir() {
+            overwrite_all_in(&path)
+        } else {
+            fs::write(&path, "exchanged").expect("it can be written")
         }
     }
 }
@@ -241,7 +242,7 @@ fn overwrite_all_in(folder: &Path) {
 fn files_replaced_in_an_unpacked_archive_are_not_loaded() {
     let machine = BareMachine::new();
     let archive = machine.work.join("hosted.tar.gz");
-    let made = Run::archiving(&Fixture::of("hosted"), &archive).finish();
+    let made = Run::archiving(&Fixture::new("hosted"), &archive).finish();
     let _ = made.expect_code(0);
     let kept = machine.work.join("kept");
     let run = machine.run(&archive).briefly().json();

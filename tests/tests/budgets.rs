@@ -13,7 +13,7 @@ const WORKERS: u64 = 2;
 /// GPU.
 fn results(options: &[&str]) -> [Value; 2] {
     let gpu = FakeGpu::new();
-    let tidy = Fixture::of("tidy");
+    let tidy = Fixture::new("tidy");
     [Run::on(&tidy).args(["--device", "cpu"]), gpu.run(&tidy)].map(|run| {
         let run = run.json().args(["--exact", CASE, "--flush-bytes", "256KiB"]);
         let run = run.args(["--workers", &WORKERS.to_string(), "--min-samples", "4"]);
@@ -109,7 +109,7 @@ fn the_device_rests_between_all_windows_at_least_five_times_as_long_as_the_calls
 
 #[test]
 fn calls_that_are_only_checked_have_no_budget() {
-    let run = Run::on(&Fixture::of("tidy")).json().args(["--exact", CASE, "--test"]);
+    let run = Run::on(&Fixture::new("tidy")).json().args(["--exact", CASE, "--test"]);
     let records = run
         .args(["--sleep-after-run", "--sample-time", "1us"])
         .finish()
@@ -120,7 +120,7 @@ fn calls_that_are_only_checked_have_no_budget() {
 
 /// Runs the case whose attribute has budgets.
 fn budgeted() -> Run {
-    let run = Run::on(&Fixture::of("paced")).args(["rest", "--features", "budgeted", "--device", "cpu"]);
+    let run = Run::on(&Fixture::new("paced")).args(["rest", "--features", "budgeted", "--device", "cpu"]);
     // A single sample has no spread that could end the sampling.
     run.args(["--workers", "1", "--min-samples", "1", "--max-samples", "5"])
         .json()

@@ -46,7 +46,7 @@ fn hostile(records: &str, command: &str) -> String {
 
 #[test]
 fn no_text_of_a_stored_run_is_a_command() {
-    let (folder, fixture) = (RunFolder::new(), Fixture::of("tidy"));
+    let (folder, fixture) = (RunFolder::new(), Fixture::new("tidy"));
     let honest = folder.path("honest.jsonl");
     let run = Run::on(&fixture)
         .briefly()
@@ -125,17 +125,18 @@ fn no_setting_and_no_error_about_one_is_a_command() {
         );
         std::fs::write(&configuration, text).expect("a file");
         for case in [None, Some("suite::a")] {
-            let run = Run::on_verb("show-config", &Fixture::of("tidy")).args(["--config-file", configuration.as_str()]);
+            let run =
+                Run::on_verb("show-config", &Fixture::new("tidy")).args(["--config-file", configuration.as_str()]);
             assert_obeys_none(&run.args(case).finish());
         }
         let broken = format!("[profile.default]\n\"\\n{command}\\u202e\" = 1\n");
         std::fs::write(&configuration, broken).expect("a file");
-        let run = Run::on_verb("show-config", &Fixture::of("tidy")).args(["--config-file", configuration.as_str()]);
+        let run = Run::on_verb("show-config", &Fixture::new("tidy")).args(["--config-file", configuration.as_str()]);
         let finished = run.finish();
         assert!(!finished.stderr.is_empty());
         assert_obeys_none(&finished);
         let missing = format!("\n{command}\u{202e}");
-        let run = Run::on_verb("compare", &Fixture::of("tidy")).args([&*missing, &missing]);
+        let run = Run::on_verb("compare", &Fixture::new("tidy")).args([&*missing, &missing]);
         let finished = run.finish();
         assert!(!finished.stderr.is_empty());
         assert_obeys_none(&finished);

@@ -16,7 +16,7 @@ struct Configuration {
 }
 
 impl Configuration {
-    fn of(text: &str) -> Configuration {
+    fn new(text: &str) -> Configuration {
         let folder = tempfile::tempdir().expect("a directory");
         std::fs::write(folder.path().join("gpubench.toml"), text).expect("it is written");
         Configuration { folder }
@@ -28,7 +28,7 @@ impl Configuration {
 
     fn run(&self) -> Run {
         let file = self.path("gpubench.toml");
-        Run::on(&Fixture::of("tidy")).args(["--config-file", &file, "--exact", CASE, OTHER])
+        Run::on(&Fixture::new("tidy")).args(["--config-file", &file, "--exact", CASE, OTHER])
     }
 }
 
@@ -58,7 +58,7 @@ max-samples = 3
 
 #[test]
 fn precedence_rises_from_profile_to_override_to_environment_to_command_line() {
-    let configuration = Configuration::of(PROFILE);
+    let configuration = Configuration::new(PROFILE);
     let finished = configuration.run().args(["-P", "ci"]).finish().expect_code(0);
     assert_eq!((samples(&finished, CASE), samples(&finished, OTHER)), (6, 3));
     assert!(
@@ -99,7 +99,7 @@ fn precedence_rises_from_profile_to_override_to_environment_to_command_line() {
 
 #[test]
 fn a_misspelt_variable_gives_one_warning_per_run() {
-    let configuration = Configuration::of("");
+    let configuration = Configuration::new("");
     let run = configuration.run().env("GPUBENCH_MAX_SAMPELS", "5");
     let finished = run.finish().expect_code(0);
     let warnings: Vec<_> = finished
@@ -139,9 +139,9 @@ max-samples = 4
 
 #[test]
 fn only_an_override_that_matches_no_benchmark_gives_a_warning() {
-    let configuration = Configuration::of(IDLE);
+    let configuration = Configuration::new(IDLE);
     for arguments in [&["--list"][..], &["--test"]] {
-        let run = Run::on(&Fixture::of("tidy")).args(["--config-file", &configuration.path("gpubench.toml")]);
+        let run = Run::on(&Fixture::new("tidy")).args(["--config-file", &configuration.path("gpubench.toml")]);
         let finished = run
             .args(["--exact", CASE])
             .args(arguments.iter().copied())
@@ -164,7 +164,7 @@ fn only_an_override_that_matches_no_benchmark_gives_a_warning() {
 
 #[test]
 fn an_invalid_configuration_ends_the_run_before_the_build() {
-    let configuration = Configuration::of("[profile.default]\ntimeout = 10\n");
+    let configuration = Configuration::new("[profile.default]\ntimeout = 10\n");
     let finished = configuration.run().finish().expect_code(2);
     assert_eq!(finished.stdout, "");
     for words in ["gpubench.toml:2: `timeout` has an invalid value", "caused by: must be"] {
@@ -175,7 +175,7 @@ fn an_invalid_configuration_ends_the_run_before_the_build() {
 
 #[test]
 fn options_of_other_tools_get_a_hint_with_ours() {
-    let finished = Run::on(&Fixture::of("tidy"))
+    let finished = Run::on(&Fixture::new("tidy"))
         .args(["--sample-size", "10"])
         .finish()
         .expect_code(2);
@@ -191,7 +191,7 @@ fn options_of_other_tools_get_a_hint_with_ours() {
 #[test]
 fn a_test_calls_every_case_once_in_each_of_four_orders_and_times_none() {
     let tested = |arguments: &[&str]| {
-        let run = Run::on(&Fixture::of("tidy")).briefly().json();
+        let run = Run::on(&Fixture::new("tidy")).briefly().json();
         let run = run
             .args(["--test", "--exact", CASE, OTHER])
             .args(arguments.iter().copied());
@@ -199,7 +199,7 @@ fn a_test_calls_every_case_once_in_each_of_four_orders_and_times_none() {
     };
     let named = tested(&["--schedule", "2"]).records();
     assert_eq!(named.result(CASE)["windows"], 1, "one order is asked for");
-    let limited = Run::on(&Fixture::of("tidy")).json();
+    let limited = Run::on(&Fixture::new("tidy")).json();
     let limited = limited.args(["--test", "--max-samples", "2", "--exact", CASE]).finish();
     let records = limited.expect_code(0).records();
     assert_eq!(records.result(CASE)["windows"], 4, "no samples are taken");
@@ -219,7 +219,7 @@ fn a_test_calls_every_case_once_in_each_of_four_orders_and_times_none() {
 
 #[test]
 fn a_test_finds_what_a_measurement_finds() {
-    let run = Run::on(&Fixture::of("hostile")).briefly().json();
+    let run = Run::on(&Fixture::new("hostile")).briefly().json();
     let cases = [
         "answers::honest::n=600",
         "answers::one_element_is_wrong::n=600",
@@ -232,7 +232,7 @@ fn a_test_finds_what_a_measurement_finds() {
 
 #[test]
 fn profile_time_calls_a_case_for_the_given_time_without_analysis() {
-    let run = Run::on(&Fixture::of("tidy")).briefly().json();
+    let run = Run::on(&Fixture::new("tidy")).briefly().json();
     let finished = run
         .args(["--profile-time", "300ms", "--exact", CASE])
         .finish()
@@ -249,7 +249,7 @@ fn profile_time_calls_a_case_for_the_given_time_without_analysis() {
 #[test]
 fn the_parts_of_a_partition_are_disjoint_and_together_everything() {
     let listed = |arguments: &[&str]| {
-        let run = Run::on(&Fixture::of("tidy")).args(["--device", "cpu", "--list"]);
+        let run = Run::on(&Fixture::new("tidy")).args(["--device", "cpu", "--list"]);
         let finished = run.args(arguments.iter().copied()).finish().expect_code(0);
         finished.stdout.lines().map(str::to_owned).collect::<Vec<_>>()
     };
@@ -273,7 +273,7 @@ fn a_part_without_a_case_writes_its_reports_and_ends_well() {
     let in_part = |part: &str| {
         let file = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
         let (junit, json) = (file("results.xml"), file("results.jsonl"));
-        let run = Run::on(&Fixture::of("tidy")).args(["--device", "cpu", "--test", "--exact", OTHER]);
+        let run = Run::on(&Fixture::new("tidy")).args(["--device", "cpu", "--test", "--exact", OTHER]);
         let run = run.args(["--partition", part, "--export-junit", &junit, "--export-json", &json]);
         let finished = run.finish().expect_code(0);
         let junit = std::fs::read_to_string(junit).expect("a report");
@@ -293,7 +293,7 @@ fn a_part_without_a_case_writes_its_reports_and_ends_well() {
 fn colour_follows_the_environment_variables() {
     let coloured = |variables: &[(&str, &str)]| {
         let (terminal, stdout) = Terminal::new(100);
-        let mut run = Run::on(&Fixture::of("tidy")).args(["--test", "--exact", OTHER]);
+        let mut run = Run::on(&Fixture::new("tidy")).args(["--test", "--exact", OTHER]);
         run = run.env("TERM", "xterm-256color");
         for (name, value) in variables {
             run = run.env(name, value);
@@ -309,7 +309,7 @@ fn colour_follows_the_environment_variables() {
         ("CARGO_TERM_COLOR", "always")
     ]));
     let in_a_pipe = |name: &str, value: &str| {
-        let run = Run::on(&Fixture::of("tidy")).args(["--test", "--exact", OTHER]);
+        let run = Run::on(&Fixture::new("tidy")).args(["--test", "--exact", OTHER]);
         run.env(name, value).finish().expect_code(0).stdout.contains('\u{1b}')
     };
     assert!(!in_a_pipe("TERM", "xterm-256color"));

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// Returns a contest of cases of the fixture, with a confidence that noise on a busy machine does
 /// not reach.
 fn contest(cases: &[&str]) -> Run {
-    contest_of(Run::on(&Fixture::of("contest")), cases)
+    contest_of(Run::on(&Fixture::new("contest")), cases)
 }
 
 fn contest_of(run: Run, cases: &[&str]) -> Run {
@@ -161,7 +161,7 @@ fn a_contestant_that_writes_wherever_it_can_harms_only_itself() {
 fn a_contestant_that_fails_only_in_alternation_passes_without_a_rank() {
     let cases = ["--exact", "quick::n=64", "slow::n=64,times=16", "wrong_at_first::n=64"];
     let numbers = "export NUMBERS=$(mktemp -u) && mkfifo \"$NUMBERS\" && exec 9<>\"$NUMBERS\" && printf 123456789 >&9";
-    let finished = contest_of(Run::after(numbers, &Fixture::of("contest")), &cases)
+    let finished = contest_of(Run::after(numbers, &Fixture::new("contest")), &cases)
         .finish()
         .expect_code(100);
     let records = finished.records();
@@ -247,7 +247,7 @@ fn without_rivals_times_or_a_single_mode_there_is_no_contest() {
             &["'--contest' cannot be used with '--against"],
         ),
     ] {
-        let run = Run::on(&Fixture::of("contest")).args(["--contest", "--device", "cpu"]);
+        let run = Run::on(&Fixture::new("contest")).args(["--contest", "--device", "cpu"]);
         let finished = run.args(arguments.iter().copied()).finish().expect_code(2);
         for word in words {
             assert!(finished.stderr.contains(word), "`{word}` is not in {}", finished.stderr);
@@ -260,7 +260,7 @@ fn tables_and_pages_show_the_ranking_of_a_stored_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
     let (stored, markdown, page) = (path("run.json"), path("run.md"), path("page.html"));
-    let run = Run::on(&Fixture::of("contest")).briefly().env("GPUBENCH_WORKERS", "3");
+    let run = Run::on(&Fixture::new("contest")).briefly().env("GPUBENCH_WORKERS", "3");
     let cases = [
         "--contest",
         "--device",
@@ -285,10 +285,10 @@ fn tables_and_pages_show_the_ranking_of_a_stored_run() {
     };
     ranked(&finished.stdout);
     ranked(&std::fs::read_to_string(markdown).expect("it is written"));
-    let report = Run::on_verb("report", &Fixture::of("contest")).args([&*stored, "--output", &page]);
+    let report = Run::on_verb("report", &Fixture::new("contest")).args([&*stored, "--output", &page]);
     let _ = report.finish().expect_code(0);
     ranked(&std::fs::read_to_string(page).expect("it is written"));
-    let loaded = Run::on(&Fixture::of("contest")).args(["--load-baseline", &stored]);
+    let loaded = Run::on(&Fixture::new("contest")).args(["--load-baseline", &stored]);
     ranked(&loaded.finish().expect_code(0).stdout);
 }
 

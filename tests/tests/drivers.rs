@@ -18,7 +18,7 @@ fn run_with(functions: &str, arguments: &[&str]) -> (tempfile::TempDir, Run) {
         .status();
     assert!(compiled.is_ok_and(|status| status.success()), "`cc` makes a library");
     let path = folder.path().to_str().expect("a folder's name is text");
-    let run = Run::on(&Fixture::of("tidy"))
+    let run = Run::on(&Fixture::new("tidy"))
         .briefly()
         .args(["--exact", CASE])
         .args(arguments.iter().copied())

@@ -10,7 +10,7 @@ use serde_json::Value;
 const CASE: &str = "sums::one_thread_a_row::rows=33,cols=100";
 
 fn run() -> Run {
-    Run::on(&Fixture::of("tidy")).briefly().args(["--exact", CASE])
+    Run::on(&Fixture::new("tidy")).briefly().args(["--exact", CASE])
 }
 
 /// Returns the error. Checks that it is the only one and contains `words`.
@@ -113,7 +113,7 @@ fn with_kernel_cache(options: &str) -> Option<Finished> {
         "exec unshare --map-root-user --mount sh -c \"{inside} && exec \\\"\\$0\\\" \\\"\\$@\\\"\" \"$0\" \"$@\""
     );
     Some(
-        Run::after(&shell, &Fixture::of("tidy"))
+        Run::after(&shell, &Fixture::new("tidy"))
             .briefly()
             .json()
             .args(["--exact", CASE, "axes::no-axes"])
@@ -164,7 +164,7 @@ fn a_failed_memory_allocation_is_an_error() {
     // Build the library and its kernels first, because cargo and the compiler write files too.
     let _ = run().finish().expect_code(0);
     // 8 MiB are enough for copies of both, but not for 13 MB of numbers.
-    let run = Run::after("trap '' XFSZ; ulimit -f 16384", &Fixture::of("tidy"))
+    let run = Run::after("trap '' XFSZ; ulimit -f 16384", &Fixture::new("tidy"))
         .briefly()
         .json();
     let large = "sums::one_thread_a_row::rows=33,cols=100000";

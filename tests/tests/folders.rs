@@ -23,7 +23,7 @@ impl Hostile {
         fs::create_dir(&folder).expect("a folder");
         let run = root.join("run.json");
         let measured =
-            Run::on(&Fixture::of("tidy"))
+            Run::on(&Fixture::new("tidy"))
                 .briefly()
                 .args(["--device", "cpu", "sums", "--save-baseline", run.as_str()]);
         let _ = measured.finish().expect_code(0);
@@ -240,7 +240,7 @@ fn a_trusted_archive_writes_nothing_where_a_folder_tells_it_to() {
     let kept = tempfile::tempdir().expect("a folder");
     let root = Utf8Path::from_path(kept.path()).expect("UTF-8");
     let (archive, folder, victim) = (root.join("a.tar.gz"), root.join("checkout"), root.join("victim"));
-    let _ = Run::archiving(&Fixture::of("tidy"), &archive).finish().expect_code(0);
+    let _ = Run::archiving(&Fixture::new("tidy"), &archive).finish().expect_code(0);
     fs::create_dir_all(folder.join(".config")).expect("a folder");
     fs::create_dir(&victim).expect("a folder");
     symlink("..", folder.join("up")).expect("a link");
@@ -273,7 +273,7 @@ fn a_folder_names_no_archive_to_run_and_no_options_of_valgrind() {
     let kept = tempfile::tempdir().expect("a folder");
     let root = Utf8Path::from_path(kept.path()).expect("UTF-8");
     let (archive, folder, victim) = (root.join("a.tar.gz"), root.join("checkout"), root.join("victim"));
-    let _ = Run::archiving(&Fixture::of("tidy"), &archive).finish().expect_code(0);
+    let _ = Run::archiving(&Fixture::new("tidy"), &archive).finish().expect_code(0);
     fs::create_dir_all(folder.join(".config")).expect("a folder");
     fs::copy(&archive, folder.join("old.tar.gz")).expect("a copy");
     let text = "[profile.default]\nagainst-archive = 'old.tar.gz'\n";
@@ -300,7 +300,7 @@ fn a_folder_does_not_open_the_sandbox_of_an_archive() {
     let kept = tempfile::tempdir().expect("a folder");
     let root = Utf8Path::from_path(kept.path()).expect("UTF-8");
     let archive = root.join("a.tar.gz");
-    let _ = Run::archiving(&Fixture::of("tidy"), &archive).finish().expect_code(0);
+    let _ = Run::archiving(&Fixture::new("tidy"), &archive).finish().expect_code(0);
     fs::create_dir_all(root.join(".config")).expect("a folder");
     let text = "[profile.default]\nmetric = 'time,instructions'\n";
     fs::write(root.join(".config/gpubench.toml"), text).expect("written");

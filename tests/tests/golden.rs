@@ -91,7 +91,7 @@ fn measured() -> &'static regex::Regex {
 
 #[test]
 fn the_table_of_a_tidy_crate_in_a_pipe_has_120_columns() {
-    let finished = Run::on(&Fixture::of("tidy")).briefly().finish().expect_code(0);
+    let finished = Run::on(&Fixture::new("tidy")).briefly().finish().expect_code(0);
     assert!(finished.stdout.lines().all(|line| line.chars().count() <= 120));
     insta::assert_snapshot!(redacted(&finished.stdout));
 }
@@ -99,7 +99,7 @@ fn the_table_of_a_tidy_crate_in_a_pipe_has_120_columns() {
 #[test]
 fn the_table_of_a_tidy_crate_on_a_terminal_fits_its_80_columns() {
     let (terminal, stdout) = Terminal::new(80);
-    let finished = Run::on(&Fixture::of("tidy"))
+    let finished = Run::on(&Fixture::new("tidy"))
         .briefly()
         .args(["--color", "never"])
         .finish_onto(stdout);
@@ -112,13 +112,13 @@ fn the_table_of_a_tidy_crate_on_a_terminal_fits_its_80_columns() {
 #[test]
 fn a_table_is_plain_in_a_pipe_and_coloured_on_a_terminal() {
     let case = ["--exact", "sums::one_thread_a_row::rows=33,cols=100"];
-    let plain = Run::on(&Fixture::of("tidy"))
+    let plain = Run::on(&Fixture::new("tidy"))
         .briefly()
         .args(case)
         .finish()
         .expect_code(0);
     assert!(!plain.stdout.contains('\u{1b}') && !plain.stderr.contains('\u{1b}'));
-    let asked = Run::on(&Fixture::of("tidy"))
+    let asked = Run::on(&Fixture::new("tidy"))
         .briefly()
         .args(case)
         .args(["--color", "always"])
@@ -126,7 +126,7 @@ fn a_table_is_plain_in_a_pipe_and_coloured_on_a_terminal() {
         .expect_code(0);
     assert!(asked.stdout.contains('\u{1b}'));
     let (terminal, stdout) = Terminal::new(100);
-    let run = Run::on(&Fixture::of("tidy"))
+    let run = Run::on(&Fixture::new("tidy"))
         .briefly()
         .args(case)
         .env("TERM", "xterm-256color");
@@ -144,7 +144,7 @@ fn failures_are_explained_below_the_table() {
         "memory::reads_null::n=600",
     ];
     let seed = ["--seed", "5eed"];
-    let finished = Run::on(&Fixture::of("hostile"))
+    let finished = Run::on(&Fixture::new("hostile"))
         .briefly()
         .args(cases)
         .args(seed)
@@ -157,7 +157,7 @@ fn failures_are_explained_below_the_table() {
 #[test]
 fn compiler_output_is_printed_once_and_is_in_every_record() {
     let cases = ["sources::does_not_compile", "--axis", "n=600,700"];
-    let run = || Run::on(&Fixture::of("hostile")).briefly().args(cases);
+    let run = || Run::on(&Fixture::new("hostile")).briefly().args(cases);
     let shown = run().finish().expect_code(101);
     let place = "src/sources/broken.cu:5:21";
     let screen = format!("{}{}", shown.stderr, shown.stdout);
@@ -182,7 +182,7 @@ fn compiler_output_is_printed_once_and_is_in_every_record() {
 fn an_export_to_standard_output_is_alone_there_and_the_table_goes_to_standard_error() {
     let case = ["--exact", "sums::one_thread_a_row::rows=33,cols=100"];
     let run = |export: &[&'static str]| {
-        let run = Run::on(&Fixture::of("tidy")).briefly().args(case);
+        let run = Run::on(&Fixture::new("tidy")).briefly().args(case);
         run.args(export.iter().copied()).finish().expect_code(0)
     };
     let csv = run(&["--export-csv", "-"]);
@@ -197,7 +197,7 @@ fn an_export_to_standard_output_is_alone_there_and_the_table_goes_to_standard_er
     assert_eq!(json.records().results().count(), 1);
     let page = run(&["--report", "html=-"]);
     assert!(page.stdout.starts_with("<!DOCTYPE html>") && page.stdout.trim_end().ends_with("</html>"));
-    assert!(!Fixture::of("tidy").directory().join("-").exists());
+    assert!(!Fixture::new("tidy").directory().join("-").exists());
 }
 
 /// Runs in a folder that belongs to no package, with a space in the path of the target directory.
@@ -207,7 +207,7 @@ fn the_rerun_command_of_a_failed_case_works_when_pasted() {
     let folder = Utf8Path::from_path(folder.path()).expect("UTF-8");
     let target = folder.join("two words");
     std::os::unix::fs::symlink(Fixture::target_directory(), &target).expect("a link");
-    let manifest = Fixture::of("hostile").directory().join("Cargo.toml");
+    let manifest = Fixture::new("hostile").directory().join("Cargo.toml");
     let failed = Run::outside_of_workspaces(folder)
         .args([
             "--offline",

@@ -7,14 +7,14 @@ use gpubench_tests::{Fixture, Run, RunFolder};
 use serde_json::Value;
 
 fn recorded(folder: &str) -> Run {
-    let run = Run::on(&Fixture::of("paced"))
+    let run = Run::on(&Fixture::new("paced"))
         .briefly()
         .args(["walk", "--workers", "1"]);
     run.args(["--history", "--history-dir", folder])
 }
 
 fn shown(folder: &str) -> Run {
-    Run::on_verb("history", &Fixture::of("paced")).args(["--history-dir", folder])
+    Run::on_verb("history", &Fixture::new("paced")).args(["--history-dir", folder])
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_history_has_a_line_per_run_and_the_case_names_of_the_list() {
         let added = recorded(&history).finish().expect_code(0);
         assert!(added.stderr.contains("Recorded run "), "{}", added.stderr);
     }
-    let listed = Run::on(&Fixture::of("paced"))
+    let listed = Run::on(&Fixture::new("paced"))
         .args(["--list", "walk"])
         .finish()
         .expect_code(0)

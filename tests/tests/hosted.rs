@@ -12,7 +12,7 @@ fn run() -> &'static Finished {
     static RUN: OnceLock<Finished> = OnceLock::new();
     RUN.get_or_init(|| {
         let limits = ["--timeout", "3s"];
-        let run = Run::after("exec 9<Cargo.toml", &Fixture::of("hosted"));
+        let run = Run::after("exec 9<Cargo.toml", &Fixture::new("hosted"));
         run.env("GPUBENCH_SECRET", "1").briefly().json().args(limits).finish()
     })
 }
@@ -123,7 +123,7 @@ fn synchronizing_calls_that_do_not_do_their_work_never_pass() {
 
 #[test]
 fn synchronizing_calls_are_measured_one_by_one() {
-    let run = Run::on(&Fixture::of("hosted")).json();
+    let run = Run::on(&Fixture::new("hosted")).json();
     let run = run
         .args(["--mode", "hot,graph", "--exact", "sync::sleeps::n=600"])
         .finish();

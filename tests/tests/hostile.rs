@@ -13,7 +13,7 @@ fn run() -> &'static Finished {
     RUN.get_or_init(|| {
         // Long enough for a busy machine, and short enough for the cases that hang.
         let limits = ["--timeout", "3s", "--reference-timeout", "5s"];
-        Run::on(&Fixture::of("hostile")).briefly().json().args(limits).finish()
+        Run::on(&Fixture::new("hostile")).briefly().json().args(limits).finish()
     })
 }
 
@@ -149,7 +149,7 @@ ends! {
 #[test]
 fn a_child_process_of_a_kernel_does_not_outlive_the_run() {
     let arguments = ["--ignored", "--exact", "process::leaves_a_child::n=600"];
-    let _ = Run::on(&Fixture::of("hostile"))
+    let _ = Run::on(&Fixture::new("hostile"))
         .briefly()
         .json()
         .args(arguments)
@@ -342,7 +342,7 @@ fn user_output_is_kept_out_of_the_data() {
 
 /// With `--no-capture`, separate from the data.
 fn assert_shown_on_request(case: &str, printed: &str) {
-    let finished = Run::on(&Fixture::of("hostile"))
+    let finished = Run::on(&Fixture::new("hostile"))
         .briefly()
         .json()
         .args(["--no-capture", "--include-ignored", "--exact", case])
@@ -360,7 +360,7 @@ fn user_output_is_shown_on_request() {
 #[test]
 fn a_check_that_accepts_old_answers_gives_a_notice() {
     let names = ["answers::passes_whatever_it_writes", "answers::changes_at_the_end"];
-    let finished = Run::on(&Fixture::of("hostile"))
+    let finished = Run::on(&Fixture::new("hostile"))
         .briefly()
         .json()
         .args(["--ignored"].into_iter().chain(names))
@@ -377,7 +377,7 @@ fn a_check_that_accepts_old_answers_gives_a_notice() {
 
 /// Measures one ignored case of the crate.
 fn alone(case: &str, arguments: &[&str]) -> Run {
-    let run = Run::on(&Fixture::of("hostile")).briefly().json();
+    let run = Run::on(&Fixture::new("hostile")).briefly().json();
     run.args(["--include-ignored", "--exact", case])
         .args(arguments.iter().copied())
 }
@@ -455,7 +455,7 @@ fn test_mode_finds_a_missing_barrier_by_reordering_threads() {
 #[test]
 fn test_mode_finds_blocks_that_rely_on_their_order_and_names_the_order() {
     let tested = |arguments: &[&str]| {
-        let run = Run::on(&Fixture::of("hostile")).json().args(["--test", "--ignored"]);
+        let run = Run::on(&Fixture::new("hostile")).json().args(["--test", "--ignored"]);
         run.args(["--exact", "shared::relies_on_the_order_of_blocks::n=600"])
             .args(arguments.iter().copied())
             .finish()
@@ -476,7 +476,7 @@ fn kernel_output_is_shown_on_request() {
 #[test]
 fn kernel_output_is_shown_with_a_failure() {
     let arguments = ["--ignored", "process::prints"];
-    let finished = Run::on(&Fixture::of("hostile"))
+    let finished = Run::on(&Fixture::new("hostile"))
         .briefly()
         .json()
         .args(arguments)
@@ -502,7 +502,7 @@ fn failed_benchmarks_have_exit_code_100() {
 #[test]
 fn a_source_that_does_not_compile_has_exit_code_101() {
     let names = ["--exact", "sources::does_not_compile::n=600", "sources::honest::n=600"];
-    let finished = Run::on(&Fixture::of("hostile"))
+    let finished = Run::on(&Fixture::new("hostile"))
         .briefly()
         .json()
         .args(names)
@@ -522,7 +522,7 @@ fn the_first_failure_ends_a_run_that_fails_fast() {
         "memory::reads_null::n=600",
         "memory::writes_an_input::n=600",
     ];
-    let finished = Run::on(&Fixture::of("hostile"))
+    let finished = Run::on(&Fixture::new("hostile"))
         .briefly()
         .json()
         .args(arguments)
@@ -549,7 +549,7 @@ fn a_kernel_of_the_cpu_device_changes_no_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("file");
     std::fs::write(&file, "as it was").expect("written");
-    let run = Run::on(&Fixture::of("hostile")).briefly().json();
+    let run = Run::on(&Fixture::new("hostile")).briefly().json();
     let run = run.env("CARGO_GPUBENCH_TESTS_FILE", &file.to_string_lossy());
     let run = run.args(["--include-ignored", "--exact", "process::changes_a_file::n=600"]);
     let records = run.finish().expect_code(0).records();

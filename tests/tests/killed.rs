@@ -33,7 +33,7 @@ fn names_in(folder: &Utf8Path) -> Vec<String> {
 /// Writes an archive of a fixture, which needs no cargo to run.
 fn archive_in(folder: &RunFolder) -> Utf8PathBuf {
     let archive = folder.path("kernels.tar.gz");
-    let _ = Run::archiving(&Fixture::of("tidy"), &archive).finish().expect_code(0);
+    let _ = Run::archiving(&Fixture::new("tidy"), &archive).finish().expect_code(0);
     archive
 }
 

@@ -11,7 +11,7 @@ fn run() -> &'static Finished {
     static RUN: OnceLock<Finished> = OnceLock::new();
     RUN.get_or_init(|| {
         let limits = ["--timeout", "3s"];
-        let run = Run::on(&Fixture::of("libraries"));
+        let run = Run::on(&Fixture::new("libraries"));
         run.briefly().json().args(limits).finish()
     })
 }
@@ -23,7 +23,7 @@ fn records() -> &'static Records {
 
 /// Runs the crate with an attack linked into its library.
 fn linked(attack: &str) -> Records {
-    let run = Run::on(&Fixture::of("libraries")).briefly().json();
+    let run = Run::on(&Fixture::new("libraries")).briefly().json();
     let run = run.args([
         "--features",
         &format!("linked-{attack}"),
@@ -122,7 +122,7 @@ ends! {
 #[test]
 fn a_library_queues_its_work_on_the_stream_of_a_gpu() {
     let gpu = FakeGpu::for_host_code();
-    let run = gpu.run(&Fixture::of("libraries")).briefly().json();
+    let run = gpu.run(&Fixture::new("libraries")).briefly().json();
     let cases = ["--device", "cuda", "--exact", "own::honest::on_a_stream::n=600"];
     let records = run
         .args(cases)
@@ -153,7 +153,7 @@ fn an_archive_has_the_libraries() {
     let folder = tempfile::tempdir().unwrap();
     let folder = camino::Utf8Path::from_path(folder.path()).unwrap();
     let archive = folder.join("libraries.tar.gz");
-    let archived = Run::archiving(&Fixture::of("libraries"), &archive).finish();
+    let archived = Run::archiving(&Fixture::new("libraries"), &archive).finish();
     assert_eq!(archived.ending, Ending::Code(0), "{}", archived.stderr);
     assert!(
         archived.stderr.contains("the archive lacks a library: cannot read"),

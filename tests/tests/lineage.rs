@@ -78,7 +78,7 @@ fn short(run: Run) -> Run {
 #[test]
 fn background_processes_of_the_shell_survive_a_run() {
     let strangers = Strangers::new();
-    let run = short(Run::after(&strangers.started(), &Fixture::of("tidy")))
+    let run = short(Run::after(&strangers.started(), &Fixture::new("tidy")))
         .finish()
         .expect_code(0);
     assert_eq!(strangers.alive().len(), NUMBER, "{}", run.stderr);
@@ -88,7 +88,7 @@ fn background_processes_of_the_shell_survive_a_run() {
 fn a_caller_that_ignores_the_end_of_children_does_not_keep_the_tool_from_ending() {
     // A shell may not hand an ignored `SIGCHLD` on; `env` does.
     let line = "env -u CARGO_GPUBENCH_TESTS_RUN sleep 30 >/dev/null 2>&1 & exec env --ignore-signal=CHLD \"$0\" \"$@\"";
-    let _ = short(Run::after(line, &Fixture::of("tidy"))).finish().expect_code(0);
+    let _ = short(Run::after(line, &Fixture::new("tidy"))).finish().expect_code(0);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn orphans_of_a_container_survive_a_run_of_its_first_process() {
     }
     let strangers = Strangers::new();
     let line = contained(&format!("{}\nexec \"$0\" \"$@\"", strangers.started()));
-    let mut running = short(Run::after(&line, &Fixture::of("tidy"))).json().start();
+    let mut running = short(Run::after(&line, &Fixture::new("tidy"))).json().start();
     running.wait_for_record("the first result", |record| record["reason"] == "benchmark-complete");
     running.wait_for_record("the second result", |record| record["reason"] == "benchmark-complete");
     assert_eq!(strangers.alive().len(), NUMBER);
@@ -123,14 +123,14 @@ fn processes_survive_whose_numbers_are_those_of_children_in_another_namespace() 
         return;
     }
     let line = format!("exec unshare --pid --fork --kill-child sh -c '{inside}' \"$0\" \"$@\"");
-    let _ = short(Run::after(&line, &Fixture::of("tidy"))).finish().expect_code(0);
+    let _ = short(Run::after(&line, &Fixture::new("tidy"))).finish().expect_code(0);
 }
 
 #[test]
 fn a_run_beside_background_processes_of_the_shell_ends_by_signals_as_any_other() {
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 130)] {
         let strangers = Strangers::new();
-        let run = Run::after(&strangers.started(), &Fixture::of("tidy")).json();
+        let run = Run::after(&strangers.started(), &Fixture::new("tidy")).json();
         let endless = ["--min-samples", "100000", "--max-samples", "100000", "--max-time", "1h"];
         let mut running = run
             .args(["--device", "cpu", "--threads", "1", "sums"])
@@ -147,7 +147,7 @@ fn a_run_beside_background_processes_of_the_shell_ends_by_signals_as_any_other()
 #[test]
 fn a_run_beside_background_processes_of_the_shell_leaves_nothing_when_it_is_killed() {
     let strangers = Strangers::new();
-    let run = Run::after(&strangers.started(), &Fixture::of("tidy")).json();
+    let run = Run::after(&strangers.started(), &Fixture::new("tidy")).json();
     let endless = ["--min-samples", "100000", "--max-samples", "100000", "--max-time", "1h"];
     let mut running = run
         .args(["--device", "cpu", "--threads", "1", "sums"])

@@ -56,7 +56,7 @@ impl Place {
 
 #[test]
 fn no_output_of_a_run_follows_a_link_of_another_user() {
-    let (place, fixture) = (Place::new(), Fixture::of("tidy"));
+    let (place, fixture) = (Place::new(), Fixture::new("tidy"));
     let honest = place.folder.path("honest.jsonl");
     let run = Run::on(&fixture)
         .briefly()
@@ -109,7 +109,7 @@ fn no_output_of_a_run_follows_a_link_of_another_user() {
 
 #[test]
 fn links_of_this_user_and_pipes_are_written_to() {
-    let (place, fixture) = (Place::new(), Fixture::of("tidy"));
+    let (place, fixture) = (Place::new(), Fixture::new("tidy"));
     let honest = place.folder.path("honest.jsonl");
     let run = Run::on(&fixture)
         .briefly()

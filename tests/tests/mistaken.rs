@@ -9,7 +9,7 @@ use gpubench_tests::{Fixture, Records, Run, ends};
 fn records() -> &'static Records {
     static RECORDS: OnceLock<Records> = OnceLock::new();
     RECORDS.get_or_init(|| {
-        let finished = Run::on(&Fixture::of("mistaken")).briefly().json().finish();
+        let finished = Run::on(&Fixture::new("mistaken")).briefly().json().finish();
         finished.records()
     })
 }

@@ -10,7 +10,7 @@ fn in_modes(modes: &str) -> Run {
 }
 
 fn of_walk(modes: &str) -> Run {
-    Run::on(&Fixture::of("paced"))
+    Run::on(&Fixture::new("paced"))
         .args(["walk", "--mode", modes, "--workers", "3", "--max-samples", "30"])
         .args(["--threads", "1"])
 }
@@ -91,7 +91,7 @@ fn a_history_keeps_modes_apart() {
         let run = in_modes(modes).args(["--history", "--history-dir", &history]);
         let _ = run.finish().expect_code(0);
     }
-    let shown = Run::on_verb("history", &Fixture::of("paced")).args(["--history-dir", &history]);
+    let shown = Run::on_verb("history", &Fixture::new("paced")).args(["--history-dir", &history]);
     let records = shown.json().finish().expect_code(0).records();
     let runs: Vec<(&str, usize)> = records
         .with_reason("benchmark-history")
@@ -121,7 +121,7 @@ fn exports_have_an_entry_for_each_mode() {
 
 #[test]
 fn alternating_sides_are_paired_by_mode() {
-    let fixture = Fixture::of("paced");
+    let fixture = Fixture::new("paced");
     let folder = RunFolder::new();
     let archive = folder.path("other.tar.zst");
     let _ = Run::archiving(&fixture, &archive).finish().expect_code(0);
@@ -151,7 +151,7 @@ fn wrong_modes_are_refused() {
 
 #[test]
 fn without_a_flush_calls_are_warm_by_default() {
-    let run = Run::on(&Fixture::of("paced")).args(["walk", "--workers", "1", "--max-samples", "5"]);
+    let run = Run::on(&Fixture::new("paced")).args(["walk", "--workers", "1", "--max-samples", "5"]);
     let records = run
         .args(["--flush-bytes", "0"])
         .json()
@@ -164,7 +164,7 @@ fn without_a_flush_calls_are_warm_by_default() {
 #[test]
 fn an_attribute_sets_the_modes_of_a_benchmark_and_the_command_line_replaces_them() {
     let sway = || {
-        let run = Run::on(&Fixture::of("paced")).args(["sway", "--features", "modal"]);
+        let run = Run::on(&Fixture::new("paced")).args(["sway", "--features", "modal"]);
         run.args(["--workers", "1", "--max-samples", "5"]).json()
     };
     assert_eq!(modes(&sway().finish().expect_code(0).records()), ["warm", "cold"]);
@@ -176,7 +176,7 @@ fn an_attribute_sets_the_modes_of_a_benchmark_and_the_command_line_replaces_them
 
 #[test]
 fn a_wrong_mode_in_an_attribute_is_refused_with_its_line() {
-    let run = Run::on(&Fixture::of("paced")).args(["swya", "--features", "misspelt"]);
+    let run = Run::on(&Fixture::new("paced")).args(["swya", "--features", "misspelt"]);
     let refused = run.finish().expect_code(104);
     let (place, reason) = ("src/steps.rs:", "`mode` of `steps::swya` has an invalid value");
     let words = [place, reason, "unknown mode `wram`", "did you mean `warm`?"];
@@ -190,7 +190,7 @@ fn a_wrong_mode_in_an_attribute_is_refused_with_its_line() {
 /// Runs one kernel of the hostile crate in a mode.
 fn hostile(kernel: &str, mode: &str) -> Value {
     let name = format!("answers::{kernel}::n=600");
-    let run = Run::on(&Fixture::of("hostile")).args(["--exact", &name, "--include-ignored", "--mode", mode]);
+    let run = Run::on(&Fixture::new("hostile")).args(["--exact", &name, "--include-ignored", "--mode", mode]);
     let records = run.args(["--workers", "2", "--threads", "1"]).json().finish().records();
     records.results().next().expect("a result").clone()
 }
@@ -275,7 +275,7 @@ fn a_window_with_one_call_says_nothing_about_the_next() {
 fn a_graph_has_as_many_calls_as_requested_and_possible() {
     let calls = |number: &str| {
         let name = "answers::honest::n=600";
-        let run = Run::on(&Fixture::of("hostile")).args(["--exact", name, "--mode", "graph", "--workers", "1"]);
+        let run = Run::on(&Fixture::new("hostile")).args(["--exact", name, "--mode", "graph", "--workers", "1"]);
         let records = run
             .args(["--calls-per-sample", number])
             .json()
@@ -328,7 +328,7 @@ fn hot_calls_that_do_not_fit_into_half_of_the_cache_are_skipped() {
 /// Returns the number of worker processes of a run on a GPU with three workers for each mode.
 fn workers_on_a_gpu(modes: &str) -> usize {
     let gpu = FakeGpu::new();
-    let run = gpu.run(&Fixture::of("tidy")).json();
+    let run = gpu.run(&Fixture::new("tidy")).json();
     let run = run.args(["--exact", "sums::one_thread_a_row::rows=33,cols=100"]);
     let run = run.args([
         "--flush-bytes",
@@ -361,7 +361,7 @@ fn the_sealed_workers_of_a_case_on_a_gpu_serve_all_its_modes() {
 #[test]
 fn a_worker_whose_kernels_failed_serves_no_other_mode() {
     let gpu = FakeGpu::new();
-    let run = gpu.run(&Fixture::of("hostile")).json();
+    let run = gpu.run(&Fixture::new("hostile")).json();
     let run = run.args(["answers::second_output_is_wrong", "--flush-bytes", "256KiB"]);
     let run = run.args(["--workers", "3", "--max-samples", "9", "--min-samples", "9"]);
     let records = run.args(["--mode", "cold,warm"]).finish().expect_code(100).records();

@@ -61,7 +61,7 @@ fn compiled(source: &str, folder: &Path) -> PathBuf {
 }
 
 fn run() -> Run {
-    Run::on(&Fixture::of("tidy"))
+    Run::on(&Fixture::new("tidy"))
         .briefly()
         .args(["--exact", CASE, "--device", "cpu", "--nvtx"])
 }

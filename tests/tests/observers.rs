@@ -97,7 +97,7 @@ impl Stage {
         let folder = self.text(self.programs.path());
         let path = std::env::var("PATH").unwrap_or_default();
         self.gpu
-            .run(&Fixture::of("tidy"))
+            .run(&Fixture::new("tidy"))
             .briefly()
             .env("PATH", &format!("{folder}:{path}"))
             .env("REPORTS", &folder)
@@ -304,7 +304,7 @@ fn a_profiler_that_fails_is_an_error() {
 #[test]
 fn nvidias_tools_cannot_observe_the_cpu_device() {
     for option in [["--sanitize", "memcheck"], ["--profile-with", "ncu"]] {
-        let run = Run::on(&Fixture::of("tidy"))
+        let run = Run::on(&Fixture::new("tidy"))
             .briefly()
             .args(["--exact", CASE, "--device", "cpu"]);
         let finished = run.args(option).finish().expect_code(96);

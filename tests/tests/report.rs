@@ -13,13 +13,13 @@ fn text_of(path: &Utf8Path) -> String {
 
 /// Returns a run of one case.
 fn measured(arguments: &[&str]) -> Finished {
-    let run = Run::on(&Fixture::of("tidy")).briefly().args(["--exact", CASE]);
+    let run = Run::on(&Fixture::new("tidy")).briefly().args(["--exact", CASE]);
     run.args(arguments.iter().copied()).finish()
 }
 
 /// Returns a run of `cargo gpubench report`.
 fn reported(arguments: &[&str]) -> Finished {
-    let run = Run::on_verb("report", &Fixture::of("tidy"));
+    let run = Run::on_verb("report", &Fixture::new("tidy"));
     run.args(arguments.iter().copied()).finish()
 }
 

@@ -177,7 +177,7 @@ fn libraries_that_the_caller_names_are_loaded_without_the_callers_capabilities()
     let shared = shared();
     let (tool, library) = (shared.tool(&["chmod", "755"]), shared.tattler());
     let archive = shared.path.join("tidy.tar.gz");
-    let _ = Run::archiving(&Fixture::of("tidy"), &archive).finish().expect_code(0);
+    let _ = Run::archiving(&Fixture::new("tidy"), &archive).finish().expect_code(0);
     let words: [&[&str]; 2] = [
         &["doctor", "--nvrtc", library.as_str()],
         &[
@@ -271,7 +271,7 @@ fn roles_have_no_capabilities_even_if_the_caller_is_root() {
     if !is_root("roles_have_no_capabilities_even_if_the_caller_is_root") {
         return;
     }
-    assert_roles_without_capabilities(endless(&Fixture::of("tidy")));
+    assert_roles_without_capabilities(endless(&Fixture::new("tidy")));
 }
 
 #[test]
@@ -281,10 +281,10 @@ fn workers_whose_sandbox_is_open_have_no_capabilities_either() {
     }
     let shared = shared();
     let library = shared.tattler();
-    let run = endless(&Fixture::of("tidy")).args(["--nvtx"]);
+    let run = endless(&Fixture::new("tidy")).args(["--nvtx"]);
     assert_roles_without_capabilities(run.env("NVTX_INJECTION64_PATH", library.as_str()));
     if Path::new("/usr/bin/valgrind").exists() {
-        assert_roles_without_capabilities(endless(&Fixture::of("tidy")).args(["--metric", "instructions"]));
+        assert_roles_without_capabilities(endless(&Fixture::new("tidy")).args(["--metric", "instructions"]));
     }
 }
 
@@ -321,7 +321,7 @@ fn what_the_environment_names_as_valgrind_has_no_capabilities() {
     );
     std::fs::write(&tool, script).expect("written");
     std::fs::set_permissions(&tool, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
-    let run = Run::on(&Fixture::of("tidy")).args(["--device", "cpu", "--metric", "instructions", "sums::one_block"]);
+    let run = Run::on(&Fixture::new("tidy")).args(["--device", "cpu", "--metric", "instructions", "sums::one_block"]);
     let _ = run.env("VALGRIND_LIB", named.as_str()).finish().expect_code(0);
     // The probe of the counter, and workers.
     assert!(shared.told().len() > 1, "{:?}", shared.told());

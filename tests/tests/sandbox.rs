@@ -5,7 +5,7 @@ use gpubench_tests::{Fixture, Terminal};
 
 /// Runs all cases of the crate on a new terminal, as a shell would start the tool.
 fn run_in_a_terminal(options: &[&str]) -> (Option<i32>, String) {
-    let fixture = Fixture::of("reaching");
+    let fixture = Fixture::new("reaching");
     let given = ["--color", "never", "--device", "cpu", "--test"];
     let (terminal, mut child) = Terminal::running(160, &fixture, &[&given, options].concat());
     let code = child.wait().expect("it ends").code();

@@ -11,7 +11,7 @@ const NEVER: &str = "10min";
 
 fn counting(cases: &[&str]) -> Run {
     let names = ["--exact"].into_iter().chain(cases.iter().copied());
-    let run = Run::on(&Fixture::of("hostile")).briefly().json();
+    let run = Run::on(&Fixture::new("hostile")).briefly().json();
     run.args(["--metric", "instructions", "--timeout", NEVER]).args(names)
 }
 

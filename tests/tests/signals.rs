@@ -12,7 +12,7 @@ fn hang_in(benchmark: &str, limits: [&'static str; 2], export: Option<&str>) -> 
     let hanging = format!("{benchmark}::n=600");
     let names = ["--exact", "answers::honest::n=600", &hanging, "sources::honest::n=600"];
     let export = export.map(|path| ["--export-json", path]).into_iter().flatten();
-    let run = Run::on(&Fixture::of("hostile")).briefly().json();
+    let run = Run::on(&Fixture::new("hostile")).briefly().json();
     let mut running = run.args(names).args(limits).args(export).start();
     running.wait_for_record("the case that hangs", |record| {
         record["reason"] == "benchmark-started" && record["benchmark"] == benchmark
@@ -69,7 +69,7 @@ fn an_interrupt_ends_the_run_and_keeps_the_results_so_far() {
 /// The terminal echoes `^C` at its cursor.
 #[test]
 fn an_interrupt_leaves_no_line_of_progress_on_the_screen() {
-    let fixture = Fixture::of("hostile");
+    let fixture = Fixture::new("hostile");
     let arguments =
         "--offline --color never --no-wait --timeout 1min --exact faults::loops_forever::n=600 sources::honest::n=600";
     let arguments: Vec<&str> = arguments.split(' ').collect();
@@ -106,7 +106,7 @@ fn an_interrupt_does_not_wait_for_a_reference_that_hangs() {
 #[test]
 fn an_interrupt_does_not_wait_for_a_benchmark_function_that_hangs() {
     let names = ["--exact", "host::function_hangs::n=600", "--reference-timeout", "10min"];
-    let running = Run::on(&Fixture::of("hostile")).briefly().json().args(names).start();
+    let running = Run::on(&Fixture::new("hostile")).briefly().json().args(names).start();
     running.wait_for_role(Role::Author);
     running.signal(Signal::INT);
     let _ = running.finish().expect_code(130);

@@ -8,7 +8,7 @@ use gpubench_tests::{Finished, Fixture, Records, Run, repository};
 use serde_json::{Value, json};
 
 fn tidy() -> Run {
-    Run::on(&Fixture::of("tidy")).briefly()
+    Run::on(&Fixture::new("tidy")).briefly()
 }
 
 /// Runs all cases of the crate once.
@@ -252,7 +252,7 @@ fn the_minimum_number_of_samples_is_taken_even_after_the_time_limit() {
         "256KiB",
     ];
     let case = ["--exact", "steps::memset_copy_and_launches::n=1000"];
-    let finished = Run::on(&Fixture::of("tidy"))
+    let finished = Run::on(&Fixture::new("tidy"))
         .json()
         .args(limits)
         .args(case)
@@ -510,7 +510,7 @@ fn an_unknown_axis_and_an_invalid_value_are_errors() {
 fn equal_seeds_give_equal_inputs_and_different_seeds_different_ones() {
     let expected = |seed: &[&'static str]| {
         let case = ["--exact", "answers::one_element_is_wrong::n=600"];
-        let run = Run::on(&Fixture::of("hostile"))
+        let run = Run::on(&Fixture::new("hostile"))
             .briefly()
             .json()
             .args(case)
@@ -532,7 +532,7 @@ fn equal_seeds_give_equal_inputs_and_different_seeds_different_ones() {
 
 #[test]
 fn a_crate_without_benchmarks_is_reported() {
-    let finished = Run::on(&Fixture::of("empty")).finish().expect_code(4);
+    let finished = Run::on(&Fixture::new("empty")).finish().expect_code(4);
     assert_eq!(finished.stdout, "");
     let lines: Vec<&str> = finished
         .stderr

@@ -13,7 +13,7 @@ fn a_second_run_on_a_device_waits_for_the_first_without_no_wait() {
     let runtime_folder = tempfile::tempdir().expect("a folder");
     let runtime_folder = runtime_folder.path().to_str().expect("UTF-8");
     let run = |run: Run| run.briefly().json().env("XDG_RUNTIME_DIR", runtime_folder);
-    let fixture = Fixture::of("hostile");
+    let fixture = Fixture::new("hostile");
     let hanging = ["--exact", "faults::loops_forever::n=600", "--timeout", "10min"];
     let first = run(Run::on(&fixture)).args(hanging).start();
     first.wait_for_role(Role::Worker);
@@ -51,7 +51,7 @@ fn a_second_run_on_a_device_waits_for_the_first_without_no_wait() {
 fn a_nested_run_does_not_wait_for_its_parent() {
     let runtime_folder = tempfile::tempdir().expect("a folder");
     let run = || {
-        let run = Run::on(&Fixture::of("hostile")).briefly().json().args(HONEST);
+        let run = Run::on(&Fixture::new("hostile")).briefly().json().args(HONEST);
         run.env("XDG_RUNTIME_DIR", runtime_folder.path().to_str().expect("UTF-8"))
     };
     let quiet = run().finish().expect_code(0);

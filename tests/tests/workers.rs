@@ -15,7 +15,7 @@ fn run_of(benchmark: &str, workers: &'static str) -> Run {
     let limits = ["--min-samples", "8", "--max-samples", "8", "--max-time", "1min"];
     let device = ["--flush-bytes", "256KiB", "--threads", "2", "--workers", workers];
     let numbers = "export NUMBERS=$(mktemp -u) && mkfifo \"$NUMBERS\" && exec 9<>\"$NUMBERS\" && printf 123456789 >&9";
-    Run::after(numbers, &Fixture::of("hostile"))
+    Run::after(numbers, &Fixture::new("hostile"))
         .json()
         .args(["--include-ignored", "--exact", &name])
         .args(limits)
@@ -57,7 +57,7 @@ fn a_case_is_measured_by_the_requested_number_of_processes() {
 
 #[test]
 fn the_cpu_device_has_five_workers_by_default() {
-    let records = Run::on(&Fixture::of("hostile"))
+    let records = Run::on(&Fixture::new("hostile"))
         .json()
         .args(["--exact", "later::honest::n=600", "--include-ignored"])
         .args(["--min-samples", "10", "--max-samples", "10", "--flush-bytes", "256KiB"])
@@ -146,7 +146,7 @@ fn sealed_workers_on_a_gpu_are_started_together_and_end_one_by_one() {
     let gpu = FakeGpu::new();
     let limits = ["--min-samples", "9", "--max-samples", "9", "--max-time", "1min"];
     let running = gpu
-        .run(&Fixture::of("tidy"))
+        .run(&Fixture::new("tidy"))
         .json()
         .env("FAKE_CUDA_DELAYS", "one_thread_a_row:30")
         .args([

@@ -43,10 +43,11 @@ struct Mismatch {
 fn check(launch: &Launch, parameters: &[Parameter]) -> Result<(), Mismatch> {
     let given: Vec<Given<'_>> = launch.arguments.iter().zip(&launch.types).map(Given::from).collect();
     if given.len() != parameters.len() {
-        return match parameters.iter().all(Parameter::is_one) {
-            true => Err(of_another_number(&given, parameters)),
+        return if parameters.iter().all(Parameter::is_one) {
+            Err(of_another_number(&given, parameters))
+        } else {
             // A macro among the parameters may expand to several.
-            false => Ok(()),
+            Ok(())
         };
     }
     let mut pairs = (1..).zip(given.iter().zip(parameters));
@@ -121,9 +122,10 @@ impl<'a> From<(&'a Argument, &'a ArgumentType)> for Given<'a> {
 impl Given<'_> {
     fn shown(&self) -> String {
         let name = &self.ty.name;
-        match name.starts_with(['a', 'e', 'f', 'i', 'o', 'A', 'E', 'F', 'I', 'O']) {
-            true => format!("an `{name}`"),
-            false => format!("a `{name}`"),
+        if name.starts_with(['a', 'e', 'f', 'i', 'o', 'A', 'E', 'F', 'I', 'O']) {
+            format!("an `{name}`")
+        } else {
+            format!("a `{name}`")
         }
     }
 
@@ -154,9 +156,10 @@ impl Given<'_> {
             }
             (Argument::Value(_), ParameterType::Pointer(_), [_, ..]) => otherwise(Some("pass a buffer".to_owned())),
             (Argument::Value(bytes), ParameterType::Number(dtype), [field]) if field.count == 1 => {
-                match is_like(field.dtype, *dtype) && bytes.len() == dtype.size() {
-                    true => Ok(()),
-                    false => otherwise(conversion(written, *dtype)),
+                if is_like(field.dtype, *dtype) && bytes.len() == dtype.size() {
+                    Ok(())
+                } else {
+                    otherwise(conversion(written, *dtype))
                 }
             }
             (Argument::Value(_), ParameterType::Struct(fields), [_, ..]) => self.fields_fit(fields),

@@ -146,9 +146,10 @@ fn declared(catalog: &Catalog, kernel: &KernelRef) -> Checked {
     if declared.iter().any(|name| name == template || name == unqualified) {
         return Ok(());
     }
-    let known = match declared.is_empty() {
-        true => "no kernels".to_owned(),
-        false => in_backticks(declared),
+    let known = if declared.is_empty() {
+        "no kernels".to_owned()
+    } else {
+        in_backticks(declared)
     };
     Err(invalid(format!(
         "`{}` has no kernel `{kernel}`; it declares {known}",

@@ -32,12 +32,12 @@ struct Image {
 
 /// Returns the digest that identifies a source: of its files and options in the catalog.
 pub fn source_digest(source: &Source) -> Digest {
-    Digest::of(&codec::encode(source))
+    Digest::from_bytes(&codec::encode(source))
 }
 
 /// Returns the kernels of an archive that run on a device, best fit first.
 pub fn fitting<'a>(manifest: &'a Manifest, device: &DeviceFacts) -> Vec<&'a ArchivedKernels> {
-    let distance = Backend::of(device.kind).distance;
+    let distance = Backend::from_kind(device.kind).distance;
     let mut fitting: Vec<(u32, &ArchivedKernels)> = manifest
         .kernels
         .iter()
@@ -211,7 +211,7 @@ mod tests {
             (PORTABLE, 90, None),
         ] {
             let typical = typical_device(device);
-            let distance = (Backend::of(typical.kind).distance)(target, &typical);
+            let distance = (Backend::from_kind(typical.kind).distance)(target, &typical);
             assert_eq!(distance, expected, "{target} on {device}");
         }
     }
@@ -235,7 +235,7 @@ mod tests {
             file: ArchivedFile {
                 path: path.to_owned(),
                 size: 0,
-                sha256: Digest::of(b""),
+                sha256: Digest::from_bytes(b""),
             },
         }
     }
@@ -249,7 +249,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let folder = Utf8Path::from_path(folder.path()).expect("UTF-8");
         let mut archived = kernels("a.cu", &["k"], "image");
-        archived.file.sha256 = Digest::of(b"compiled");
+        archived.file.sha256 = Digest::from_bytes(b"compiled");
         let compiler = AheadCompiler::new(&[&archived], folder, Err("there is no NVRTC".to_owned()));
         let image = folder.join("image");
         fs_err::write(&image, "compiled").expect("written");

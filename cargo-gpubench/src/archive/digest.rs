@@ -16,7 +16,7 @@ pub struct Digest(String);
 
 impl Digest {
     /// Returns the digest of some bytes.
-    pub fn of(bytes: &[u8]) -> Digest {
+    pub fn from_bytes(bytes: &[u8]) -> Digest {
         Digest::finish(Sha256::new_with_prefix(bytes))
     }
 
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn the_digest_is_sha_256() {
         let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-        assert_eq!(Digest::of(b"").to_string(), empty);
+        assert_eq!(Digest::from_bytes(b"").to_string(), empty);
     }
 
     #[test]
@@ -85,6 +85,6 @@ mod tests {
         let text = vec![7; 100_000];
         let mut copy = Vec::new();
         let (bytes, digest) = Digest::while_copying(&mut &text[..], &mut copy).expect("memory can be copied");
-        assert_eq!((bytes, &copy, digest), (100_000, &text, Digest::of(&text)));
+        assert_eq!((bytes, &copy, digest), (100_000, &text, Digest::from_bytes(&text)));
     }
 }

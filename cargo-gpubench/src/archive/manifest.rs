@@ -156,7 +156,7 @@ mod tests {
         let file = |path: &str| ArchivedFile {
             path: path.to_owned(),
             size: 3,
-            sha256: Digest::of(b"abc"),
+            sha256: Digest::from_bytes(b"abc"),
         };
         let manifest = Manifest {
             format: FORMAT,
@@ -180,12 +180,12 @@ mod tests {
                     file: file("libraries/tidy-kernels/own/0/libfast.so"),
                 }],
                 settings: CaseSettings {
-                    max_samples: Some(SampleCount::of(50)),
+                    max_samples: Some(SampleCount::new(50)),
                     ..CaseSettings::default()
                 },
             }],
             kernels: vec![ArchivedKernels {
-                source: Digest::of(b"source"),
+                source: Digest::from_bytes(b"source"),
                 source_name: "image.cu".to_owned(),
                 names: vec!["blur<3>".to_owned()],
                 target: "sm_90".to_owned(),

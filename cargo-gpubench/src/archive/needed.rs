@@ -40,11 +40,12 @@ pub(super) fn needed_from(
 /// # Errors
 /// It has another name, or none.
 pub(super) fn refuse_nameless(library: &Utf8Path) -> Result<(), ArchiveError> {
-    match has_name_of_its_file(library) {
-        true => Ok(()),
-        false => Err(ArchiveError::Nameless {
+    if has_name_of_its_file(library) {
+        Ok(())
+    } else {
+        Err(ArchiveError::Nameless {
             library: library.file_name().unwrap_or_default().to_owned(),
-        }),
+        })
     }
 }
 

@@ -186,10 +186,11 @@ struct Wanted<'a, R> {
 
 impl<R: Read> Read for Wanted<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self.interrupted.load(Ordering::Relaxed) {
+        if self.interrupted.load(Ordering::Relaxed) {
             // Not `ErrorKind::Interrupted`: readers retry after that.
-            true => Err(io::Error::other("interrupted")),
-            false => self.from.read(buffer),
+            Err(io::Error::other("interrupted"))
+        } else {
+            self.from.read(buffer)
         }
     }
 }

@@ -48,7 +48,7 @@ fn manifest(files: &[(&str, &[u8])]) -> Manifest {
         file: ArchivedFile {
             path: path.to_owned(),
             size: contents.len() as u64,
-            sha256: Digest::of(contents),
+            sha256: Digest::from_bytes(contents),
         },
         needs: Vec::new(),
         own_libraries: Vec::new(),
@@ -574,7 +574,7 @@ fn libraries_of_the_build_are_archived_and_system_libraries_are_not() {
     let needed = needed_from(&outer, std::slice::from_ref(&place.path)).expect("readable libraries");
     let names: Vec<&str> = needed.keys().map(String::as_str).collect();
     assert_eq!(names, ["libinner.so", "libinnermost.so"]);
-    let contents = Contents::of(&built(&outer, &place.path), None).expect("readable libraries");
+    let contents = Contents::new(&built(&outer, &place.path), None).expect("readable libraries");
     write(&contents, &place.archive()).expect("room");
     let unpacked = unpack(&place.archive(), &ExtractTo::Temporary).expect("a good archive");
     let unpacked = unpacked.built().expect("as it was unpacked");
@@ -592,7 +592,7 @@ fn a_needed_library_without_a_name_of_its_own_is_refused() {
     let inner = library(&place, "inner", &[]);
     let outer = library(&place, "outer", &["inner"]);
     std::fs::rename(library(&place, "other", &[]), &inner).expect("renamed");
-    let refused = Contents::of(&built(&outer, &place.path), None).expect_err("it has another name");
+    let refused = Contents::new(&built(&outer, &place.path), None).expect_err("it has another name");
     assert!(
         matches!(&refused, ArchiveError::Nameless { library } if library == "libinner.so"),
         "{refused}"
@@ -606,7 +606,7 @@ fn names_that_do_not_fit_the_header_are_refused() {
     let named = |length| {
         let mut built = built(&outer, &place.path);
         built.libraries[0].package = "p".repeat(length);
-        Contents::of(&built, None)
+        Contents::new(&built, None)
     };
     write(&named(140).expect("it fits"), &place.archive()).expect("room");
     let unpacked = unpack(&place.archive(), &ExtractTo::Temporary).expect("a good archive");
@@ -619,7 +619,7 @@ fn names_that_do_not_fit_the_header_are_refused() {
 fn an_archive_is_replaced_as_a_whole_or_not_at_all() {
     let place = TestFolder::new();
     let outer = library(&place, "outer", &[]);
-    let contents = Contents::of(&built(&outer, &place.path), None).expect("a readable library");
+    let contents = Contents::new(&built(&outer, &place.path), None).expect("a readable library");
     place.file("a.tar.gz", b"the last one");
     fs_err::write(&outer, "changed meanwhile").expect("written");
     let error = write(&contents, &place.archive()).expect_err("it changed");
@@ -639,7 +639,7 @@ fn an_archive_is_replaced_as_a_whole_or_not_at_all() {
 fn a_missing_folder_is_named() {
     let place = TestFolder::new();
     let outer = library(&place, "outer", &[]);
-    let contents = Contents::of(&built(&outer, &place.path), None).expect("a readable library");
+    let contents = Contents::new(&built(&outer, &place.path), None).expect("a readable library");
     let error = write(&contents, &place.path.join("nowhere/a.tar.gz")).expect_err("no folder");
     assert!(error.to_string().ends_with("nowhere`"), "{error}");
     assert_eq!(error.exit_code().number(), 103);

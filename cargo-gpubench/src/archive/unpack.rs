@@ -52,9 +52,10 @@ impl Unpacked {
         let library = archived.file.below(folder);
         let check = |path: &Utf8Path, copy: &FrozenFile| {
             let mut files = std::iter::once(&archived.file).chain(&archived.needs);
-            match files.any(|file| file.below(folder) == path && file.sha256.is_of(copy)) {
-                true => Ok(()),
-                false => Err(ArchiveError::Exchanged { path: path.to_owned() }),
+            if files.any(|file| file.below(folder) == path && file.sha256.is_of(copy)) {
+                Ok(())
+            } else {
+                Err(ArchiveError::Exchanged { path: path.to_owned() })
             }
         };
         let code = freeze_libraries(&library, &library_path, check)?;
@@ -65,9 +66,10 @@ impl Unpacked {
         let own_libraries = archived.own_libraries.iter().map(|own| {
             let path = own.file.below(folder);
             let copy = FrozenFile::copy_of(path.as_std_path())?;
-            match own.file.sha256.is_of(&copy) {
-                true => Ok((own.named.clone(), copy)),
-                false => Err(ArchiveError::Exchanged { path }),
+            if own.file.sha256.is_of(&copy) {
+                Ok((own.named.clone(), copy))
+            } else {
+                Err(ArchiveError::Exchanged { path })
             }
         });
         let own_libraries = OwnLibraries::Copied(own_libraries.collect::<Result<_, _>>()?);

@@ -34,7 +34,7 @@ impl Contents {
     ///
     /// # Errors
     /// A library cannot be read.
-    pub fn of(built: &Built, revision: Option<Revision>) -> Result<Contents, ArchiveError> {
+    pub fn new(built: &Built, revision: Option<Revision>) -> Result<Contents, ArchiveError> {
         let mut contents = Contents {
             manifest: Manifest {
                 format: FORMAT,
@@ -140,7 +140,7 @@ impl Contents {
     fn read(&self, file: &ArchivedFile) -> Result<Vec<u8>, ArchiveError> {
         let place = &self.places[&file.path];
         let bytes = fs_err::read(place).map_err(ArchiveError::io("read", place.clone()))?;
-        if Digest::of(&bytes) == file.sha256 {
+        if Digest::from_bytes(&bytes) == file.sha256 {
             Ok(bytes)
         } else {
             Err(ArchiveError::Changed { path: place.clone() })
@@ -160,7 +160,7 @@ pub fn write(contents: &Contents, archive: &Utf8Path) -> Result<u64, ArchiveErro
         .unwrap_or(Utf8Path::new("."));
     fs::metadata(folder).map_err(ArchiveError::io("open", folder))?;
     let unwritten = |source| ArchiveError::io("write", archive)(source);
-    let replacement = Replacement::of(archive).map_err(unwritten)?;
+    let replacement = Replacement::new(archive).map_err(unwritten)?;
     replacement.filled_by(unwritten, |file| fill(contents, archive, file))
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn compile_ahead(
     contents: &mut Contents,
     interrupt: &Interrupt,
 ) -> Result<Ahead, Failure> {
-    let mut cases = every_case(built, catalogs, CaseDevice::of(&target.facts))?;
+    let mut cases = every_case(built, catalogs, CaseDevice::from_facts(&target.facts))?;
     cases.retain(|case| case.disposition == Disposition::Run);
     let cache = kernels::cache_below(&built.target_directory);
     let naming = Naming::for_packages(built.libraries.len());

@@ -64,7 +64,7 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, Failure> {
     };
     // A library that cannot be listed here cannot be listed on another machine either.
     let (mut authors, catalogs) = Authors::start(&built.libraries, settings)?;
-    let mut contents = Contents::of(&built, revision)?;
+    let mut contents = Contents::new(&built, revision)?;
     add_own_libraries(&mut contents, &built, &catalogs)?;
     let mut archived = vec![match built.libraries.len() {
         1 => "1 library".to_owned(),

@@ -20,9 +20,12 @@ pub(super) fn located_message(result: &BenchmarkComplete, benchmark: &Benchmark)
         )
     );
     let Benchmark { file, line, path, .. } = benchmark;
-    let located = |message: &String| match is_of_the_author && !message.contains(&format!("{file}:")) {
-        true => format!("{file}:{line}: `{path}`: {message}"),
-        false => message.clone(),
+    let located = |message: &String| {
+        if is_of_the_author && !message.contains(&format!("{file}:")) {
+            format!("{file}:{line}: `{path}`: {message}")
+        } else {
+            message.clone()
+        }
     };
     result.message.as_ref().map(located)
 }

@@ -57,9 +57,9 @@ impl<'a> CaseRunner<'a> {
         }
         let selected = candidate.selected;
         let (device, facts) = (selected.device, selected.facts);
-        let settings = RunSettings::of(options, device, facts, tools, interrupt)?;
+        let settings = RunSettings::new(options, device, facts, tools, interrupt)?;
         let names = RunNames::draw(Naming::for_packages(selected.libraries.len()));
-        let mut telemetry = Telemetry::of(facts);
+        let mut telemetry = Telemetry::new(facts);
         let mut environment = environment::environment(facts, settings.setup(), Some(candidate.compiler.identity()));
         if let Some(reading) = telemetry.now() {
             note_reading(&reading, &mut environment);

@@ -30,13 +30,13 @@ impl ChosenCases {
     ///
     /// # Errors
     /// No case is selected or matches, the modes of a case are invalid, or there is no contest.
-    pub(super) fn of(
+    pub(super) fn new(
         options: &RunOptions,
         built: &Built,
         catalogs: &[Catalog],
         facts: &Facts,
     ) -> Result<ChosenCases, Failure> {
-        let mut cases = cases_of(built, catalogs, CaseDevice::of(facts), &options.cases)?;
+        let mut cases = cases_of(built, catalogs, CaseDevice::from_facts(facts), &options.cases)?;
         choose_readings(&mut cases, options, (built, catalogs), facts)?;
         if options.order == CaseOrder::InContests {
             let contests = Contests::among(&cases, |case| benchmark_of(case, built, catalogs));
@@ -46,7 +46,7 @@ impl ChosenCases {
             let what = "this part of `--partition` has none of the selected cases";
             status(options.output.verbosity, "Note", what);
         }
-        let mut left_out = every_case(built, catalogs, CaseDevice::of(facts))?;
+        let mut left_out = every_case(built, catalogs, CaseDevice::from_facts(facts))?;
         let every: Vec<&Case> = left_out.iter().collect();
         let naming = Naming::for_packages(built.libraries.len());
         for name in options.cases.names.unmatched_skips(&every, naming) {
@@ -93,7 +93,7 @@ pub(super) fn choose_other_cases(
         partition: None,
         ..options.cases.clone()
     };
-    let cases = cases_of(other.built(), catalogs, CaseDevice::of(facts), &selection);
+    let cases = cases_of(other.built(), catalogs, CaseDevice::from_facts(facts), &selection);
     let mut cases = cases.unwrap_or_else(|error| {
         print_warning(&format!("the baseline has nothing to compare: {}", chain(&error)));
         Vec::new()

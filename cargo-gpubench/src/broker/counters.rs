@@ -39,9 +39,10 @@ fn find(device: DeviceOrder, metrics: Vec<String>) -> Result<String, SetupMissin
     let backend = device.backend();
     let word = backend.words().word;
     let target = CounterTarget {
-        device: match backend.is_numbered {
-            true => format!("{word}:{}", device.ordinal),
-            false => word.to_owned(),
+        device: if backend.is_numbered {
+            format!("{word}:{}", device.ordinal)
+        } else {
+            word.to_owned()
         },
         metrics,
     };

@@ -21,7 +21,7 @@ impl StoppingQuery for DecisionRule {
     /// More rounds do not help arms that cannot be compared in pairs.
     fn next(&self, rounds: usize, arms: &[Vec<&[f64]>]) -> Option<usize> {
         let next = self.analyses.next(rounds)?;
-        let ratios = PairTable::of(arms, self.step)?.ratios(self.analyses.confidence(self.confidence));
+        let ratios = PairTable::new(arms, self.step)?.ratios(self.analyses.confidence(self.confidence));
         let mut undecided = ratios.iter().filter(|ratio| !is_decided(ratio, self.threshold));
         undecided.next().map(|_| next)
     }

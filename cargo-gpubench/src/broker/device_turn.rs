@@ -63,7 +63,7 @@ impl DeviceTurn {
         if file.try_lock().is_ok() {
             return Ok(DeviceTurn { _lock: Some(file) });
         }
-        let holder = Holder::of(&file);
+        let holder = Holder::from_file(&file);
         let is_ours = holder.process().is_some_and(is_ancestor);
         if is_ours || options.measurement.other_runs == OtherRuns::Ignored {
             let who = if is_ours { ", which started this run," } else { "" };
@@ -132,11 +132,12 @@ fn folder() -> io::Result<Utf8PathBuf> {
     }
     // Another user may have created the folder among the temporary files.
     let metadata = folder.symlink_metadata()?;
-    match metadata.is_dir() && metadata.uid() == user {
-        true => Ok(folder),
-        false => Err(io::Error::other(format!(
+    if metadata.is_dir() && metadata.uid() == user {
+        Ok(folder)
+    } else {
+        Err(io::Error::other(format!(
             "`{folder}` is not a folder that this user owns"
-        ))),
+        )))
     }
 }
 

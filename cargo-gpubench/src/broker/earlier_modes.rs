@@ -40,9 +40,10 @@ pub(super) fn another(timed_left: usize, recording: &Recording, facts: &Facts, w
     let of_one = memory_needed(&CodePlacement::new(recording, facts.kernels_run_in));
     let needed = of_one.saturating_mul(calls.get().into());
     let has_room = needed <= facts.free_memory.unwrap_or(u64::MAX) / MOST;
-    match timed_left > 0 && has_room {
-        true => Another::Follows,
-        false => Another::No,
+    if timed_left > 0 && has_room {
+        Another::Follows
+    } else {
+        Another::No
     }
 }
 

@@ -40,7 +40,7 @@ impl<'j> Job<'j> {
         let announced = announced(names, selected.cases);
         let cases = selected.cases.iter().zip(prepared).zip(announced).enumerate();
         let of_case = |(position, ((case, prepared), announced)): (_, ((_, _), Vec<BenchmarkStarted>))| {
-            let contest = contests.of(position);
+            let contest = contests.contest_of(position);
             let mut timed_left = announced.iter().filter(|started| started.metric.is_time()).count();
             announced.into_iter().map(move |announced| {
                 timed_left -= usize::from(announced.metric.is_time());

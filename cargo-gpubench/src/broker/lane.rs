@@ -160,7 +160,7 @@ impl Lane<'_, '_> {
         let baseline_case = match self.context.baseline {
             None => BaselineCase::Absent,
             Some((cases, prepared)) => {
-                BaselineCase::of(first.job.case, &first.prepared.recorded.recording, cases, prepared)
+                BaselineCase::new(first.job.case, &first.prepared.recorded.recording, cases, prepared)
             }
         };
         let entrants: Vec<(&Job<'_>, &PreparedCase)> =
@@ -240,7 +240,7 @@ impl Lane<'_, '_> {
         roles: RolesAfterwards,
     ) -> Result<ResultParts<'e>, Interrupted> {
         let recording = &prepared.recorded.recording;
-        let figures = Figures::of(recording, &job.announced.metric, measured, expectations);
+        let figures = Figures::new(recording, &job.announced.metric, measured, expectations);
         Ok(ResultParts {
             outcome: figures.outcome(),
             figures: Some((prepared, figures)),

@@ -36,6 +36,6 @@ impl LaneContext<'_> {
 
     pub(super) fn cache_state(&self, mode: Method) -> CacheState {
         let cache_bytes = self.selected.facts.device.l2_bytes;
-        CacheState::of(mode, self.settings.flush_bytes, cache_bytes)
+        CacheState::new(mode, self.settings.flush_bytes, cache_bytes)
     }
 }

@@ -40,12 +40,13 @@ impl Lane<'_, '_> {
         earlier: &mut EarlierModes,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<MeasuredInTurns, MeasureError> {
-        let purpose = match entrants[0].0.announced.metric.is_count() {
-            true => Purpose::Counts(WorkerReading {
+        let purpose = if entrants[0].0.announced.metric.is_count() {
+            Purpose::Counts(WorkerReading {
                 measurand: Measurand::Instructions,
                 metrics: &[],
-            }),
-            false => Purpose::Times,
+            })
+        } else {
+            Purpose::Times
         };
         self.measure_for(purpose, entrants, baseline_case, earlier, progress)
     }

@@ -120,12 +120,12 @@ fn run_lane(context: LaneContext<'_>, jobs: &[&Job<'_>], next: &AtomicUsize, mes
     } = context;
     // The thread of a role's parent must outlive it, so each lane starts its own.
     let mut roles = Roles::on(selected.device.with_one_thread(), settings.begin(), None, interrupt);
-    let mut authors = Authors::to_start(selected.libraries, AuthorSettings::of(settings.options, interrupt));
+    let mut authors = Authors::to_start(selected.libraries, AuthorSettings::new(settings.options, interrupt));
     let mut lane = Lane {
         context,
         roles: &mut roles,
         authors: &mut authors,
-        telemetry: &mut Telemetry::of(selected.facts),
+        telemetry: &mut Telemetry::new(selected.facts),
     };
     loop {
         let position = next.fetch_add(1, Ordering::Relaxed);

@@ -144,7 +144,7 @@ fn ahead_of(
         Some(reason) if fitting.is_empty() && !manifest.kernels.is_empty() => Err(ArchiveError::OtherArchitecture {
             archive: archive.to_owned(),
             compiled_for: manifest.targets(),
-            device: (Backend::of(device.kind).target)(device),
+            device: (Backend::from_kind(device.kind).target)(device),
             reason,
         }
         .into()),
@@ -176,7 +176,7 @@ mod tests {
 
     fn manifest(targets: &[&str]) -> Manifest {
         let kernels = |&target: &&str| ArchivedKernels {
-            source: Digest::of(b"a.cu"),
+            source: Digest::from_bytes(b"a.cu"),
             source_name: "a.cu".to_owned(),
             names: vec!["k".to_owned()],
             target: target.to_owned(),
@@ -184,7 +184,7 @@ mod tests {
             file: ArchivedFile {
                 path: format!("kernels/{target}/0"),
                 size: 0,
-                sha256: Digest::of(b""),
+                sha256: Digest::from_bytes(b""),
             },
         };
         Manifest {

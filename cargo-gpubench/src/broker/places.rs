@@ -52,7 +52,7 @@ impl PlaceOptions {
     /// It cannot be read.
     pub(super) fn past(&self, run: &RunStarted, home: &Home) -> Result<Option<History>, StoreError> {
         match self.histories.clone().or_else(|| home.histories()) {
-            Some(folder) => history::of_device(&folder, &DeviceIdentity::of(run)),
+            Some(folder) => history::of_device(&folder, &DeviceIdentity::from_run(run)),
             None => Ok(None),
         }
     }
@@ -70,7 +70,7 @@ impl Places {
     ///
     /// # Errors
     /// Cargo cannot locate the workspace.
-    pub(super) fn of(libraries: &LibrarySource, results: &ResultOptions) -> Result<Places, Failure> {
+    pub(super) fn new(libraries: &LibrarySource, results: &ResultOptions) -> Result<Places, Failure> {
         match libraries {
             LibrarySource::Build(build) if results.needs_a_workspace() || is_in_workspace(build, results) => {
                 let target_dir = build.compilation.target_dir.as_deref();

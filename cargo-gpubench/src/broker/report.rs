@@ -95,12 +95,12 @@ fn began(started_at: &str) -> Option<jiff::Timestamp> {
 fn earlier_entries(past: Option<History>, others: &[(String, StoredRun)], latest: &StoredRun) -> Vec<HistoryEntry> {
     let mut entries = past.map_or_else(Vec::new, |past| past.entries);
     for (name, run) in others {
-        if DeviceIdentity::of(&run.run) != DeviceIdentity::of(&latest.run) {
+        if DeviceIdentity::from_run(&run.run) != DeviceIdentity::from_run(&latest.run) {
             print_warning(&format!(
                 "`{name}` is left out: its device or measurement settings differ from those of the latest run"
             ));
         } else if entries.iter().all(|entry| entry.run_id != run.run.run_id) {
-            entries.push(HistoryEntry::of(run));
+            entries.push(HistoryEntry::from_run(run));
         }
     }
     entries.sort_by_cached_key(|entry| began(&entry.started_at));

@@ -259,9 +259,10 @@ fn reporters(options: &RunOptions) -> Result<Vec<Box<dyn Reporter>>, OutputError
 fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
     let overridden = options.cases.axes.iter().map(|axis| axis.name.clone()).collect();
     let color = options.output.color;
-    let (output, fitting) = match options.gives_standard_output_away() {
-        true => (Output::stderr(), TerminalOptions::of_stderr(color)),
-        false => (Output::stdout(), TerminalOptions::of_stdout(color)),
+    let (output, fitting) = if options.gives_standard_output_away() {
+        (Output::stderr(), TerminalOptions::of_stderr(color))
+    } else {
+        (Output::stdout(), TerminalOptions::of_stdout(color))
     };
     let program = match &options.libraries {
         LibrarySource::Archive { .. } => "cargo-gpubench gpubench",
@@ -281,9 +282,10 @@ fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
 
 fn terminal_options(fitting: TerminalOptions, output: &OutputOptions) -> TerminalOptions {
     TerminalOptions {
-        progress: match output.hides_progress || output.verbosity == Verbosity::Quiet {
-            true => ProgressDisplay::Hidden,
-            false => fitting.progress,
+        progress: if output.hides_progress || output.verbosity == Verbosity::Quiet {
+            ProgressDisplay::Hidden
+        } else {
+            fitting.progress
         },
         detail: match output.verbosity {
             Verbosity::Quiet => Detail::Brief,

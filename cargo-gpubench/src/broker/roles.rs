@@ -112,7 +112,7 @@ impl<'a> Roles<'a> {
             else {
                 return Ok(None);
             };
-            match self.resources(module, &launch.kernel.name, &LaunchConfig::of(launch)) {
+            match self.resources(module, &launch.kernel.name, &LaunchConfig::new(launch)) {
                 Ok(resources) => Ok(resources.map(|resources| (resources, report_on(module, &launch.kernel.name)))),
                 Err(RoleFailure::Interrupted) => Err(Interrupted),
                 Err(failure) => {

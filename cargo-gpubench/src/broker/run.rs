@@ -24,7 +24,7 @@ use gpubench_diagnostic::{ExitCode, Failure, remove_abandoned};
 /// Anything that prevents a result for a selected case. A failed benchmark is a result.
 pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     let results = results_wanted(options);
-    let places = Places::of(&options.libraries, &results)?;
+    let places = Places::new(&options.libraries, &results)?;
     let targets = ResultTargets::open(&results, &places, options.output.verbosity)?;
     if let Some(name) = &results.loaded {
         return show_loaded_run(name, options, &places, targets);
@@ -40,7 +40,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     }
     prepare_for_roles();
     let (device, mut referee) = choose_device(options, &interrupt)?;
-    let (authors, catalogs) = sources.list(AuthorSettings::of(options, &interrupt))?;
+    let (authors, catalogs) = sources.list(AuthorSettings::new(options, &interrupt))?;
     let chosen = sources.select(options, catalogs, &device.facts)?;
     if options.action == Action::List {
         return print_names(&chosen.ours, options.output.format);

@@ -71,7 +71,7 @@ impl<'a> RunSettings<'a> {
     ///
     /// # Errors
     /// The operating system provides no random seed.
-    pub(super) fn of(
+    pub(super) fn new(
         options: &'a RunOptions,
         device: DeviceOrder,
         facts: &'a Facts,
@@ -90,9 +90,10 @@ impl<'a> RunSettings<'a> {
             observer: tools.observer,
             device,
             facts,
-            clock_bound: match mode.is_timed() {
-                true => facts.clock_bound.clone(),
-                false => ClockBound::Absent("nothing is timed".into()),
+            clock_bound: if mode.is_timed() {
+                facts.clock_bound.clone()
+            } else {
+                ClockBound::Absent("nothing is timed".into())
             },
             no_clock: ClockBound::Absent("nothing is timed".into()),
         })

@@ -113,7 +113,7 @@ impl Sources {
         facts: &Facts,
     ) -> Result<Chosen, Failure> {
         let built = self.built();
-        let ours = ChosenCases::of(options, built, &catalogs.candidate, facts)?;
+        let ours = ChosenCases::new(options, built, &catalogs.candidate, facts)?;
         if let LibrarySource::Build(_) = options.libraries {
             remember_names(built, &ours);
         }
@@ -154,7 +154,7 @@ impl Sources {
             name: archive.path.to_string(),
             revision: archive.revision().cloned(),
         });
-        let floors = NoiseFloors::of(&options.measurement.cases, &self.built().libraries);
+        let floors = NoiseFloors::new(&options.measurement.cases, &self.built().libraries);
         Ok(targets.of_cases(&options.cases.names, ours, replaced, origin, floors)?)
     }
 

@@ -100,7 +100,7 @@ pub fn build_cdylibs(options: &BuildOptions, interrupted: &AtomicBool) -> Result
             settings,
             features,
             unknown,
-        } = PackageMetadata::of(package)?;
+        } = PackageMetadata::from_package(package)?;
         notices.extend(unknown);
         let build = CdylibBuild {
             cargo: &cargo,

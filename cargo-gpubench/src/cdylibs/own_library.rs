@@ -137,9 +137,10 @@ fn foreign(header: &[u8]) -> Option<(&'static str, &'static str)> {
             "compile it on this machine, or for its processor",
         ));
     }
-    match u16::from_le_bytes([*kind_low, *kind_high]) == ET_DYN.0 {
-        true => None,
-        false => Some(("an object file or a program", link)),
+    if u16::from_le_bytes([*kind_low, *kind_high]) == ET_DYN.0 {
+        None
+    } else {
+        Some(("an object file or a program", link))
     }
 }
 

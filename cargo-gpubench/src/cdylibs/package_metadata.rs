@@ -25,7 +25,7 @@ impl PackageMetadata {
     ///
     /// # Errors
     /// A value is invalid, or two values contradict each other.
-    pub(super) fn of(package: &Package) -> Result<Self, BuildError> {
+    pub(super) fn from_package(package: &Package) -> Result<Self, BuildError> {
         let mut metadata = Self::default();
         let wrong = |key: &str, source: Box<dyn std::error::Error + Send + Sync>| BuildError::PackageMetadata {
             manifest: package.manifest_path.clone(),
@@ -100,13 +100,13 @@ mod tests {
     use crate::config::{SampleCount, Switch};
 
     fn metadata(table: Value) -> Result<PackageMetadata, BuildError> {
-        PackageMetadata::of(&package("a", json!({ "metadata": { "gpubench": table } })))
+        PackageMetadata::from_package(&package("a", json!({ "metadata": { "gpubench": table } })))
     }
 
     #[test]
     fn a_package_sets_the_measurement_of_its_cases() {
         let read = metadata(json!({ "benchmarks": true, "max-samples": 30, "timeout": "1min" })).expect("settings");
-        assert_eq!(read.settings.max_samples, Some(SampleCount::of(30)));
+        assert_eq!(read.settings.max_samples, Some(SampleCount::new(30)));
         assert_eq!(read.settings.entries().len(), 2);
         assert!(read.unknown.is_empty());
     }

@@ -133,9 +133,10 @@ fn split_url(text: &str) -> (Option<&str>, &str, Option<&str>) {
 
 /// Parses `name`, `version` or `name@version`.
 fn parse_fragment(fragment: &str) -> Result<Named, InvalidPackageSpec> {
-    match fragment.starts_with(|c: char| c.is_ascii_digit()) {
-        true => Ok((None, Some(fragment.parse()?))),
-        false => parse_name(fragment),
+    if fragment.starts_with(|c: char| c.is_ascii_digit()) {
+        Ok((None, Some(fragment.parse()?)))
+    } else {
+        parse_name(fragment)
     }
 }
 

@@ -94,9 +94,10 @@ pub(super) fn select_packages<'a>(
 fn coverage(workspace: &Workspace, selected: &[SelectedPackage<'_>]) -> Coverage {
     let is_selected = |package: &Package| selected.iter().any(|selected| selected.package.id == package.id);
     let mut members = workspace.members().into_iter();
-    match members.all(|member| is_selected(member) || suitability(workspace, member).is_err()) {
-        true => Coverage::Workspace,
-        false => Coverage::Part,
+    if members.all(|member| is_selected(member) || suitability(workspace, member).is_err()) {
+        Coverage::Workspace
+    } else {
+        Coverage::Part
     }
 }
 
@@ -192,12 +193,13 @@ fn without_runtime(package: &Package) -> Unsuitable {
         let feature = by_own.map_or(name, |(feature, _)| feature).clone();
         return Unsuitable::FeatureOff { feature };
     }
-    match named
+    if named
         .clone()
         .any(|dependency| dependency.kind == DependencyKind::Development)
     {
-        true => Unsuitable::DevRuntime,
-        false => Unsuitable::NoRuntime,
+        Unsuitable::DevRuntime
+    } else {
+        Unsuitable::NoRuntime
     }
 }
 

@@ -42,8 +42,9 @@ pub(super) fn without_dependencies(manifest: &ManifestOptions, complaints: Compl
     manifest.add_to(&mut command);
     let answer = command.output().map_err(cargo.not_started())?;
     complaints.show(&answer);
-    match answer.status.success() {
-        true => serde_json::from_slice(&answer.stdout).map_err(|source| BuildError::MetadataUnreadable { source }),
-        false => Err(BuildError::MetadataFailed { status: answer.status }),
+    if answer.status.success() {
+        serde_json::from_slice(&answer.stdout).map_err(|source| BuildError::MetadataUnreadable { source })
+    } else {
+        Err(BuildError::MetadataFailed { status: answer.status })
     }
 }

@@ -24,12 +24,13 @@ pub(super) fn commit_of(git: &Git, revision: &str, repository: &Utf8Path) -> Res
         Ok(_) => return Err(not_one("`^` excludes commits")),
         Err(_) => {
             let several = git.ask(&["rev-parse", "--revs-only", "--end-of-options", revision])?;
-            return Err(match several.is_ok_and(|found| !found.is_empty()) {
-                true => not_one("it names a range or several commits"),
-                false => CheckoutError::refused(
+            return Err(if several.is_ok_and(|found| !found.is_empty()) {
+                not_one("it names a range or several commits")
+            } else {
+                CheckoutError::refused(
                     format!("`{revision}` is not a revision of the repository `{repository}`"),
                     "name a branch, a tag, a hash, or `HEAD~1`; if it is only on another machine, run `git fetch` first",
-                ),
+                )
             });
         }
     };

@@ -195,14 +195,16 @@ impl Worktree<'_> {
     /// Creates or updates the folder. Unchanged files keep their times, so that cargo does not
     /// build them again.
     fn fill(&self, interrupted: &AtomicBool) -> Result<(), CheckoutError> {
-        let filled = match self.is_ours()? {
+        let filled = if self.is_ours()? {
             // If a killed git left files in the way, start over.
-            true => self.switch().or_else(|_| self.remove().and_then(|()| self.add())),
-            false => self.remove().and_then(|()| self.add()),
+            self.switch().or_else(|_| self.remove().and_then(|()| self.add()))
+        } else {
+            self.remove().and_then(|()| self.add())
         };
-        let filled = match interrupted.load(Ordering::Relaxed) {
-            true => Err(CheckoutError::Interrupted),
-            false => filled,
+        let filled = if interrupted.load(Ordering::Relaxed) {
+            Err(CheckoutError::Interrupted)
+        } else {
+            filled
         };
         if filled.is_err() {
             self.remove()?;

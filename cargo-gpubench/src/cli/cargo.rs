@@ -25,9 +25,10 @@ impl CargoArguments {
             self.frozen.then_some("--frozen"),
         ];
         // As in cargo, `--all-features` overrides `--no-default-features`.
-        let feature_flag = match self.all_features {
-            true => Some("--all-features"),
-            false => self.no_default_features.then_some("--no-default-features"),
+        let feature_flag = if self.all_features {
+            Some("--all-features")
+        } else {
+            self.no_default_features.then_some("--no-default-features")
         };
         BuildOptions {
             packages: packages(self.package, self.workspace, self.exclude),

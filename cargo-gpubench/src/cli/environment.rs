@@ -18,12 +18,12 @@ pub struct Environment(BTreeMap<String, OsString>);
 impl Environment {
     /// Returns the variables of this process.
     pub fn of_process() -> Self {
-        Self::of(std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value))))
+        Self::from_variables(std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value))))
     }
 
     /// Returns the variables that may set options. An empty variable counts as not set, because
     /// many CI services cannot unset a variable.
-    pub fn of(variables: impl IntoIterator<Item = (String, OsString)>) -> Self {
+    pub fn from_variables(variables: impl IntoIterator<Item = (String, OsString)>) -> Self {
         let variables = variables.into_iter();
         Self(
             variables

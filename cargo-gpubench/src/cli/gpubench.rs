@@ -190,7 +190,7 @@ Exit codes: 0 success, 1 internal error, 2 usage, 3 regression, 4 nothing select
 
 impl GpubenchArguments {
     /// Reads the values of a run, and of the subcommand if there is one.
-    pub(super) fn of(
+    pub(super) fn from_values(
         run: &Values<'_>,
         below: Option<&(&str, Values<'_>)>,
         profiler_arguments: Vec<OsString>,
@@ -259,9 +259,10 @@ impl GpubenchArguments {
             },
             device,
             measurement,
-            order: match run.contest {
-                true => CaseOrder::InContests,
-                false => CaseOrder::OneByOne,
+            order: if run.contest {
+                CaseOrder::InContests
+            } else {
+                CaseOrder::OneByOne
             },
             fail_fast: run.fail_fast,
             nvtx: run.nvtx,

@@ -15,9 +15,10 @@ impl ChangeArguments {
             noise_threshold: self.noise.noise_threshold.value(),
             count_threshold: self.noise.count_threshold.value(),
             confidence: Confidence::new(self.confidence_level.value()).unwrap_or_default(),
-            setups: match self.allow_different_setups {
-                true => Setups::MayDiffer,
-                false => Setups::MustAgree,
+            setups: if self.allow_different_setups {
+                Setups::MayDiffer
+            } else {
+                Setups::MustAgree
             },
             gate: Gate::default(),
         }
@@ -28,9 +29,10 @@ impl JudgingArguments {
     pub(super) fn into_options(self) -> JudgingOptions {
         JudgingOptions {
             gate: Gate {
-                on_regression: match self.no_fail_on_regression {
-                    true => OnRegression::Show,
-                    false => OnRegression::Fail,
+                on_regression: if self.no_fail_on_regression {
+                    OnRegression::Show
+                } else {
+                    OnRegression::Fail
                 },
                 on_inconclusive: self.fail_on_inconclusive,
             },

@@ -80,18 +80,13 @@ impl MeasurementArguments {
             flush_bytes: self.flush_bytes,
             flush: self.flush,
             schedule: self.schedule,
-            other_runs: match self.no_wait {
-                true => OtherRuns::Ignored,
-                false => OtherRuns::Awaited,
+            other_runs: if self.no_wait {
+                OtherRuns::Ignored
+            } else {
+                OtherRuns::Awaited
             },
-            energy: match self.energy {
-                true => Energy::Measured,
-                false => Energy::Ignored,
-            },
-            audit: match self.audit {
-                true => Audit::Made,
-                false => Audit::Left,
-            },
+            energy: if self.energy { Energy::Measured } else { Energy::Ignored },
+            audit: if self.audit { Audit::Made } else { Audit::Left },
             lock_clocks: self.lock_clocks,
             cases,
         };

@@ -27,9 +27,10 @@ impl OutputArguments {
             color,
             verbosity: verbosity(self.quiet, self.verbose),
             hides_progress: hides_progress(env::var("CARGO_TERM_PROGRESS_WHEN").ok().as_deref()),
-            user_output: match self.no_capture {
-                true => Output::Shown,
-                false => Output::Captured,
+            user_output: if self.no_capture {
+                Output::Shown
+            } else {
+                Output::Captured
             },
             exports: exports
                 .into_iter()

@@ -91,7 +91,7 @@ pub fn resolve(
         return Err(Unresolved::CommandLine(help::of_topic(app, asked.get_one("topic"))));
     }
     let gpubench = gpubench(&app);
-    let mut given = Given::of(gpubench, line, environment)?;
+    let mut given = Given::new(gpubench, line, environment)?;
     given.refuse_options_before_subcommand(gpubench)?;
     if let Some(foreign) = foreign::bench_with_a_name(arguments) {
         return Err(foreign.into());
@@ -117,7 +117,7 @@ pub fn resolve(
     };
     let repeated = repeated(gpubench, run);
     let below = given.below.as_ref();
-    let arguments = GpubenchArguments::of(run, below, profiler_arguments, repeated, active_settings);
+    let arguments = GpubenchArguments::from_values(run, below, profiler_arguments, repeated, active_settings);
     Ok(Resolved {
         verb: Verb::Gpubench(Box::new(arguments)),
         unknown_variables: environment.unknown(gpubench),
@@ -135,7 +135,7 @@ struct Given<'l> {
 }
 
 impl<'l> Given<'l> {
-    fn of(gpubench: &Command, line: &'l ArgMatches, environment: &Environment) -> Result<Self, UsageError> {
+    fn new(gpubench: &Command, line: &'l ArgMatches, environment: &Environment) -> Result<Self, UsageError> {
         let values = |command: &Command, line| -> Result<_, UsageError> {
             let layered = of_environment(command, environment)?;
             Ok(Values { line, layered })
@@ -301,9 +301,10 @@ fn before_subcommand(subcommand: &Command, option: &Arg) -> UsageError {
     UsageError::OptionBeforeSubcommand {
         option: long.to_owned(),
         subcommand: name.to_owned(),
-        instead: match subcommand.get_arguments().any(has_it) {
-            true => format!("write `{name} --{long}`"),
-            false => format!("leave it out: `{name}` has no such option"),
+        instead: if subcommand.get_arguments().any(has_it) {
+            format!("write `{name} --{long}`")
+        } else {
+            format!("leave it out: `{name}` has no such option")
         },
     }
 }
@@ -379,7 +380,7 @@ fn active_settings(gpubench: &Command, rows: &[Row], run: &Values<'_>) -> Vec<Ac
     let settings =
         configurable.filter_map(|row| Some((option(row)?, run.layered(row.id).map(|layered| &layered.source))));
     settings
-        .map(|(option, source)| ActiveSetting::of(option, &run.texts(option.get_id().as_str()), source.cloned()))
+        .map(|(option, source)| ActiveSetting::new(option, &run.texts(option.get_id().as_str()), source.cloned()))
         .collect()
 }
 

@@ -19,9 +19,10 @@ impl SelectionArguments {
         }
         let meant = filters.first().and_then(|filter| meant_by(filter));
         let patterns = |texts: Vec<String>| -> Result<_, UsageError> {
-            Ok(match self.exact {
-                true => texts.into_iter().map(NamePattern::Exact).collect(),
-                false => expressions(texts)?.into_iter().map(NamePattern::Search).collect(),
+            Ok(if self.exact {
+                texts.into_iter().map(NamePattern::Exact).collect()
+            } else {
+                expressions(texts)?.into_iter().map(NamePattern::Search).collect()
             })
         };
         Ok(CaseSelection {

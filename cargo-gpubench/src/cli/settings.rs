@@ -370,7 +370,7 @@ settings! {
         noise: NoiseArguments;
 
         /// Set the confidence level of comparisons: `99%`, `0.99`
-        #[arg(long, value_name = "FRACTION", default_value_t = Fraction::of(Confidence::DEFAULT.fraction()))]
+        #[arg(long, value_name = "FRACTION", default_value_t = Fraction::new(Confidence::DEFAULT.fraction()))]
         confidence_level: Fraction => Profile "--confidence-level 95%";
 
         /// Also compare results of another device, driver or mode

@@ -77,7 +77,7 @@ impl ShowConfigArguments {
                     print_warning(&warning);
                     warning
                 });
-                active_settings.of_case(&BothForms::of(case, &names), &remark)
+                active_settings.of_case(&BothForms::new(case, &names), &remark)
             }
             None => active_settings.of_run(),
         }
@@ -160,7 +160,7 @@ impl ActiveSettings {
 
 impl ActiveSetting {
     /// Returns the setting of an option with the values `texts`, which `source` or the default set.
-    pub(super) fn of(option: &Arg, texts: &[String], source: Option<Source>) -> Self {
+    pub(super) fn new(option: &Arg, texts: &[String], source: Option<Source>) -> Self {
         let help = option.get_help().map(ToString::to_string).unwrap_or_default();
         let (_, otherwise) = help.split_once("[default: ").unzip();
         let origin = match source {
@@ -299,7 +299,7 @@ mod tests {
         };
         let packages: Vec<_> = packages.iter().map(|package| (*package).to_owned()).collect();
         active_settings.of_case(
-            &BothForms::of(case, &packages),
+            &BothForms::new(case, &packages),
             &looked_up(case, None).expect("a remark"),
         )
     }
@@ -358,7 +358,7 @@ mod tests {
         let mut options = verb.get_arguments();
         let option = options.find(|option| option.get_id() == "workers").expect("an option");
         ActiveSettings {
-            settings: vec![ActiveSetting::of(option, &["10".to_owned()], source)],
+            settings: vec![ActiveSetting::new(option, &["10".to_owned()], source)],
             cases: CaseLayers {
                 overrides,
                 ..CaseLayers::default()
@@ -368,7 +368,7 @@ mod tests {
     }
 
     fn of_a_case(active_settings: &ActiveSettings) -> String {
-        active_settings.of_case(&BothForms::of("sums", &[]), "not checked")
+        active_settings.of_case(&BothForms::new("sums", &[]), "not checked")
     }
 
     #[test]
@@ -399,7 +399,7 @@ mod tests {
                 place: ConfigLine::at("gpubench.toml", 7),
                 filter: Regex::new("^sums").expect("an expression"),
                 settings: CaseSettings {
-                    workers: Some(WorkerCount::of(10)),
+                    workers: Some(WorkerCount::new(10)),
                     ..CaseSettings::default()
                 },
             }],

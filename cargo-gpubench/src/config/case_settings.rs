@@ -121,7 +121,7 @@ case_settings! {
         /// shows that fewer calls take 1 ms. Hot calls take about 32 µs together, and there are
         /// always at least eight of them.
         #[arg(value_name = "N", hide_default_value = true)]
-        "calls-per-sample" => calls_per_sample: CallCount = CallCount::of(10), "--calls-per-sample 20";
+        "calls-per-sample" => calls_per_sample: CallCount = CallCount::new(10), "--calls-per-sample 20";
 
         /// Give up on a case if one call of its kernels takes longer than this
         ///
@@ -147,7 +147,7 @@ case_settings! {
         /// rounds; by default there are 5, and up to 20 if those do not decide the case.
         /// `--workers 1` is the shortest run.
         #[arg(value_name = "N", hide_default_value = true)]
-        "workers" => workers: WorkerCount = WorkerCount::of(10), "--workers 9";
+        "workers" => workers: WorkerCount = WorkerCount::new(10), "--workers 9";
 
         /// Warm up each process until its calls have taken this time on the device, or `none`
         ///
@@ -178,15 +178,15 @@ case_settings! {
         /// Samples of a short kernel never get there. For those, a narrow confidence interval of
         /// the median is enough.
         #[arg(value_name = "FRACTION")]
-        "target-cv" => target_cv: Fraction = Fraction::of(0.01), "--target-cv 0.5%";
+        "target-cv" => target_cv: Fraction = Fraction::new(0.01), "--target-cv 0.5%";
 
         /// Take at least this many samples of a case
         #[arg(value_name = "N")]
-        "min-samples" => min_samples: SampleCount = SampleCount::of(20), "--min-samples 100";
+        "min-samples" => min_samples: SampleCount = SampleCount::new(20), "--min-samples 100";
 
         /// Take at most this many samples of a case
         #[arg(value_name = "N")]
-        "max-samples" => max_samples: SampleCount = SampleCount::of(1000), "--max-samples 50";
+        "max-samples" => max_samples: SampleCount = SampleCount::new(1000), "--max-samples 50";
 
         /// Stop sampling a case after this time
         ///
@@ -219,13 +219,13 @@ case_settings! {
         ///
         /// If the history of the device has ten runs and shows more noise, that value counts.
         #[arg(value_name = "FRACTION")]
-        "noise-threshold" => noise_threshold: Fraction = Fraction::of(Rules::FLOOR), "--noise-threshold 2%";
+        "noise-threshold" => noise_threshold: Fraction = Fraction::new(Rules::FLOOR), "--noise-threshold 2%";
 
         /// Report changes of instruction counts only if they are larger than this: `0.5%`, `0.005`
         ///
         /// It replaces `--noise-threshold` for counts, which hardly vary.
         #[arg(value_name = "FRACTION")]
-        "count-threshold" => count_threshold: Fraction = Fraction::of(Rules::COUNT_FLOOR), "--count-threshold 0.5%";
+        "count-threshold" => count_threshold: Fraction = Fraction::new(Rules::COUNT_FLOOR), "--count-threshold 0.5%";
     }
 }
 
@@ -339,12 +339,12 @@ mod tests {
         let few = settings(&[("max-samples", "5")]).over(CaseSettings::BUILT_IN);
         assert_eq!(
             (few.min_samples, few.max_samples),
-            (Some(SampleCount::of(5)), Some(SampleCount::of(5)))
+            (Some(SampleCount::new(5)), Some(SampleCount::new(5)))
         );
         let many = settings(&[("min-samples", "5000")]).over(CaseSettings::BUILT_IN);
-        assert_eq!(many.max_samples, Some(SampleCount::of(5000)));
+        assert_eq!(many.max_samples, Some(SampleCount::new(5000)));
         let wide = settings(&[("min-samples", "30")]).over(CaseSettings::BUILT_IN);
-        assert_eq!(wide.max_samples, Some(SampleCount::of(1000)));
+        assert_eq!(wide.max_samples, Some(SampleCount::new(1000)));
     }
 
     #[test]
@@ -357,7 +357,7 @@ mod tests {
     }
 
     fn layer() -> impl Strategy<Value = CaseSettings> {
-        let bound = || proptest::option::of((1..40_usize).prop_map(SampleCount::of));
+        let bound = || proptest::option::of((1..40_usize).prop_map(SampleCount::new));
         let time = || proptest::option::of((1..40_u64).prop_map(TimeLimit::seconds));
         (bound(), bound(), time(), time()).prop_map(|(min_samples, max_samples, timeout, max_time)| CaseSettings {
             min_samples,

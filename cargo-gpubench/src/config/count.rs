@@ -38,7 +38,7 @@ impl<const MOST: usize> Count<MOST> {
     ///
     /// # Panics
     /// The number is 0 or above `MOST`.
-    pub const fn of(number: usize) -> Self {
+    pub const fn new(number: usize) -> Self {
         assert!(number <= MOST, "too many");
         Self(NonZeroUsize::new(number).expect("at least one"))
     }

@@ -19,7 +19,7 @@ impl Fraction {
     ///
     /// # Panics
     /// The number is not above 0 and below 1.
-    pub const fn of(fraction: f64) -> Self {
+    pub const fn new(fraction: f64) -> Self {
         assert!(fraction > 0.0 && fraction < 1.0);
         Self(fraction)
     }

@@ -63,11 +63,12 @@ impl Metrics {
     };
 
     /// Returns the metrics of a result.
-    pub fn of(metric: &Metric) -> Metrics {
+    pub fn from_metric(metric: &Metric) -> Metrics {
         Metrics {
-            results: match metric.is_count() {
-                true => Results::Instructions,
-                false => Results::Time,
+            results: if metric.is_count() {
+                Results::Instructions
+            } else {
+                Results::Time
             },
             hardware: &[],
         }

@@ -202,12 +202,13 @@ fn clocks(position: usize, gpu: &Gpu) -> Option<Check> {
 
 fn persistence(position: usize, gpu: &Gpu) -> Option<Check> {
     let name = format!("GPU {position} persistence mode");
-    Some(match gpu.persistent? {
-        true => Area::Telemetry.good(name, "on"),
-        false => Area::Telemetry.gap(name,
+    Some(if gpu.persistent? {
+        Area::Telemetry.good(name, "on")
+    } else {
+        Area::Telemetry.gap(name,
             "off",
             "the driver unloads while the GPU is idle: runs start seconds later, with low clocks. The machine's owner can turn this mode on (`nvidia-smi -pm 1`)",
-        ),
+        )
     })
 }
 

@@ -43,21 +43,25 @@ pub(super) fn checks(abilities: &Result<ProbeAbilities, SetupMissing>) -> Vec<Ch
         ),
     };
     let sees_calls = matches!(abilities.ability, Ability::Probes | Ability::SlowProbes);
-    let processes = sees_calls.then(|| match abilities.descendants {
-        true => area.good("child processes", "followed from fork to exit"),
-        false => area.gap(
-            "child processes",
-            "not followed",
-            "`probe` needs `/sys/kernel/btf/vmlinux`: use a kernel built with `CONFIG_DEBUG_INFO_BTF=y`",
-        ),
+    let processes = sees_calls.then(|| {
+        if abilities.descendants {
+            area.good("child processes", "followed from fork to exit")
+        } else {
+            area.gap(
+                "child processes",
+                "not followed",
+                "`probe` needs `/sys/kernel/btf/vmlinux`: use a kernel built with `CONFIG_DEBUG_INFO_BTF=y`",
+            )
+        }
     });
-    let watchpoint = match abilities.watchpoint {
-        true => area.good("watchpoint", "counts what is submitted to the GPU"),
-        false => area.gap(
+    let watchpoint = if abilities.watchpoint {
+        area.good("watchpoint", "counts what is submitted to the GPU")
+    } else {
+        area.gap(
             "watchpoint",
             "not available",
             "submissions to the GPU cannot be counted; lower `kernel.perf_event_paranoid` to 2",
-        ),
+        )
     };
     [Some(calls), processes, Some(watchpoint)]
         .into_iter()

@@ -14,19 +14,23 @@ const HOSTED: &str = "hosted benchmarks get the grade `advisory`; benchmarks wit
 
 pub(super) fn checks(sandbox: &Sandbox) -> Vec<Check> {
     let area = Area::Sandbox;
-    let feature = |name: &str, there: bool, cost: &str| match there {
-        true => area.good(name, "available"),
-        false => area.gap(name, "not available", cost),
+    let feature = |name: &str, there: bool, cost: &str| {
+        if there {
+            area.good(name, "available")
+        } else {
+            area.gap(name, "not available", cost)
+        }
     };
     vec![
         area.good("Linux", &sandbox.kernel),
-        match sandbox.no_new_privileges {
-            true => area.good("no_new_privs", "available"),
-            false => area.missing(
+        if sandbox.no_new_privileges {
+            area.good("no_new_privs", "available")
+        } else {
+            area.missing(
                 "no_new_privs",
                 "not available",
                 "no process can be confined, so nothing can be measured: update the Linux kernel",
-            ),
+            )
         },
         feature(
             "seccomp",

@@ -54,7 +54,7 @@ fn conclusion(verdict: &Verdict) -> String {
                 noun,
                 advisory,
                 ..
-            } = Backend::of(*kind).words();
+            } = Backend::from_kind(*kind).words();
             let name = printable_line(name);
             let notice = advisory.map_or_else(String::new, |notice| format!("{notice}\n"));
             format!("\n{GOOD}This machine can measure on {article} {noun}:{GOOD:#} {name}\n{notice}")

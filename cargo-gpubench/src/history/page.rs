@@ -64,7 +64,7 @@ fn section(history: &BenchmarkHistory, naming: Naming) -> String {
     let (Some(first), Some(last)) = (history.runs.first(), history.runs.last()) else {
         return String::new();
     };
-    let reading = Reading::of(history.mode, &history.metric);
+    let reading = Reading::new(history.mode, &history.metric);
     let name = printable_line(&reading.label(in_form(&history.case, naming)));
     let heading = format!(
         "{TITLE}{name}{TITLE:#}  {}, times in UTC",

@@ -114,7 +114,7 @@ mod tests {
     fn names(filter: &str) -> Result<Vec<String>, HistoryError> {
         let history = |case: &str| BenchmarkHistory {
             schema_version: SchemaVersion,
-            device: DeviceIdentity::of(&on_gpu().started),
+            device: DeviceIdentity::from_run(&on_gpu().started),
             case: case.to_owned(),
             mode: Method::Cold,
             metric: Metric::time(),

@@ -33,7 +33,7 @@ fn history(medians_ns: &[f64]) -> History {
         }],
     };
     History {
-        identity: DeviceIdentity::of(&on_gpu().started),
+        identity: DeviceIdentity::from_run(&on_gpu().started),
         entries: medians_ns.iter().enumerate().map(entry).collect(),
         tail: Tail::Whole,
     }

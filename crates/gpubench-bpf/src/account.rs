@@ -23,15 +23,17 @@ pub enum Account {
 
 impl Account {
     /// Returns who answers for a process.
-    pub fn of(pid: u32) -> Account {
+    pub fn from_pid(pid: u32) -> Account {
         account_of(pid).unwrap_or(Account::Ended)
     }
 
     fn of_user(user: u32) -> Account {
         // SAFETY: the call has no arguments and cannot fail.
-        match user == 0 || user == unsafe { libc::getuid() } {
-            true => Account::Own,
-            false => Account::User(user),
+        let own = unsafe { libc::getuid() };
+        if user == 0 || user == own {
+            Account::Own
+        } else {
+            Account::User(user)
         }
     }
 }
@@ -109,7 +111,7 @@ mod tests {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()?;
         let mut line = String::new();
         BufReader::new(child.stdout.take()?).read_line(&mut line).ok()?;
-        let account = line.trim().parse().ok().map(Account::of);
+        let account = line.trim().parse().ok().map(Account::from_pid);
         drop(child.stdin.take());
         let _ = child.wait();
         account
@@ -119,8 +121,8 @@ mod tests {
 
     #[test]
     fn a_process_of_this_user_is_its_own_and_one_that_ended_is_nobodys() {
-        assert_eq!(Account::of(std::process::id()), Account::Own);
-        assert_eq!(Account::of(u32::MAX >> 1), Account::Ended);
+        assert_eq!(Account::from_pid(std::process::id()), Account::Own);
+        assert_eq!(Account::from_pid(u32::MAX >> 1), Account::Ended);
     }
 
     #[test]

@@ -36,8 +36,8 @@ impl Ring {
     pub fn create(bytes: u32) -> Result<Ring, BpfError> {
         let map = Map::create(MapKind::Ring, 0, 0, bytes, "gpubench_ring")?;
         let size = bytes as usize;
-        let consumer = Mapping::of(&map, 0, page_size(), libc::PROT_READ | libc::PROT_WRITE)?;
-        let producer = Mapping::of(&map, page_size(), page_size() + 2 * size, libc::PROT_READ)?;
+        let consumer = Mapping::new(&map, 0, page_size(), libc::PROT_READ | libc::PROT_WRITE)?;
+        let producer = Mapping::new(&map, page_size(), page_size() + 2 * size, libc::PROT_READ)?;
         Ok(Ring {
             map,
             size,
@@ -103,7 +103,7 @@ struct Mapping {
 unsafe impl Send for Mapping {}
 
 impl Mapping {
-    fn of(map: &Map, offset: usize, length: usize, protection: i32) -> Result<Mapping, BpfError> {
+    fn new(map: &Map, offset: usize, length: usize, protection: i32) -> Result<Mapping, BpfError> {
         // SAFETY: the kernel chooses a free place, so no other memory changes.
         let start = unsafe {
             libc::mmap(

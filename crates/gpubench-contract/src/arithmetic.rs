@@ -31,7 +31,7 @@ impl ArithmeticPeaks {
     /// several: the device can compute single precision with all bits or as TF32. `None` if the
     /// type or its peak is not known.
     pub fn reached_by(&self, rate: f64, operands: Option<DType>) -> Option<f64> {
-        let mut peaks: Vec<f64> = self.of(operands?).into_iter().flatten().collect();
+        let mut peaks: Vec<f64> = self.for_type(operands?).into_iter().flatten().collect();
         peaks.sort_by(f64::total_cmp);
         let enough = peaks.iter().copied().find(|peak| rate <= *peak);
         enough.or(peaks.last().copied())
@@ -41,7 +41,7 @@ impl ArithmeticPeaks {
     /// peaks are not known, it is the highest peak of all.
     pub fn limit(&self, operands: Option<DType>) -> Option<f64> {
         let highest = |peaks: &[Option<f64>]| peaks.iter().flatten().copied().reduce(f64::max);
-        let of_type = operands.and_then(|dtype| highest(&self.of(dtype)));
+        let of_type = operands.and_then(|dtype| highest(&self.for_type(dtype)));
         of_type.or_else(|| highest(&self.by_type().map(|(_, peak)| peak)))
     }
 
@@ -64,7 +64,7 @@ impl ArithmeticPeaks {
     }
 
     /// Returns the peaks of the units that can compute with a type.
-    fn of(&self, operands: DType) -> [Option<f64>; 2] {
+    fn for_type(&self, operands: DType) -> [Option<f64>; 2] {
         match operands {
             DType::F64 => [self.f64, None],
             DType::F32 => [self.f32, self.tf32],

@@ -105,7 +105,7 @@ pub struct Contestant {
 impl ContestComplete {
     /// Returns how the results were measured.
     pub fn reading(&self) -> Reading {
-        Reading::of(self.mode, &self.metric)
+        Reading::new(self.mode, &self.metric)
     }
 
     /// Returns the winner, if there is a ranking.
@@ -135,9 +135,10 @@ pub struct Rank {
 
 impl fmt::Display for Rank {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.best == self.worst {
-            true => f.pad(&self.best.to_string()),
-            false => f.pad(&format!("{}–{}", self.best, self.worst)),
+        if self.best == self.worst {
+            f.pad(&self.best.to_string())
+        } else {
+            f.pad(&format!("{}–{}", self.best, self.worst))
         }
     }
 }

@@ -38,7 +38,7 @@ pub struct DeviceIdentity {
 
 impl DeviceIdentity {
     /// Returns the identity of a run's device.
-    pub fn of(run: &RunStarted) -> DeviceIdentity {
+    pub fn from_run(run: &RunStarted) -> DeviceIdentity {
         DeviceIdentity::in_environment(&run.device, &run.environment)
     }
 

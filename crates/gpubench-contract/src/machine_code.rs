@@ -77,9 +77,10 @@ impl MachineCode {
         opcodes.sort_by_key(|change| std::cmp::Reverse(change.baseline.abs_diff(change.candidate)));
         MachineCodeChange {
             kernel: after.kernel.clone(),
-            outcome: match self.digest == after.digest {
-                true => MachineCodeOutcome::Same,
-                false => MachineCodeOutcome::Changed,
+            outcome: if self.digest == after.digest {
+                MachineCodeOutcome::Same
+            } else {
+                MachineCodeOutcome::Changed
             },
             reason: None,
             opcodes,

@@ -161,7 +161,7 @@ pub struct Peaks {
 impl Throughput {
     /// Computes the rates of declared work in a time, in nanoseconds. All rates are `None` if the
     /// time is not positive.
-    pub fn of(work: gpubench::catalog::Work, time_ns: f64, peaks: Peaks) -> Throughput {
+    pub fn new(work: gpubench::catalog::Work, time_ns: f64, peaks: Peaks) -> Throughput {
         let rate = |amount: Option<u64>| {
             let rate = amount? as f64 / (time_ns * 1e-9);
             (time_ns > 0.0 && rate.is_finite()).then_some(rate)
@@ -325,7 +325,7 @@ pub struct Conservation {
 impl Conservation {
     /// Returns the times by both clocks without a bound. `None` if one of them is not finite, since
     /// a worker can claim anything.
-    pub fn of(claimed_ns: f64, observed_ns: f64, control_ns: Option<f64>) -> Option<Conservation> {
+    pub fn new(claimed_ns: f64, observed_ns: f64, control_ns: Option<f64>) -> Option<Conservation> {
         (claimed_ns.is_finite() && observed_ns.is_finite()).then_some(Conservation {
             claimed_ns,
             observed_ns,
@@ -416,7 +416,7 @@ mod tests {
             bandwidth: Some(16e9),
             flops: None,
         };
-        let throughput = Throughput::of(work, 1_000.0, peaks);
+        let throughput = Throughput::new(work, 1_000.0, peaks);
         assert!((throughput.bytes_per_s.unwrap() - 8e9).abs() < 1.0);
         assert!((throughput.flops_per_s.unwrap() - 1e9).abs() < 1.0);
         assert!((throughput.of_peak_bandwidth.unwrap() - 0.5).abs() < 1e-9);
@@ -425,9 +425,9 @@ mod tests {
 
     #[test]
     fn a_time_that_is_not_finite_has_no_conservation() {
-        assert_eq!(Conservation::of(f64::NAN, 1.0, None), None);
-        assert_eq!(Conservation::of(1.0, f64::INFINITY, None), None);
-        assert_eq!(Conservation::of(1.0, 2.0, Some(f64::NAN)).unwrap().control_ns, None);
+        assert_eq!(Conservation::new(f64::NAN, 1.0, None), None);
+        assert_eq!(Conservation::new(1.0, f64::INFINITY, None), None);
+        assert_eq!(Conservation::new(1.0, 2.0, Some(f64::NAN)).unwrap().control_ns, None);
     }
 
     #[test]
@@ -437,10 +437,10 @@ mod tests {
             flops: None,
         };
         for time in [0.0, -1.0, f64::NAN] {
-            assert_eq!(Throughput::of(work, time, Peaks::default()), Throughput::default());
+            assert_eq!(Throughput::new(work, time, Peaks::default()), Throughput::default());
         }
         assert_eq!(
-            Throughput::of(Work::default(), 1.0, Peaks::default()),
+            Throughput::new(Work::default(), 1.0, Peaks::default()),
             Throughput::default()
         );
     }

@@ -87,7 +87,7 @@ shown_by_word!(CacheState);
 impl CacheState {
     /// Returns the state in which a method's calls find a cache of `cache_bytes`, if a flush
     /// accesses `flush_bytes`.
-    pub fn of(method: Method, flush_bytes: u64, cache_bytes: u64) -> CacheState {
+    pub fn new(method: Method, flush_bytes: u64, cache_bytes: u64) -> CacheState {
         match method.cache() {
             // Each call of a graph has its own tensors, which the flush before the graph evicts.
             CacheTreatment::Flushed if flush_bytes >= cache_bytes => CacheState::Cold,
@@ -104,11 +104,11 @@ mod tests {
 
     #[test]
     fn only_a_flush_of_the_whole_cache_makes_calls_cold() {
-        let states = |flush_bytes| [Method::Cold, Method::Graph].map(|method| CacheState::of(method, flush_bytes, 50));
+        let states = |flush_bytes| [Method::Cold, Method::Graph].map(|method| CacheState::new(method, flush_bytes, 50));
         assert_eq!(states(50), [CacheState::Cold; 2]);
         assert_eq!(states(49), [CacheState::PartlyWarm; 2]);
-        assert_eq!(CacheState::of(Method::Hot, 100, 50), CacheState::Hot);
-        assert_eq!(CacheState::of(Method::HotGraph, 100, 50), CacheState::Hot);
-        assert_eq!(CacheState::of(Method::Warm, 100, 50), CacheState::Warm);
+        assert_eq!(CacheState::new(Method::Hot, 100, 50), CacheState::Hot);
+        assert_eq!(CacheState::new(Method::HotGraph, 100, 50), CacheState::Hot);
+        assert_eq!(CacheState::new(Method::Warm, 100, 50), CacheState::Warm);
     }
 }

@@ -46,7 +46,7 @@ impl Reading {
     }
 
     /// Returns the reading with a metric in a mode.
-    pub fn of(mode: Method, metric: &Metric) -> Reading {
+    pub fn new(mode: Method, metric: &Metric) -> Reading {
         Reading {
             mode,
             metric: metric.name.clone(),
@@ -60,7 +60,7 @@ impl Reading {
 
     /// Returns the words that distinguish the reading from the usual one, the time of cold calls.
     pub fn words(&self) -> Vec<&str> {
-        let usual = Reading::of(Reading::first_mode(), &Metric::time());
+        let usual = Reading::new(Reading::first_mode(), &Metric::time());
         let mode = (self.mode != usual.mode).then(|| self.mode.as_str());
         let metric = (self.metric != usual.metric).then_some(&*self.metric);
         mode.into_iter().chain(metric).collect()
@@ -69,9 +69,10 @@ impl Reading {
     /// Returns a name with the words of the reading: `blur [warm]`, or `blur` for the usual one.
     pub fn label(&self, name: &str) -> String {
         let words = self.words();
-        match words.is_empty() {
-            true => name.to_owned(),
-            false => format!("{name} [{}]", words.join(", ")),
+        if words.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{name} [{}]", words.join(", "))
         }
     }
 }
@@ -80,9 +81,10 @@ impl fmt::Display for Reading {
     /// Writes the mode, and the metric if it is not the time: `cold`, `cold, instructions`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let of_time = self.metric == Metric::time().name;
-        match of_time {
-            true => f.pad(self.mode.as_str()),
-            false => f.pad(&format!("{}, {}", self.mode, self.metric)),
+        if of_time {
+            f.pad(self.mode.as_str())
+        } else {
+            f.pad(&format!("{}, {}", self.mode, self.metric))
         }
     }
 }
@@ -113,7 +115,7 @@ impl FromIterator<Reading> for Readings {
 
 impl CaseKey {
     /// Returns the key of a case.
-    pub fn of(package: &str, benchmark: &str, params: &Params) -> CaseKey {
+    pub fn new(package: &str, benchmark: &str, params: &Params) -> CaseKey {
         let values = params.0.iter();
         let mut params: Vec<String> = values.map(|(name, value)| format!("{name}={value:?}")).collect();
         params.sort();
@@ -168,13 +170,13 @@ macro_rules! about_a_result {
         $(impl $record {
             /// Returns how the result is measured.
             pub fn reading(&self) -> Reading {
-                Reading::of(self.mode, &self.metric)
+                Reading::new(self.mode, &self.metric)
             }
 
             /// Returns the key of the result.
             pub fn key(&self) -> ResultKey {
                 ResultKey {
-                    case: CaseKey::of(&self.package, &self.benchmark, &self.params),
+                    case: CaseKey::new(&self.package, &self.benchmark, &self.params),
                     reading: self.reading(),
                 }
             }

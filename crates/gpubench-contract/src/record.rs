@@ -332,9 +332,10 @@ impl BenchmarkComplete {
     /// `suite::image::grayscale::width=1024,height=1024`.
     pub fn full_name(&self) -> String {
         let name = format!("{}::{}", self.package, self.benchmark);
-        match self.params.0.is_empty() {
-            true => name,
-            false => format!("{name}::{}", self.params),
+        if self.params.0.is_empty() {
+            name
+        } else {
+            format!("{name}::{}", self.params)
         }
     }
 

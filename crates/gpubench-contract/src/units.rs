@@ -5,9 +5,10 @@ use std::time::Duration;
 
 /// Returns a count with its noun: `1 case`, `5 cases`.
 pub fn counted<N: fmt::Display + PartialEq + From<u8>>(count: N, what: &str) -> String {
-    match count == N::from(1) {
-        true => format!("1 {what}"),
-        false => format!("{count} {what}s"),
+    if count == N::from(1) {
+        format!("1 {what}")
+    } else {
+        format!("{count} {what}s")
     }
 }
 

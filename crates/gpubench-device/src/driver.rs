@@ -104,7 +104,7 @@ pub struct LaunchConfig {
 
 impl LaunchConfig {
     /// Returns the configuration of a launch in a plan.
-    pub fn of(launch: &Launch) -> LaunchConfig {
+    pub fn new(launch: &Launch) -> LaunchConfig {
         LaunchConfig {
             grid: launch.grid,
             block: launch.block,

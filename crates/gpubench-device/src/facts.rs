@@ -52,7 +52,7 @@ pub enum ClockBound {
 impl Facts {
     /// Returns the backend for this kind of device.
     pub fn backend(&self) -> &'static Backend {
-        Backend::of(self.device.kind)
+        Backend::from_kind(self.device.kind)
     }
 }
 

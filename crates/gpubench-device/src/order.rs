@@ -69,7 +69,7 @@ impl DeviceOrder {
 
     /// Returns the backend for this kind of device.
     pub fn backend(&self) -> &'static Backend {
-        Backend::of(self.kind())
+        Backend::from_kind(self.kind())
     }
 }
 

@@ -155,18 +155,20 @@ pub(crate) fn named(path: &Path) -> Vec<PathBuf> {
     if path.is_dir() {
         return [libraries_in(path, NVRTC), libraries_of_wheels(path, NVRTC)].concat();
     }
-    match path.is_file() {
-        true => vec![std::path::absolute(path).unwrap_or_else(|_| path.to_owned())],
-        false => Vec::new(),
+    if path.is_file() {
+        vec![std::path::absolute(path).unwrap_or_else(|_| path.to_owned())]
+    } else {
+        Vec::new()
     }
 }
 
 /// Returns the programs that a path of `--nvcc` may mean: the file itself, or programs in the
 /// folder, at the usual places of toolkits and wheels.
 pub(crate) fn named_nvcc(path: &Path) -> Vec<PathBuf> {
-    match path.is_dir() {
-        true => programs_below(path, NVCC),
-        false => vec![path.to_owned()],
+    if path.is_dir() {
+        programs_below(path, NVCC)
+    } else {
+        vec![path.to_owned()]
     }
 }
 
@@ -226,9 +228,10 @@ pub(crate) fn headers_of(library: &Path) -> Vec<PathBuf> {
         .filter_map(|library| library.parent()?.parent());
     distinct(roots.flat_map(|root| {
         // The wheels of CUDA 12 are sibling folders, each with its own headers.
-        let nearby = match root.join("include/cuda_runtime.h").is_file() {
-            true => &[][..],
-            false => &["cuda_runtime", "cuda_nvcc", "cuda_cccl"],
+        let nearby = if root.join("include/cuda_runtime.h").is_file() {
+            &[][..]
+        } else {
+            &["cuda_runtime", "cuda_nvcc", "cuda_cccl"]
         };
         let nearby = nearby.iter().map(|wheel| root.with_file_name(wheel));
         let roots = [root.to_owned()].into_iter().chain(nearby);

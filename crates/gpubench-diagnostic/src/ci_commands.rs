@@ -90,9 +90,10 @@ impl CommandMarks {
             _ => Line::Text,
         };
         let by_word = byte == b':' && WORDS.iter().any(|word| self.word.ends_with(word.as_bytes()));
-        match is_of_a_word(byte) {
-            true => self.word.push(byte),
-            false => self.word.clear(),
+        if is_of_a_word(byte) {
+            self.word.push(byte)
+        } else {
+            self.word.clear()
         }
         if self.word.len() > LONGEST_WORD {
             self.word.remove(0);

@@ -23,8 +23,9 @@ fn inert(text: &str) -> String {
     let begins_like_a_formula = text
         .trim_start()
         .starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
-    match begins_like_a_formula {
-        true => format!("'{text}"),
-        false => text.to_owned(),
+    if begins_like_a_formula {
+        format!("'{text}")
+    } else {
+        text.to_owned()
     }
 }

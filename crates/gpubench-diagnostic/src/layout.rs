@@ -55,9 +55,10 @@ pub fn unbroken(phrase: &str) -> String {
 /// text of several lines, such as compiler output, is already laid out and stays unchanged.
 pub fn wrapped(text: &str, room: usize) -> Vec<String> {
     let text = text.trim_end();
-    match text.contains('\n') {
-        true => text.lines().map(|line| line.trim_end().to_owned()).collect(),
-        false => broken(text, room, room),
+    if text.contains('\n') {
+        text.lines().map(|line| line.trim_end().to_owned()).collect()
+    } else {
+        broken(text, room, room)
     }
 }
 
@@ -67,9 +68,12 @@ fn broken(text: &str, first: usize, further: usize) -> Vec<String> {
         return vec![text.replace(NO_BREAK, " ")];
     }
     let phrases = text.split(' ');
-    let words = phrases.flat_map(|phrase| match width(phrase) > further {
-        true => phrase.split(NO_BREAK).collect(),
-        false => vec![phrase],
+    let words = phrases.flat_map(|phrase| {
+        if width(phrase) > further {
+            phrase.split(NO_BREAK).collect()
+        } else {
+            vec![phrase]
+        }
     });
     // A symbol or the branches of a tree must not be a line of their own.
     let is_begun = |line: &str| strip_str(line).any(|piece| piece.contains(char::is_alphanumeric));

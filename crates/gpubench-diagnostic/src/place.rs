@@ -61,7 +61,7 @@ impl Place {
     ///
     /// # Errors
     /// A link of another user is on the way ([`LinkOfAnother`]), or a folder is missing.
-    pub fn of(path: impl AsRef<Path>) -> io::Result<Place> {
+    pub fn from_path(path: impl AsRef<Path>) -> io::Result<Place> {
         find(path.as_ref(), MissingFolder::IsAnError, LastLink::IsFollowed)
     }
 
@@ -228,14 +228,16 @@ fn refuse(link: &Stat, links: usize, path: &Path, name: &OsStr) -> io::Result<()
     if links > MOST_LINKS {
         return Err(Errno::LOOP.into());
     }
-    match is_trusted(link.st_uid) {
-        true => Ok(()),
-        false => Err(io::Error::other(LinkOfAnother {
-            link: match path.file_name() == Some(name) {
-                true => path.display().to_string(),
-                false => format!("{}` on the way to `{}", name.display(), path.display()),
+    if is_trusted(link.st_uid) {
+        Ok(())
+    } else {
+        Err(io::Error::other(LinkOfAnother {
+            link: if path.file_name() == Some(name) {
+                path.display().to_string()
+            } else {
+                format!("{}` on the way to `{}", name.display(), path.display())
             },
-        })),
+        }))
     }
 }
 
@@ -290,7 +292,7 @@ mod tests {
         let refused = |place: io::Result<Place>| {
             place.is_err_and(|error| error.get_ref().is_some_and(|error| error.is::<LinkOfAnother>()))
         };
-        refused(Place::of(path)) && refused(Place::with_folders(path))
+        refused(Place::from_path(path)) && refused(Place::with_folders(path))
     }
 
     #[test]
@@ -308,7 +310,7 @@ mod tests {
         assert!(folder.at("real/long").symlink_metadata().unwrap().is_symlink());
         symlink("loop", folder.at("loop")).unwrap();
         assert_eq!(
-            Place::of(folder.at("loop")).unwrap_err().raw_os_error(),
+            Place::from_path(folder.at("loop")).unwrap_err().raw_os_error(),
             Some(Errno::LOOP.raw_os_error())
         );
     }
@@ -317,11 +319,11 @@ mod tests {
     fn missing_folders_are_created_only_on_request() {
         let folder = Folder::new("missing");
         let path = folder.at("a/b/file");
-        assert_eq!(Place::of(&path).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(Place::from_path(&path).unwrap_err().kind(), io::ErrorKind::NotFound);
         written(&path).unwrap();
         assert_eq!(folder.text("a/b/file"), "written");
         for none in ["", "/", "..", "a/.."] {
-            assert!(Place::of(none).is_err(), "{none:?}");
+            assert!(Place::from_path(none).is_err(), "{none:?}");
         }
     }
 
@@ -347,7 +349,7 @@ mod tests {
         }
         assert_eq!(folder.text("victim/file"), "as it was");
         assert_eq!(std::fs::read_dir(folder.at("victim")).unwrap().count(), 1);
-        let error = Place::of(folder.at("folder/file")).unwrap_err().to_string();
+        let error = Place::from_path(folder.at("folder/file")).unwrap_err().to_string();
         assert!(error.starts_with("`folder` on the way to `/"), "{error}");
     }
 
@@ -387,8 +389,10 @@ mod tests {
         });
         written(&pipe).unwrap();
         assert_eq!(reading.join().unwrap(), "written");
-        let place = Place::of(&pipe).unwrap();
-        assert!(place.ensure_replaceable().is_err() && Place::of(&folder.0).unwrap().ensure_replaceable().is_err());
+        let place = Place::from_path(&pipe).unwrap();
+        assert!(
+            place.ensure_replaceable().is_err() && Place::from_path(&folder.0).unwrap().ensure_replaceable().is_err()
+        );
         if chown(&pipe, Some(BOB), None).is_ok() {
             assert_eq!(written(&pipe).unwrap_err().to_string(), "it is a pipe of another user");
         }

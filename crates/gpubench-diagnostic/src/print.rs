@@ -54,9 +54,12 @@ fn after_label(text: &str) -> String {
     let text = printable(text);
     let mut lines = text.split('\n');
     let first = lines.next().unwrap_or_default().to_owned();
-    lines.fold(first, |text, line| match line.is_empty() || line.starts_with(' ') {
-        true => format!("{text}\n{line}"),
-        false => format!("{text}\n  {line}"),
+    lines.fold(first, |text, line| {
+        if line.is_empty() || line.starts_with(' ') {
+            format!("{text}\n{line}")
+        } else {
+            format!("{text}\n  {line}")
+        }
     })
 }
 

@@ -13,9 +13,10 @@ pub fn printable(text: &str) -> String {
     }
     // Without an escape character there is no sequence to remove, and stripping would drop other
     // control characters without a trace.
-    let stripped = match text.contains('\x1b') {
-        true => anstream::adapter::strip_str(text).to_string(),
-        false => text.to_owned(),
+    let stripped = if text.contains('\x1b') {
+        anstream::adapter::strip_str(text).to_string()
+    } else {
+        text.to_owned()
     };
     let shown = stripped.replace("\r\n", "\n");
     replaced(&shown, |_| true)
@@ -23,9 +24,10 @@ pub fn printable(text: &str) -> String {
 
 /// Does the same with letters that are not ASCII, for text that may have styles of the tool.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    match text.is_ascii() {
-        true => text.into(),
-        false => replaced(text, |letter| !letter.is_ascii()).into(),
+    if text.is_ascii() {
+        text.into()
+    } else {
+        replaced(text, |letter| !letter.is_ascii()).into()
     }
 }
 

@@ -37,10 +37,12 @@ fn open(path: &Path, options: &mut OpenOptions, flags: i32) -> io::Result<File> 
         _ => error,
     })?;
     let metadata = file.metadata()?;
-    match metadata.is_file() {
-        true => Ok(file),
-        false if metadata.is_dir() => Err(io::Error::from_raw_os_error(libc::EISDIR)),
-        false => Err(other()),
+    if metadata.is_file() {
+        Ok(file)
+    } else if metadata.is_dir() {
+        Err(io::Error::from_raw_os_error(libc::EISDIR))
+    } else {
+        Err(other())
     }
 }
 

@@ -223,9 +223,10 @@ fn numbers_in(outer: &Path) -> io::Result<Vec<u64>> {
 
 /// Makes the contents of a folder accessible. It fails for a link, which would lead elsewhere.
 fn open(folder: &Path) -> io::Result<()> {
-    match folder.symlink_metadata()?.is_dir() {
-        true => fs::set_permissions(folder, fs::Permissions::from_mode(0o700)),
-        false => Err(io::ErrorKind::NotADirectory.into()),
+    if folder.symlink_metadata()?.is_dir() {
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o700))
+    } else {
+        Err(io::ErrorKind::NotADirectory.into())
     }
 }
 
@@ -269,9 +270,10 @@ mod tests {
             "gpubench-worker-link12",
         ];
         for name in kept {
-            match name.ends_with("link12") {
-                true => std::os::unix::fs::symlink(&dead, parent.path().join(name)).unwrap(),
-                false => fs::create_dir_all(parent.path().join(name).join("0")).unwrap(),
+            if name.ends_with("link12") {
+                std::os::unix::fs::symlink(&dead, parent.path().join(name)).unwrap()
+            } else {
+                fs::create_dir_all(parent.path().join(name).join("0")).unwrap()
             }
         }
         fs::write(alive.path().join("file"), "").unwrap();

@@ -55,9 +55,10 @@ fn compile(source: &str, file: &Path, options: &[&str]) -> Result<(), Box<dyn Er
     let mut command = Command::new("cc");
     // The driver's functions begin with a `push`, which the kernel emulates.
     command.args(["-O0", "-w", "-o"]).arg(file).arg(source).args(options);
-    match command.status()?.success() {
-        true => Ok(()),
-        false => Err("the test double does not compile".into()),
+    if command.status()?.success() {
+        Ok(())
+    } else {
+        Err("the test double does not compile".into())
     }
 }
 

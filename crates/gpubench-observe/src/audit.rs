@@ -18,7 +18,7 @@ pub fn observed_calls(events: &[Event]) -> Vec<ObservedCall> {
         let pid = event.process.pid;
         kernels.follow(pid, &event.kind);
         launched.push(match &event.kind {
-            EventKind::Launch(launch) => Some(kernels.of(pid, launch.function)),
+            EventKind::Launch(launch) => Some(kernels.position(pid, launch.function)),
             _ => None,
         });
     }
@@ -101,7 +101,7 @@ impl Kernels {
     fn follow(&mut self, pid: u32, kind: &EventKind) {
         match kind {
             EventKind::Name { function, name, .. } => {
-                let position = self.of(pid, *function);
+                let position = self.position(pid, *function);
                 match &self.known[position] {
                     Kernel::Unnamed => self.known[position] = Kernel::Named(Arc::clone(name)),
                     Kernel::Named(known) if known == name => {}
@@ -109,8 +109,8 @@ impl Kernels {
                 }
             }
             EventKind::Alias { function, of } => {
-                let before = self.of(pid, *function);
-                let same = self.of(pid, *of);
+                let before = self.position(pid, *function);
+                let same = self.position(pid, *of);
                 match &self.known[before] {
                     _ if before == same => {}
                     Kernel::Unnamed => self.known[before] = Kernel::SameAs(same),
@@ -124,7 +124,7 @@ impl Kernels {
     }
 
     /// Returns the position of a handle's kernel, never of one that is the same as another.
-    fn of(&mut self, pid: u32, function: FunctionHandle) -> usize {
+    fn position(&mut self, pid: u32, function: FunctionHandle) -> usize {
         match self.of_handles.get(&(pid, function)) {
             Some(position) => self.original(*position),
             None => {

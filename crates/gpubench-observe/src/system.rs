@@ -106,9 +106,10 @@ impl Recorded<'_> {
         let path = Path::new(OsStr::from_bytes(self.path));
         let is_same = |found: &PathBuf| !path.is_absolute() && found.file_name() == path.file_name();
         let recorded = (!self.path.is_empty()).then(|| path.to_owned());
-        let executable = match path.is_absolute() {
-            true => recorded,
-            false => executable(pid).filter(is_same).or(recorded),
+        let executable = if path.is_absolute() {
+            recorded
+        } else {
+            executable(pid).filter(is_same).or(recorded)
         };
         let longer = self.is_cut.then(|| command_line(pid));
         let longer = longer.filter(|longer| longer.starts_with(self.arguments));
@@ -132,7 +133,7 @@ pub(crate) fn all() -> BTreeSet<u32> {
 pub(crate) fn with_descendants(root: u32) -> BTreeSet<u32> {
     let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for pid in all() {
-        if let Some(stat) = Stat::of(pid) {
+        if let Some(stat) = Stat::from_pid(pid) {
             children.entry(stat.parent).or_default().push(pid);
         }
     }
@@ -162,7 +163,7 @@ impl Stat {
         self.started == other.started
     }
 
-    pub(crate) fn of(pid: u32) -> Option<Stat> {
+    pub(crate) fn from_pid(pid: u32) -> Option<Stat> {
         let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         // The name of the program may contain anything, also parentheses and spaces.
         let (_, rest) = text.rsplit_once(')')?;

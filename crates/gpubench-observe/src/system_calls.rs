@@ -69,7 +69,7 @@ impl SystemCalls {
     /// # Errors
     ///
     /// If the kernel refuses.
-    pub fn of(observer: &Observer, users: Users) -> Result<SystemCalls, ObserveError> {
+    pub fn new(observer: &Observer, users: Users) -> Result<SystemCalls, ObserveError> {
         let pids = system::pids().ok_or(ObserveError::OwnProcessIds)?;
         let ring = Ring::create(RING_BYTES)?;
         let lost = Map::create(MapKind::Array, 4, 8, 1, "gpubench_lost")?;

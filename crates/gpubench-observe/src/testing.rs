@@ -25,7 +25,7 @@ pub struct Replay {
 
 impl Replay {
     /// Returns a source of one batch.
-    pub fn of(events: impl IntoIterator<Item = Event>) -> Self {
+    pub fn new(events: impl IntoIterator<Item = Event>) -> Self {
         Self {
             batches: VecDeque::from([events.into_iter().collect()]),
             ..Self::default()
@@ -67,7 +67,7 @@ pub struct Script {
 
 impl Script {
     /// Returns the script of a process that begins at a number of milliseconds, and runs `program`.
-    pub fn of(pid: u32, started_ms: u64, program: &str) -> Self {
+    pub fn new(pid: u32, started_ms: u64, program: &str) -> Self {
         let script = Self::unseen(pid, started_ms);
         script.push(EventKind::Started(ProcessStart {
             origin: Origin::Exec { before: None },

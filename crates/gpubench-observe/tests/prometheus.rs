@@ -89,7 +89,7 @@ impl Drop for Prometheus {
 /// Returns what a program did by a second: more with each.
 fn busy(second: u64) -> (Ledger, Totals) {
     let hostile = "evil\"}\\ kernel";
-    let mut script = Script::of(7, 1, "train").name(1, "_Z4axpyPf").name(2, hostile);
+    let mut script = Script::new(7, 1, "train").name(1, "_Z4axpyPf").name(2, hostile);
     for step in 0..=second {
         script = script
             .allocate(0x1000 + step * 0x1000, 4096)
@@ -107,7 +107,7 @@ fn busy(second: u64) -> (Ledger, Totals) {
     }
     let leaky = (0..=second).flat_map(|pid| {
         let pid = 100 + u32::try_from(pid).expect("a small number");
-        Script::of(pid, 2, "leaky").allocate(0x1000, 64).exit(0).events
+        Script::new(pid, 2, "leaky").allocate(0x1000, 64).exit(0).events
     });
     let mut ledger = Ledger::new(Limits::default());
     script

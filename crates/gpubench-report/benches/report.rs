@@ -58,7 +58,7 @@ fn main() {
 fn entry(run: &StoredRun, past: usize) -> HistoryEntry {
     HistoryEntry {
         run_id: format!("past-{past}"),
-        ..HistoryEntry::of(run)
+        ..HistoryEntry::from_run(run)
     }
 }
 
@@ -78,7 +78,7 @@ fn run(id: &str, samples: usize) -> StoredRun {
         cases: BENCHMARKS,
         environment: environment(),
     };
-    StoredRun::of(started, results, None, None)
+    StoredRun::new(started, results, None, None)
 }
 
 fn result(id: &str, index: u64, samples: usize, noise: &mut fastrand::Rng) -> BenchmarkComplete {
@@ -120,7 +120,7 @@ fn result(id: &str, index: u64, samples: usize, noise: &mut fastrand::Rng) -> Be
             };
             WORKERS
         ],
-        throughput: Throughput::of(work, stats.value, peaks),
+        throughput: Throughput::new(work, stats.value, peaks),
         stats: Some(stats),
         host_ns: Some(HostTime {
             median_ns: 1_000.0,

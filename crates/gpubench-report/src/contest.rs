@@ -48,12 +48,11 @@ pub(super) fn words(contest: &ContestComplete, contestant: &Contestant) -> Strin
     let (Some(ratio), Some([low, high])) = (contestant.ratio, contestant.interval) else {
         return String::new();
     };
-    let ratio = match has_won(contest, contestant) {
-        true => best(&contest.metric).to_owned(),
-        false => {
-            let name = &contest.metric.name;
-            format!("{}× the {name} ({} to {})", factor(ratio), factor(low), factor(high))
-        }
+    let ratio = if has_won(contest, contestant) {
+        best(&contest.metric).to_owned()
+    } else {
+        let name = &contest.metric.name;
+        format!("{}× the {name} ({} to {})", factor(ratio), factor(low), factor(high))
     };
     std::iter::once(ratio)
         .chain(ties(&contestant.ties))

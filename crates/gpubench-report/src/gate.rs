@@ -70,9 +70,10 @@ impl Gate {
             OnInconclusive::FailForAll => comparison.undecided().is_some(),
             OnInconclusive::FailForAny => comparison.undecided().is_some() || comparison.has_undecided_benchmarks(),
         };
-        match too_little {
-            true => GateResult::Inconclusive,
-            false => GateResult::Open,
+        if too_little {
+            GateResult::Inconclusive
+        } else {
+            GateResult::Open
         }
     }
 

@@ -256,9 +256,10 @@ impl Compared<'_> {
             )
         });
         let details: Vec<String> = figures.into_iter().chain(remark.clone()).collect();
-        let details = match details.is_empty() {
-            true => String::new(),
-            false => format!(": {}", details.join("; ")),
+        let details = if details.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", details.join("; "))
         };
         format!("{verdict} against `{}`{details}", self.baseline)
     }

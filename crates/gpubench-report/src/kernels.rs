@@ -76,9 +76,10 @@ fn waves(waves: f64) -> String {
 
 /// `1.33`, `<0.01`.
 pub(super) fn wave_count(waves: f64) -> String {
-    match waves < 0.01 {
-        true => "<0.01".to_owned(),
-        false => format!("{waves:.2}"),
+    if waves < 0.01 {
+        "<0.01".to_owned()
+    } else {
+        format!("{waves:.2}")
     }
 }
 

@@ -146,9 +146,10 @@ impl Reporter for MarkdownReporter {
             }
         }
         let table = contest_table(contest);
-        match table.len() > self.room() {
-            true => self.note(1, "ranking"),
-            false => self.print(&table),
+        if table.len() > self.room() {
+            self.note(1, "ranking")
+        } else {
+            self.print(&table)
         }
     }
 
@@ -192,9 +193,10 @@ fn contest_table(contest: &ContestComplete) -> String {
 
 /// Returns the table's header.
 fn head(readings: &Readings, metric: &Metric) -> String {
-    let mode = match readings.differ() {
-        true => ["| Case | Mode ", "|:-----|:-----"],
-        false => ["| Case ", "|:-----"],
+    let mode = if readings.differ() {
+        ["| Case | Mode ", "|:-----|:-----"]
+    } else {
+        ["| Case ", "|:-----"]
     };
     let lines = mode
         .into_iter()

@@ -30,9 +30,10 @@ pub enum OutputError {
 
 impl Expected for OutputError {
     fn exit_code(&self) -> ExitCode {
-        match self.is_broken_pipe() {
-            true => ExitCode::Success,
-            false => ExitCode::OutputFailed,
+        if self.is_broken_pipe() {
+            ExitCode::Success
+        } else {
+            ExitCode::OutputFailed
         }
     }
 

@@ -48,7 +48,7 @@ impl OutputTarget {
     pub fn write(&self, text: &str) -> Result<(), OutputError> {
         match self {
             OutputTarget::StandardOutput => Output::stdout().print(text),
-            OutputTarget::File(path) => Replacement::of(path)
+            OutputTarget::File(path) => Replacement::new(path)
                 .and_then(|replacement| replacement.commit(CommandMarks::default().mark(text).as_bytes()))
                 .map_err(not_written(path)),
         }
@@ -61,7 +61,7 @@ impl OutputTarget {
     pub fn ensure_writable(&self) -> Result<(), OutputError> {
         match self {
             OutputTarget::StandardOutput => Ok(()),
-            OutputTarget::File(path) => Replacement::of(path)
+            OutputTarget::File(path) => Replacement::new(path)
                 .and_then(Replacement::abandon)
                 .map_err(not_written(path)),
         }

@@ -31,7 +31,7 @@ enum TimedBy {
 }
 
 impl TimedBy {
-    fn of(execution: Option<Execution>) -> TimedBy {
+    fn from_execution(execution: Option<Execution>) -> TimedBy {
         match execution {
             None | Some(Execution::Sealed | Execution::Hosted) => TimedBy::Device,
             Some(Execution::HostedSync) => TimedBy::Host,
@@ -120,7 +120,7 @@ impl Rankings {
             benchmark: result.benchmark.clone(),
             params: result.params.clone(),
             mode: result.mode,
-            clock: TimedBy::of(result.execution),
+            clock: TimedBy::from_execution(result.execution),
             value: stats.value,
             interval: stats.ci95,
             metric: result.metric.clone(),
@@ -167,7 +167,7 @@ impl Rankings {
         });
         groups
             .into_iter()
-            .map(|(params, group)| Ranking::of(params, group))
+            .map(|(params, group)| Ranking::new(params, group))
             .collect()
     }
 }
@@ -175,7 +175,7 @@ impl Rankings {
 impl<'a> Ranking<'a> {
     /// Returns how its results were measured.
     pub(super) fn reading(&self) -> Reading {
-        Reading::of(self.mode, self.metric)
+        Reading::new(self.mode, self.metric)
     }
 
     /// Returns what the values are.
@@ -202,7 +202,7 @@ impl<'a> Ranking<'a> {
             .then_some("not significant: the 95% intervals overlap (hint: use more `--workers`)")
     }
 
-    fn of(params: Params, mut entries: Vec<(String, &'a Entry)>) -> Ranking<'a> {
+    fn new(params: Params, mut entries: Vec<(String, &'a Entry)>) -> Ranking<'a> {
         let better = entries[0].1.metric.better;
         entries.sort_by(|(_, one), (_, other)| better.order(one.value, other.value));
         let best = entries[0].1;
@@ -233,11 +233,14 @@ impl Entry {
     fn rank(&self, best: &Entry) -> Rank {
         let ratio = self.value / best.value;
         let overlap = self.interval[0] <= best.interval[1] && best.interval[0] <= self.interval[1];
-        match overlap {
-            _ if std::ptr::eq(self, best) => Rank::Best,
-            _ if !ratio.is_finite() => Rank::Undefined,
-            true => Rank::NotSignificant(ratio),
-            false => Rank::Ratio(ratio),
+        if std::ptr::eq(self, best) {
+            Rank::Best
+        } else if !ratio.is_finite() {
+            Rank::Undefined
+        } else if overlap {
+            Rank::NotSignificant(ratio)
+        } else {
+            Rank::Ratio(ratio)
         }
     }
 }
@@ -278,7 +281,7 @@ mod tests {
     #[test]
     fn times_of_the_host_are_not_ranked_with_times_of_the_device() {
         let from_outside = |benchmark, value| Entry {
-            clock: TimedBy::of(Some(Execution::HostedSync)),
+            clock: TimedBy::from_execution(Some(Execution::HostedSync)),
             ..entry(benchmark, &[], value)
         };
         let rankings = Rankings(vec![

@@ -67,8 +67,8 @@ impl Progress {
         Progress {
             phase: Phase::Sampling,
             windows: samples.len() as u64,
-            value: Estimate::of(of_workers).map(|estimate| metric.quantity(estimate.value())),
-            cv: Moments::of(samples).cv(),
+            value: Estimate::from_workers(of_workers).map(|estimate| metric.quantity(estimate.value())),
+            cv: Moments::from_samples(samples).cv(),
         }
     }
 }

@@ -28,9 +28,10 @@ pub(super) fn metric_of(comparison: &ComparisonComplete) -> Metric {
 
 /// Returns a mean over calls: `2`, or `0.50` where calls differ.
 pub(super) fn mean(number: f64) -> String {
-    match number.fract() == 0.0 {
-        true => number.to_string(),
-        false => format!("{number:.2}"),
+    if number.fract() == 0.0 {
+        number.to_string()
+    } else {
+        format!("{number:.2}")
     }
 }
 

@@ -174,9 +174,10 @@ pub(crate) fn closing(
         }
     };
     let drivers = |name: &str| files.has_driver && DRIVERS.iter().any(|driver| name.starts_with(driver));
-    let shared_memory = match files.has_driver {
-        true => every_change | AccessFs::ReadFile,
-        false => AccessFs::ReadFile.into(),
+    let shared_memory = if files.has_driver {
+        every_change | AccessFs::ReadFile
+    } else {
+        AccessFs::ReadFile.into()
     };
     // Drivers name their threads through a file of each thread. A compiler is another process than
     // this one.

@@ -17,7 +17,7 @@ pub struct RoleError {
 }
 
 impl RoleError {
-    fn of<E: Into<std::io::Error>>(what: &'static str) -> impl FnOnce(E) -> RoleError {
+    fn during<E: Into<std::io::Error>>(what: &'static str) -> impl FnOnce(E) -> RoleError {
         move |source| RoleError {
             what,
             source: source.into(),
@@ -43,9 +43,9 @@ pub enum Runs {
 pub fn give_up(runs: Runs) -> Result<(), RoleError> {
     limits::end_early_without_memory(runs);
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
-        .map_err(RoleError::of("ending with the broker"))?;
+        .map_err(RoleError::during("ending with the broker"))?;
     give_up_to_clean_up()?;
-    write_output_by_lines().map_err(RoleError::of("writing output line by line"))
+    write_output_by_lines().map_err(RoleError::during("writing output line by line"))
 }
 
 /// Does what [`give_up`] does for a process that outlives the broker, to undo what the broker
@@ -54,9 +54,9 @@ pub fn give_up(runs: Runs) -> Result<(), RoleError> {
 /// # Errors
 /// If the operating system refuses.
 pub fn give_up_to_clean_up() -> Result<(), RoleError> {
-    rustix::thread::set_no_new_privs(true).map_err(RoleError::of("giving up new privileges"))?;
-    hide_from_others().map_err(RoleError::of("hiding its memory from other processes"))?;
-    limits::disable_core_files().map_err(RoleError::of("disabling core files"))
+    rustix::thread::set_no_new_privs(true).map_err(RoleError::during("giving up new privileges"))?;
+    hide_from_others().map_err(RoleError::during("hiding its memory from other processes"))?;
+    limits::disable_core_files().map_err(RoleError::during("disabling core files"))
 }
 
 /// Reserves standard output for answers to the broker. Output of libraries goes to standard error
@@ -85,10 +85,11 @@ pub fn hide_from_others() -> rustix::io::Result<()> {
 /// If standard input is not a socket, or the operating system refuses.
 pub fn take_standard_input() -> Result<OwnedFd, RoleError> {
     let stdin = std::io::stdin();
-    rustix::net::sockopt::socket_type(&stdin).map_err(RoleError::of("standard input is not the broker's socket"))?;
-    let socket = rustix::io::fcntl_dupfd_cloexec(&stdin, 3).map_err(RoleError::of("taking the broker's socket"))?;
-    let nothing = fs_err::File::open("/dev/null").map_err(RoleError::of("opening /dev/null"))?;
-    rustix::stdio::dup2_stdin(&nothing).map_err(RoleError::of("replacing standard input"))?;
+    rustix::net::sockopt::socket_type(&stdin)
+        .map_err(RoleError::during("standard input is not the broker's socket"))?;
+    let socket = rustix::io::fcntl_dupfd_cloexec(&stdin, 3).map_err(RoleError::during("taking the broker's socket"))?;
+    let nothing = fs_err::File::open("/dev/null").map_err(RoleError::during("opening /dev/null"))?;
+    rustix::stdio::dup2_stdin(&nothing).map_err(RoleError::during("replacing standard input"))?;
     Ok(socket)
 }
 

@@ -88,9 +88,10 @@ pub fn begin_to_observe() -> Result<Granted, TooManyRights> {
     }
     // Where this fails, the process has none to begin with.
     let _ = reduce(kept, CapabilitySet::empty());
-    Ok(match of_file.is_empty() {
-        true => Granted::ToCaller,
-        false => Granted::ToExecutable,
+    Ok(if of_file.is_empty() {
+        Granted::ToCaller
+    } else {
+        Granted::ToExecutable
     })
 }
 
@@ -139,9 +140,10 @@ pub fn begin_with_rights_of_caller() -> Result<(), ForeignRights> {
     if getuid() != geteuid() || getgid() != getegid() || has_foreign {
         return Err(ForeignRights);
     }
-    let kept = match is_root {
-        true => CapabilitySet::all(),
-        false => Rights::Observe.capabilities(),
+    let kept = if is_root {
+        CapabilitySet::all()
+    } else {
+        Rights::Observe.capabilities()
     };
     let _ = reduce(kept, CapabilitySet::empty());
     Ok(())
@@ -153,9 +155,10 @@ pub fn begin_with_rights_of_caller() -> Result<(), ForeignRights> {
 /// # Errors
 /// If the operating system refuses.
 pub fn keep_in_broker(rights: Rights) -> rustix::io::Result<()> {
-    match getuid().is_root() {
-        true => Ok(()),
-        false => reduce(rights.capabilities(), CapabilitySet::empty()),
+    if getuid().is_root() {
+        Ok(())
+    } else {
+        reduce(rights.capabilities(), CapabilitySet::empty())
     }
 }
 

@@ -68,9 +68,10 @@ impl Sandbox {
                 self.gaps.push(format!("the memory of process `{process}` is readable"));
             }
         }
-        match self.gaps.is_empty() {
-            true => Confinement::Closed,
-            false => Confinement::Open(self.gaps.join("; ")),
+        if self.gaps.is_empty() {
+            Confinement::Closed
+        } else {
+            Confinement::Open(self.gaps.join("; "))
         }
     }
 

@@ -80,7 +80,12 @@ impl Ratio {
     /// With fewer than [`FEWEST_WORKERS`] per side, the interval comes from the samples alone and
     /// is too narrow. The interval always contains a change of `step`, the resolution of the
     /// samples.
-    pub fn of(baseline: &Estimate, candidate: &Estimate, confidence: Confidence, step: f64) -> Option<Ratio> {
+    pub fn from_estimates(
+        baseline: &Estimate,
+        candidate: &Estimate,
+        confidence: Confidence,
+        step: f64,
+    ) -> Option<Ratio> {
         let level = if baseline.workers().min(candidate.workers()) < FEWEST_WORKERS {
             Level::Samples
         } else {
@@ -161,11 +166,11 @@ mod tests {
 
     fn side(workers: &[Vec<f64>]) -> Estimate {
         let workers: Vec<&[f64]> = workers.iter().map(Vec::as_slice).collect();
-        Estimate::of(&workers).unwrap()
+        Estimate::from_workers(&workers).unwrap()
     }
 
     fn ratio(baseline: &[Vec<f64>], candidate: &[Vec<f64>]) -> Ratio {
-        Ratio::of(&side(baseline), &side(candidate), Confidence::DEFAULT, 0.0).unwrap()
+        Ratio::from_estimates(&side(baseline), &side(candidate), Confidence::DEFAULT, 0.0).unwrap()
     }
 
     fn scaled(workers: &[Vec<f64>], factor: f64) -> Vec<Vec<f64>> {
@@ -191,8 +196,8 @@ mod tests {
         let fine = side(&[vec![1.0]]);
         for broken in [0.0, -1.0] {
             let broken = side(&[vec![broken]]);
-            assert_eq!(Ratio::of(&fine, &broken, Confidence::DEFAULT, 0.0), None);
-            assert_eq!(Ratio::of(&broken, &fine, Confidence::DEFAULT, 0.0), None);
+            assert_eq!(Ratio::from_estimates(&fine, &broken, Confidence::DEFAULT, 0.0), None);
+            assert_eq!(Ratio::from_estimates(&broken, &fine, Confidence::DEFAULT, 0.0), None);
         }
     }
 
@@ -253,10 +258,10 @@ mod tests {
     #[test]
     fn a_change_of_one_tick_of_the_clock_is_always_possible() {
         let [before, after] = [100.0, 132.0].map(|median| side(&[vec![median; 9], vec![median; 9], vec![median; 9]]));
-        let exact = Ratio::of(&before, &after, Confidence::DEFAULT, 0.0).unwrap();
+        let exact = Ratio::from_estimates(&before, &after, Confidence::DEFAULT, 0.0).unwrap();
         assert!(exact.interval.low > 1.0);
         for (one, other) in [(&before, &after), (&after, &before)] {
-            let coarse = Ratio::of(one, other, Confidence::DEFAULT, 32.0).unwrap();
+            let coarse = Ratio::from_estimates(one, other, Confidence::DEFAULT, 32.0).unwrap();
             assert!(coarse.interval.low <= 1.0 && coarse.interval.high >= 1.0, "{coarse:?}");
         }
     }
@@ -327,7 +332,7 @@ mod tests {
         #[test]
         fn an_interval_is_finite_at_any_confidence(one in workers(), other in workers(), tick in 0.0..1e12f64) {
             let confidence = Confidence::new(1.0 - 1e-12).unwrap();
-            let interval = Ratio::of(&side(&one), &side(&other), confidence, tick).unwrap().interval;
+            let interval = Ratio::from_estimates(&side(&one), &side(&other), confidence, tick).unwrap().interval;
             prop_assert!(interval.low > 0.0 && interval.high.is_finite(), "{:?}", interval);
         }
 
@@ -335,7 +340,7 @@ mod tests {
         fn a_ratio_is_finite_for_times_of_any_size(one in any_times(), other in any_times(), tick in 0.0..1e3f64) {
             let (one, other) = (side(&one), side(&other));
             for (before, after) in [(&one, &other), (&other, &one), (&one, &one)] {
-                let Ratio { estimate, interval } = Ratio::of(before, after, Confidence::DEFAULT, tick).unwrap();
+                let Ratio { estimate, interval } = Ratio::from_estimates(before, after, Confidence::DEFAULT, tick).unwrap();
                 prop_assert!(interval.low > 0.0 && interval.low <= estimate && estimate <= interval.high && interval.high.is_finite());
             }
         }
@@ -343,7 +348,7 @@ mod tests {
         #[test]
         fn the_interval_contains_the_estimate_and_grows_with_the_confidence(one in workers(), other in workers()) {
             let (one, other) = (side(&one), side(&other));
-            let [narrow, wide] = [0.9, 0.99].map(|confidence| Ratio::of(&one, &other, Confidence::new(confidence).unwrap(), 0.0).unwrap());
+            let [narrow, wide] = [0.9, 0.99].map(|confidence| Ratio::from_estimates(&one, &other, Confidence::new(confidence).unwrap(), 0.0).unwrap());
             prop_assert!(narrow.interval.low <= narrow.estimate && narrow.estimate <= narrow.interval.high);
             prop_assert!(wide.interval.low <= narrow.interval.low && narrow.interval.high <= wide.interval.high);
         }

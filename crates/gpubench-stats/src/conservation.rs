@@ -88,7 +88,7 @@ impl TimingAudit {
     /// Compares both clocks. `alone` has the residuals of control windows after the end of the
     /// worker under test, which it cannot disturb; it may be empty. `None` if there are too few
     /// windows or a time is not finite.
-    pub fn of(turns: &[ClockedTurn], alone: &[f64]) -> Option<TimingAudit> {
+    pub fn new(turns: &[ClockedTurn], alone: &[f64]) -> Option<TimingAudit> {
         let control: Vec<f64> = turns.iter().flat_map(|turn| turn.control_ns.iter().copied()).collect();
         let turns: Vec<&ClockedTurn> = turns.iter().filter(|turn| !turn.windows.is_empty()).collect();
         let windows: usize = turns.iter().map(|turn| turn.windows.len()).sum();

@@ -27,14 +27,14 @@ pub struct Place {
 }
 
 impl PairTable {
-    /// Pairs the samples of each worker of each contestant, as [`Paired::of`]. `step` is the
+    /// Pairs the samples of each worker of each contestant, as [`Paired::new`]. `step` is the
     /// resolution of the samples.
     ///
     /// `None` if a pair has no ratio.
-    pub fn of(contestants: &[Vec<&[f64]>], step: f64) -> Option<PairTable> {
+    pub fn new(contestants: &[Vec<&[f64]>], step: f64) -> Option<PairTable> {
         let pairs = pairs(contestants.len());
         let ratios = pairs.map(|[one, other]| {
-            let paired = Paired::of(&contestants[one], &contestants[other])?;
+            let paired = Paired::new(&contestants[one], &contestants[other])?;
             Some(paired.log_ratio(step))
         });
         Some(PairTable {
@@ -168,7 +168,7 @@ mod tests {
             .iter()
             .map(|workers| workers.iter().map(Vec::as_slice).collect())
             .collect();
-        PairTable::of(&samples, 0.0).unwrap()
+        PairTable::new(&samples, 0.0).unwrap()
     }
 
     fn order(places: &[Place]) -> Vec<usize> {
@@ -210,7 +210,7 @@ mod tests {
             .iter()
             .map(|side| side.iter().map(Vec::as_slice).collect())
             .collect();
-        assert_eq!(PairTable::of(&two, 0.0), None);
+        assert_eq!(PairTable::new(&two, 0.0), None);
     }
 
     #[test]
@@ -227,11 +227,16 @@ mod tests {
 
     #[test]
     fn a_contest_of_one_has_a_winner_and_one_of_none_has_not() {
-        let alone = PairTable::of(&[vec![&[1.0][..]; 3]], 0.0)
+        let alone = PairTable::new(&[vec![&[1.0][..]; 3]], 0.0)
             .unwrap()
             .ranking(Confidence::DEFAULT);
         assert_eq!((alone[0].ranks, alone.len()), ([1, 1], 1));
-        assert!(PairTable::of(&[], 0.0).unwrap().ranking(Confidence::DEFAULT).is_empty());
+        assert!(
+            PairTable::new(&[], 0.0)
+                .unwrap()
+                .ranking(Confidence::DEFAULT)
+                .is_empty()
+        );
     }
 
     proptest! {

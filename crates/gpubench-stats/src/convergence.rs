@@ -112,7 +112,10 @@ impl StopRule {
             return None;
         }
         let sorted = sorted(samples)?;
-        if Moments::of(samples).cv().is_some_and(|cv| cv < self.target_cv) {
+        if Moments::from_samples(samples)
+            .cv()
+            .is_some_and(|cv| cv < self.target_cv)
+        {
             return Some(StopReason::TargetCv);
         }
         self.interval_is_narrow(&sorted)
@@ -139,7 +142,7 @@ impl StopRule {
         if first < self.min_samples.max(self.spread_from) || plateau.samples < 2 {
             return false;
         }
-        let mut moments = Moments::of(&samples[..first]);
+        let mut moments = Moments::from_samples(&samples[..first]);
         let mut estimates = Moments::default();
         for sample in &samples[first..] {
             moments.push(*sample);

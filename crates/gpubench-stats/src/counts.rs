@@ -29,7 +29,7 @@ impl Ratio {
         confidence: Confidence,
     ) -> Option<Ratio> {
         let (before, after) = (logarithms(baseline)?, logarithms(candidate)?);
-        let estimate = Estimate::of(&[candidate])?.value() / Estimate::of(&[baseline])?.value();
+        let estimate = Estimate::from_workers(&[candidate])?.value() / Estimate::from_workers(&[baseline])?.value();
         let pairs: Vec<f64> = match inputs {
             CountedInputs::Shared if before.len() == after.len() => after
                 .iter()

@@ -39,7 +39,7 @@ pub fn case_value(of_workers: &[f64]) -> Option<f64> {
         workers => (workers / TRIM_DIVISOR).max(1),
     };
     let kept = &sorted[trimmed..sorted.len() - trimmed];
-    let mean = Moments::of(kept).mean()?;
+    let mean = Moments::from_samples(kept).mean()?;
     Some(mean.clamp(kept[0], kept[kept.len() - 1]))
 }
 
@@ -73,7 +73,7 @@ pub(super) enum Level {
 impl Estimate {
     /// Computes the value from the samples of each worker, in any order. Workers without samples do
     /// not count. `None` if there are no samples or one is not finite.
-    pub fn of(workers: &[&[f64]]) -> Option<Estimate> {
+    pub fn from_workers(workers: &[&[f64]]) -> Option<Estimate> {
         let filled = workers.iter().filter(|samples| !samples.is_empty());
         let workers: Vec<Vec<f64>> = filled.map(|samples| sorted(samples)).collect::<Option<_>>()?;
         let mut values: Vec<f64> = workers.iter().map(|samples| mean_between_quartiles(samples)).collect();
@@ -83,7 +83,7 @@ impl Estimate {
         let value = case_value(&values)?;
         let scale = if value == 0.0 { 1.0 } else { value.abs() };
         let relative: Vec<f64> = values.iter().map(|value| value / scale).collect();
-        let among_workers = Moments::of(&relative).stddev().map(|stddev| stddev.powi(2));
+        let among_workers = Moments::from_samples(&relative).stddev().map(|stddev| stddev.powi(2));
         let mut within: Vec<f64> = workers.iter().map(|samples| variance_of_mean(samples, scale)).collect();
         within.sort_unstable_by(f64::total_cmp);
         Some(Estimate {
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     fn shown(workers: &[&[f64]]) -> Option<Interval> {
-        Estimate::of(workers)?.interval(Confidence::SHOWN)
+        Estimate::from_workers(workers)?.interval(Confidence::SHOWN)
     }
 
     #[test]
@@ -194,23 +194,23 @@ mod tests {
     fn a_worker_without_samples_has_no_value() {
         assert_eq!(case_value(&[]), None);
         assert_eq!(case_value(&[1.0, f64::INFINITY]), None);
-        let with = Estimate::of(&[&[100.0, 101.0], &[], &[102.0]]).unwrap();
-        assert_eq!(Some(with), Estimate::of(&[&[100.0, 101.0], &[102.0]]));
+        let with = Estimate::from_workers(&[&[100.0, 101.0], &[], &[102.0]]).unwrap();
+        assert_eq!(Some(with), Estimate::from_workers(&[&[100.0, 101.0], &[102.0]]));
         assert_eq!(with.workers(), 2);
     }
 
     #[test]
     fn no_samples_and_samples_that_are_not_finite_have_no_value() {
         for broken in [&[][..], &[1.0, f64::NAN], &[f64::INFINITY]] {
-            assert_eq!(Estimate::of(&[broken]), None, "{broken:?}");
+            assert_eq!(Estimate::from_workers(&[broken]), None, "{broken:?}");
         }
-        assert_eq!(Estimate::of(&[]), None);
+        assert_eq!(Estimate::from_workers(&[]), None);
     }
 
     #[test]
     fn a_worker_with_many_samples_counts_as_much_as_one_with_few() {
         let (many, few) = ([100.0; 90], [103.0; 3]);
-        assert!((Estimate::of(&[&many, &few]).unwrap().value() - 101.5).abs() < 1e-9);
+        assert!((Estimate::from_workers(&[&many, &few]).unwrap().value() - 101.5).abs() < 1e-9);
     }
 
     #[test]
@@ -243,7 +243,7 @@ mod tests {
     fn a_value_is_known_if_its_interval_is_within_a_fraction_or_a_step() {
         let known = |values: &[f64], part, step| {
             let workers: Vec<&[f64]> = values.iter().map(std::slice::from_ref).collect();
-            Estimate::of(&workers).unwrap().is_known_to(part, step)
+            Estimate::from_workers(&workers).unwrap().is_known_to(part, step)
         };
         assert!(known(&[1_000.0, 1_004.0, 996.0, 1_000.0, 1_000.0], 0.01, 0.0));
         assert!(!known(&[1_000.0, 1_040.0, 960.0, 1_000.0, 1_000.0], 0.01, 0.0));

@@ -32,21 +32,23 @@ impl Histogram {
     /// Probability Theory and Related Fields 57 (1981): twice the interquartile range divided by
     /// the cube root of the number of samples. Samples far outside the quartiles are counted but do
     /// not widen the range, because one disturbed sample would put all others into one bin.
-    pub fn of(samples: &[f64]) -> Option<Histogram> {
+    pub fn from_samples(samples: &[f64]) -> Option<Histogram> {
         let sorted = sorted(samples)?;
         let (least, most) = (sorted[0], sorted[sorted.len() - 1]);
         let (q1, q3) = (quantile(&sorted, 0.25)?, quantile(&sorted, 0.75)?);
         let spread = q3 - q1;
         let reach = REACH * spread;
-        let (low, high) = match reach.is_finite() && reach > 0.0 {
-            true => (least.max(q1 - reach), most.min(q3 + reach)),
-            false => (least, most),
+        let (low, high) = if reach.is_finite() && reach > 0.0 {
+            (least.max(q1 - reach), most.min(q3 + reach))
+        } else {
+            (least, most)
         };
         let width = 2.0 * spread / (samples.len() as f64).cbrt();
         let wanted = ((high - low) / width).ceil();
-        let bins = match wanted.is_finite() {
-            true => (wanted as usize).clamp(BINS.0, BINS.1),
-            false => BINS.0,
+        let bins = if wanted.is_finite() {
+            (wanted as usize).clamp(BINS.0, BINS.1)
+        } else {
+            BINS.0
         };
         let mut histogram = Histogram {
             low,
@@ -86,7 +88,7 @@ mod tests {
 
     #[test]
     fn equal_samples_lie_in_one_bin() {
-        let histogram = Histogram::of(&[3.0; 5]).unwrap();
+        let histogram = Histogram::from_samples(&[3.0; 5]).unwrap();
         assert_eq!((histogram.low, histogram.high), (3.0, 3.0));
         assert_eq!(histogram.counts.iter().filter(|count| **count > 0).count(), 1);
     }
@@ -94,7 +96,7 @@ mod tests {
     #[test]
     fn an_outlier_is_counted_and_does_not_hide_the_others() {
         let samples: Vec<f64> = (0..100).map(f64::from).chain([1e6]).collect();
-        let histogram = Histogram::of(&samples).unwrap();
+        let histogram = Histogram::from_samples(&samples).unwrap();
         assert_eq!((histogram.below, histogram.above), (0, 1));
         assert!(histogram.high < 1_000.0, "{histogram:?}");
         assert!(
@@ -105,14 +107,14 @@ mod tests {
 
     #[test]
     fn no_samples_and_samples_that_are_not_finite_have_no_histogram() {
-        assert_eq!(Histogram::of(&[]), None);
-        assert_eq!(Histogram::of(&[1.0, f64::NAN]), None);
+        assert_eq!(Histogram::from_samples(&[]), None);
+        assert_eq!(Histogram::from_samples(&[1.0, f64::NAN]), None);
     }
 
     proptest! {
         #[test]
         fn every_sample_is_counted_once(samples in prop::collection::vec(any::<f64>().prop_filter("finite", |x| x.is_finite()), 1..300)) {
-            let histogram = Histogram::of(&samples).unwrap();
+            let histogram = Histogram::from_samples(&samples).unwrap();
             let counted = histogram.counts.iter().sum::<u64>() + histogram.below + histogram.above;
             prop_assert_eq!(counted, samples.len() as u64);
             prop_assert!((BINS.0..=BINS.1).contains(&histogram.counts.len()));

@@ -44,7 +44,7 @@ pub(super) fn variance_of_mean(sorted: &[f64], scale: f64) -> f64 {
     let center = mean_between_quartiles(sorted) / scale;
     let number = kept.len() as f64;
     let moved = sorted.iter().map(|sample| sample.clamp(*least, *most) / scale - center);
-    let all = Moments::of(&moved.collect::<Vec<_>>());
+    let all = Moments::from_samples(&moved.collect::<Vec<_>>());
     let stddev = if sorted.len() < 2 {
         0.0
     } else {
@@ -118,7 +118,7 @@ mod tests {
                 interquartile_mean(&draws).unwrap() / mean_between_quartiles(sorted)
             })
             .collect();
-        Moments::of(&means).stddev().unwrap().powi(2)
+        Moments::from_samples(&means).stddev().unwrap().powi(2)
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub struct Moments {
 
 impl Moments {
     /// Computes the moments of some samples.
-    pub fn of(samples: &[f64]) -> Moments {
+    pub fn from_samples(samples: &[f64]) -> Moments {
         let mut moments = Moments::default();
         for sample in samples {
             moments.push(*sample);
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn spread_is_bessel_corrected() {
-        let moments = Moments::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
+        let moments = Moments::from_samples(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
         assert_eq!(moments.mean(), Some(5.0));
         assert!((moments.stddev().unwrap() - (32.0f64 / 7.0).sqrt()).abs() < 1e-12);
         assert!((moments.cv().unwrap() - (32.0f64 / 7.0).sqrt() / 5.0).abs() < 1e-12);
@@ -65,17 +65,17 @@ mod tests {
 
     #[test]
     fn undefined_moments_are_none() {
-        assert_eq!(Moments::of(&[]).mean(), None);
-        assert_eq!(Moments::of(&[3.0]).mean(), Some(3.0));
-        assert_eq!(Moments::of(&[3.0]).stddev(), None);
-        assert_eq!(Moments::of(&[0.0, 0.0]).cv(), None);
-        assert_eq!(Moments::of(&[1.0, f64::NAN]).stddev(), None);
-        assert_eq!(Moments::of(&[f64::MIN, f64::MAX]).stddev(), None);
+        assert_eq!(Moments::from_samples(&[]).mean(), None);
+        assert_eq!(Moments::from_samples(&[3.0]).mean(), Some(3.0));
+        assert_eq!(Moments::from_samples(&[3.0]).stddev(), None);
+        assert_eq!(Moments::from_samples(&[0.0, 0.0]).cv(), None);
+        assert_eq!(Moments::from_samples(&[1.0, f64::NAN]).stddev(), None);
+        assert_eq!(Moments::from_samples(&[f64::MIN, f64::MAX]).stddev(), None);
     }
 
     #[test]
     fn a_small_spread_around_a_large_mean_does_not_cancel() {
-        let moments = Moments::of(&[1e9 + 1.0, 1e9 + 2.0, 1e9 + 3.0]);
+        let moments = Moments::from_samples(&[1e9 + 1.0, 1e9 + 2.0, 1e9 + 3.0]);
         assert!((moments.stddev().unwrap() - 1.0).abs() < 1e-6);
     }
 
@@ -85,7 +85,7 @@ mod tests {
             let mean = samples.iter().sum::<f64>() / samples.len() as f64;
             let squares: f64 = samples.iter().map(|sample| (sample - mean).powi(2)).sum();
             let stddev = (squares / (samples.len() - 1) as f64).sqrt();
-            let moments = Moments::of(&samples);
+            let moments = Moments::from_samples(&samples);
             prop_assert!((moments.mean().unwrap() - mean).abs() <= 1e-9 * mean);
             prop_assert!((moments.stddev().unwrap() - stddev).abs() <= 1e-6 * stddev.max(1.0));
         }

@@ -27,13 +27,13 @@ impl Paired {
     ///
     /// `None` if the sides have different numbers of workers, if fewer than [`FEWEST_WORKERS`]
     /// rounds count, or if a sample is not finite or not positive.
-    pub fn of(baseline: &[&[f64]], candidate: &[&[f64]]) -> Option<Paired> {
+    pub fn new(baseline: &[&[f64]], candidate: &[&[f64]]) -> Option<Paired> {
         if baseline.len() != candidate.len() {
             return None;
         }
         let rounds = baseline.iter().zip(candidate);
         let rounds = rounds.filter(|(before, after)| !before.is_empty() && !after.is_empty());
-        let rounds = rounds.map(|(before, after)| Round::of(before, after));
+        let rounds = rounds.map(|(before, after)| Round::new(before, after));
         let rounds: Vec<Round> = rounds.collect::<Option<_>>()?;
         if rounds.len() < FEWEST_WORKERS {
             return None;
@@ -115,7 +115,7 @@ struct Round {
 
 impl Round {
     /// Pairs the samples of a round. `None` if a sample has no logarithm or none has a neighbour.
-    fn of(baseline: &[f64], candidate: &[f64]) -> Option<Round> {
+    fn new(baseline: &[f64], candidate: &[f64]) -> Option<Round> {
         let pairs = baseline.len().min(candidate.len());
         let (before, after) = (logarithms(&baseline[..pairs])?, logarithms(&candidate[..pairs])?);
         let ratios: Vec<f64> = before
@@ -177,7 +177,7 @@ mod tests {
     fn paired(baseline: &[Vec<f64>], candidate: &[Vec<f64>]) -> Option<Paired> {
         let [baseline, candidate] =
             [baseline, candidate].map(|side| side.iter().map(Vec::as_slice).collect::<Vec<_>>());
-        Paired::of(&baseline, &candidate)
+        Paired::new(&baseline, &candidate)
     }
 
     fn ratio(baseline: &[Vec<f64>], candidate: &[Vec<f64>]) -> Ratio {
@@ -207,9 +207,9 @@ mod tests {
         );
         let sides = [&before, &after].map(|side| {
             let workers: Vec<&[f64]> = side.iter().map(Vec::as_slice).collect();
-            Estimate::of(&workers).unwrap()
+            Estimate::from_workers(&workers).unwrap()
         });
-        let separate = Ratio::of(&sides[0], &sides[1], Confidence::DEFAULT, 0.0).unwrap();
+        let separate = Ratio::from_estimates(&sides[0], &sides[1], Confidence::DEFAULT, 0.0).unwrap();
         assert!(
             separate.interval.low < 0.1 && separate.interval.high > 10.0,
             "{separate:?}"
@@ -313,7 +313,7 @@ mod tests {
             let side = |first: usize| -> Vec<Vec<f64>> { times.iter().map(|pair| vec![pair[first], pair[1 - first]]).collect() };
             let (before, after) = (side(0), side(1));
             let [before, after] = [&before, &after].map(|side| side.iter().map(Vec::as_slice).collect::<Vec<_>>());
-            let Ratio { estimate, interval } = Paired::of(&before, &after).unwrap().ratio(Confidence::DEFAULT, tick);
+            let Ratio { estimate, interval } = Paired::new(&before, &after).unwrap().ratio(Confidence::DEFAULT, tick);
             prop_assert!(interval.low > 0.0 && interval.low <= estimate && estimate <= interval.high && interval.high.is_finite());
         }
 

@@ -12,8 +12,8 @@ use gpubench_contract::{Stats, WorkerShare};
 pub fn summary(workers: &[&[f64]]) -> Option<Stats> {
     let samples = workers.concat();
     let sorted = sorted(&samples)?;
-    let moments = Moments::of(&samples);
-    let estimate = Estimate::of(workers)?;
+    let moments = Moments::from_samples(&samples);
+    let estimate = Estimate::from_workers(workers)?;
     let interval = estimate.interval(Confidence::SHOWN)?;
     Some(Stats {
         n: samples.len() as u64,

@@ -17,7 +17,7 @@ const GROWTH: f64 = 10.0;
 /// Summarizes the twin's times in each round, in nanoseconds. Rounds without a time do not count.
 /// `None` if there are no times, or if one of them or the interval is not finite.
 pub fn twin(rounds: &[&[f64]]) -> Option<Twin> {
-    let estimate = Estimate::of(rounds)?;
+    let estimate = Estimate::from_workers(rounds)?;
     let interval = estimate.interval(Confidence::SHOWN)?;
     Some(Twin {
         value_ns: estimate.value(),
@@ -39,7 +39,7 @@ impl Drift {
     /// Computes the drift from two twins. `None` if a twin has no rounds or its value is not
     /// positive.
     pub fn between(baseline: &Twin, candidate: &Twin) -> Option<Drift> {
-        let of_rounds = |twin: &Twin| Estimate::of(&twin.rounds_ns.chunks(1).collect::<Vec<_>>());
+        let of_rounds = |twin: &Twin| Estimate::from_workers(&twin.rounds_ns.chunks(1).collect::<Vec<_>>());
         let (before, after) = (of_rounds(baseline)?, of_rounds(candidate)?);
         let factor = after.value() / before.value();
         let is_known = before.value() > 0.0 && after.value() > 0.0 && factor.is_normal();

@@ -65,11 +65,11 @@ impl WorkerRules {
         let is_known = |estimate: Estimate| {
             estimate.workers() > 1 && estimate.is_known_to(AGREED * self.case.median_interval, self.case.step)
         };
-        samples >= self.case.min_samples && Estimate::of(workers).is_some_and(is_known)
+        samples >= self.case.min_samples && Estimate::from_workers(workers).is_some_and(is_known)
     }
 
     /// Returns the stop rule of the worker at `position`, from 0.
-    pub fn of(&self, position: usize) -> StopRule {
+    pub fn rule(&self, position: usize) -> StopRule {
         let coarser = (self.most() as f64).sqrt();
         let plateau = self.case.plateau.map(|Plateau { samples, spread }| Plateau {
             samples: (samples / self.most()).max(FEWEST_ESTIMATES.min(samples)),
@@ -90,13 +90,13 @@ impl WorkerRules {
 
     /// Returns the maximum number of samples of all workers up to the one at `position`.
     pub fn max_samples_until(&self, position: usize) -> usize {
-        (0..=position).map(|position| self.of(position).max_samples).sum()
+        (0..=position).map(|position| self.rule(position).max_samples).sum()
     }
 
     /// Returns the time on the device that is enough for all workers up to the one at `position`.
     pub fn sample_time_until(&self, position: usize) -> Duration {
         let workers = u32::try_from(position + 1).unwrap_or(u32::MAX);
-        self.of(position).sample_time.saturating_mul(workers)
+        self.rule(position).sample_time.saturating_mul(workers)
     }
 
     /// Returns the maximum wall time of all workers up to the one at `position`.
@@ -139,7 +139,7 @@ mod tests {
             spread_from: 6,
             ..StopRule::usual()
         };
-        assert_eq!((one.most(), one.of(0)), (1, rule));
+        assert_eq!((one.most(), one.rule(0)), (1, rule));
         assert_eq!(one.max_samples_until(0), 1_000);
     }
 
@@ -147,17 +147,17 @@ mod tests {
     fn the_first_workers_get_the_remainder() {
         let rules = rules(7, 11, 5);
         let limits: Vec<_> = (0..5)
-            .map(|worker| (rules.of(worker).min_samples, rules.of(worker).max_samples))
+            .map(|worker| (rules.rule(worker).min_samples, rules.rule(worker).max_samples))
             .collect();
         assert_eq!(limits, [(2, 3), (2, 2), (1, 2), (1, 2), (1, 2)]);
-        assert_eq!(rules.of(4).max_time, Duration::from_millis(400));
+        assert_eq!(rules.rule(4).max_time, Duration::from_millis(400));
         assert_eq!(rules.sample_time_until(4), Duration::MAX / 5 * 5, "no limit");
         let limited = StopRule {
             sample_time: Duration::from_millis(100),
             ..StopRule::usual()
         };
         let limited = WorkerRules::new(limited, WorkerCountRule::exactly(NonZeroUsize::new(5).unwrap()));
-        assert_eq!(limited.of(4).sample_time, Duration::from_millis(20));
+        assert_eq!(limited.rule(4).sample_time, Duration::from_millis(20));
         let until = |position| limited.sample_time_until(position).as_millis();
         assert_eq!([until(0), until(4), until(5)], [20, 100, 120]);
     }
@@ -178,7 +178,7 @@ mod tests {
             StopRule::usual(),
             WorkerCountRule::until_known(NonZeroUsize::new(10).unwrap()),
         );
-        let minimum = |worker| rules.of(worker).min_samples;
+        let minimum = |worker| rules.rule(worker).min_samples;
         assert_eq!((0..rules.first()).map(minimum).sum::<usize>(), 20);
         assert_eq!(minimum(9), 4);
     }
@@ -204,7 +204,7 @@ mod tests {
     fn a_case_of_three_samples_has_three_workers() {
         let rules = rules(1, 3, 5);
         assert_eq!(rules.most(), 3);
-        assert!((0..3).all(|worker| rules.of(worker).max_samples == 1));
+        assert!((0..3).all(|worker| rules.rule(worker).max_samples == 1));
     }
 
     #[test]
@@ -225,7 +225,7 @@ mod tests {
         };
         let mut all = Vec::new();
         for worker in 0..rules.most() {
-            let (rule, mut own) = (rules.of(worker), Vec::new());
+            let (rule, mut own) = (rules.rule(worker), Vec::new());
             while rule.decide(&own, Spent::default()).is_none() {
                 own.push(1e4 * (1.0 + cv * normal()));
             }
@@ -270,12 +270,12 @@ mod tests {
         ) {
             let max = min + more;
             let rules = rules(min, max, workers);
-            let sum = |of: fn(StopRule) -> usize| (0..rules.most()).map(|worker| of(rules.of(worker))).sum::<usize>();
+            let sum = |of: fn(StopRule) -> usize| (0..rules.most()).map(|worker| of(rules.rule(worker))).sum::<usize>();
             prop_assert_eq!(sum(|rule| rule.min_samples), min);
             prop_assert_eq!(sum(|rule| rule.max_samples), max);
             prop_assert_eq!(rules.max_samples_until(rules.most() - 1), max);
             for worker in 0..rules.most() {
-                let rule = rules.of(worker);
+                let rule = rules.rule(worker);
                 prop_assert!(rule.max_samples >= rule.min_samples.max(1));
             }
         }

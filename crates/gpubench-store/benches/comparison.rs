@@ -83,7 +83,7 @@ fn verdicts(shape: &TwoLevel, (workers, samples): (usize, usize), factor: f64) -
     let mut side = |center: f64| {
         let side = shape.side(&mut random, workers, samples, center);
         let side: Vec<&[f64]> = side.iter().map(Vec::as_slice).collect();
-        Estimate::of(&side).expect("times")
+        Estimate::from_workers(&side).expect("times")
     };
     (0..TRIALS)
         .map(|_| {
@@ -94,7 +94,7 @@ fn verdicts(shape: &TwoLevel, (workers, samples): (usize, usize), factor: f64) -
 }
 
 fn compared(before: &Estimate, after: &Estimate) -> Ratio {
-    Ratio::of(before, after, Confidence::DEFAULT, 0.0).expect("times")
+    Ratio::from_estimates(before, after, Confidence::DEFAULT, 0.0).expect("times")
 }
 
 /// Returns the percentage of verdicts that match.
@@ -180,7 +180,7 @@ fn precision() {
     let mut estimators: Vec<(&str, Estimator)> = Vec::new();
     estimators.push(("the value of a case", |side| {
         let side: Vec<&[f64]> = side.iter().map(Vec::as_slice).collect();
-        Estimate::of(&side).expect("samples").value().ln()
+        Estimate::from_workers(&side).expect("samples").value().ln()
     }));
     estimators.push(("median of all samples", |side| {
         median(&side.concat()).expect("samples").ln()
@@ -280,11 +280,11 @@ fn verdicts_alternating(
                 .each_ref()
                 .map(|side| side.iter().map(Vec::as_slice).collect::<Vec<_>>());
             let ratio = match method {
-                Method::Paired => Paired::of(&before, &after)
+                Method::Paired => Paired::new(&before, &after)
                     .expect("rounds")
                     .ratio(Confidence::DEFAULT, 0.0),
                 Method::Unpaired => {
-                    let [before, after] = [before, after].map(|side| Estimate::of(&side).expect("times"));
+                    let [before, after] = [before, after].map(|side| Estimate::from_workers(&side).expect("times"));
                     compared(&before, &after)
                 }
             };
@@ -393,7 +393,7 @@ fn decided(shape: &TwoLevel, pairs: usize, factor: f64) -> Decided {
                 .each_ref()
                 .map(|side| side.iter().map(Vec::as_slice).collect::<Vec<_>>());
             let ratio = |rounds: usize, analyses: InterimAnalyses| {
-                let paired = Paired::of(&before[..rounds], &after[..rounds]).expect("rounds");
+                let paired = Paired::new(&before[..rounds], &after[..rounds]).expect("rounds");
                 paired.ratio(analyses.confidence(Confidence::DEFAULT), 0.0)
             };
             let mut rounds = first;

@@ -31,7 +31,7 @@ fn main() {
     print("read and check", || {
         assert_eq!(read(&file).expect("it is one").results.len(), stored.results.len());
     });
-    let identity = DeviceIdentity::of(&stored.run);
+    let identity = DeviceIdentity::from_run(&stored.run);
     let entry = entry();
     for _ in 0..MOST_RUNS {
         append(&folder, &identity, &entry).expect("it is appended");

@@ -112,7 +112,7 @@ impl<'a> Contest<'a> {
     /// Returns the ratios of each pair of these results, which passed.
     fn table(&self, results: &[&BenchmarkComplete]) -> Option<PairTable> {
         let samples: Vec<Vec<&[f64]>> = results.iter().map(|result| result.samples_by_worker()).collect();
-        PairTable::of(&samples, self.step)
+        PairTable::new(&samples, self.step)
     }
 
     /// Returns what code of a contestant could have done to the others.
@@ -312,7 +312,7 @@ mod tests {
 
     fn run() -> StoredRun {
         let run = in_contests(competition());
-        StoredRun::of(run.started, run.results, Some(run.finished), None)
+        StoredRun::new(run.started, run.results, Some(run.finished), None)
     }
 
     fn names(contest: &ContestComplete) -> Vec<&str> {

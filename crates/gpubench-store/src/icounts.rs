@@ -35,7 +35,7 @@ pub(super) fn write(path: &Utf8Path, run: &StoredRun) -> Result<Option<Utf8PathB
     let was_there = is_there(&table)?;
     let not_written = StoreError::not_written(&table);
     match text_of(run) {
-        Some(text) => Replacement::of(&table)
+        Some(text) => Replacement::new(&table)
             .and_then(|replacement| replacement.commit(text.as_bytes()))
             .map(|()| Some(table.clone()))
             .map_err(not_written),
@@ -124,7 +124,7 @@ mod tests {
     }
 
     fn save(path: &Utf8Path, run: StoredRun) -> Result<Option<Utf8PathBuf>, StoreError> {
-        let destination = Destination::of(&RunName::File(path.to_owned()), &Home::ABSENT)?;
+        let destination = Destination::new(&RunName::File(path.to_owned()), &Home::ABSENT)?;
         Ok(destination.save(&run, &Replaced::All)?.icounts)
     }
 
@@ -151,7 +151,7 @@ mod tests {
         let (_kept, folder) = folder();
         let other = folder.join("main.icounts.csv");
         std::fs::write(&other, "mine\n").unwrap();
-        let refused = Destination::of(&RunName::File(folder.join("main.json")), &Home::ABSENT).unwrap_err();
+        let refused = Destination::new(&RunName::File(folder.join("main.json")), &Home::ABSENT).unwrap_err();
         assert!(
             refused
                 .to_string()

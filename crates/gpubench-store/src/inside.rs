@@ -15,12 +15,13 @@ pub fn is_inside(path: &Utf8Path, folder: &Utf8Path) -> bool {
 /// # Errors
 /// A link leads out of the folder.
 pub fn ensure_inside(path: Utf8PathBuf, folder: &Utf8Path) -> Result<Utf8PathBuf, StoreError> {
-    match is_inside(&path, folder) {
-        true => Ok(path),
-        false => Err(StoreError::Leaves {
+    if is_inside(&path, folder) {
+        Ok(path)
+    } else {
+        Err(StoreError::Leaves {
             path,
             folder: folder.to_owned(),
-        }),
+        })
     }
 }
 

@@ -51,7 +51,7 @@ impl Listing {
         if lines == known {
             return Ok(());
         }
-        Replacement::of(&path)?.commit((lines.join("\n") + "\n").as_bytes())
+        Replacement::new(&path)?.commit((lines.join("\n") + "\n").as_bytes())
     }
 }
 

@@ -60,7 +60,7 @@ pub struct Holder {
 
 impl Holder {
     /// Returns the holder of the lock on an open file.
-    pub fn of(file: &File) -> Holder {
+    pub fn from_file(file: &File) -> Holder {
         let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
         let process = file.metadata().ok().and_then(|file| process_in(&locks, &file));
         Holder {
@@ -105,7 +105,7 @@ pub fn lock_within(
             Err(TryLockError::Error(error)) => return Err(error.into()),
             Err(TryLockError::WouldBlock) => {}
         }
-        let (path, holder) = (|| path.to_owned(), Holder::of(file));
+        let (path, holder) = (|| path.to_owned(), Holder::from_file(file));
         if waiting(&holder).is_break() {
             return Err(LockError::GivenUp { path: path() });
         }

@@ -27,7 +27,7 @@ impl Replacement {
     /// # Errors
     /// One of them cannot be created, a link of another user is on the way, the temporary file is
     /// another user's, or another process holds the lock for longer than writing takes.
-    pub fn of(target: &Utf8Path) -> io::Result<Replacement> {
+    pub fn new(target: &Utf8Path) -> io::Result<Replacement> {
         let shown = target;
         let target = Place::with_folders(target)?;
         target.ensure_replaceable()?;

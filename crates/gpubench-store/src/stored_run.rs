@@ -32,7 +32,7 @@ pub struct StoredRun {
 
 impl StoredRun {
     /// Creates a stored run with the current time.
-    pub fn of(
+    pub fn new(
         run: RunStarted,
         results: Vec<BenchmarkComplete>,
         finished: Option<RunFinished>,

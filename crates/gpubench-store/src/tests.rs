@@ -87,7 +87,7 @@ fn a_saved_run_reads_back_unchanged() {
     let folder = folder();
     for run in [every_verdict(), on_gpu()] {
         let run = stored(&run);
-        let destination = Destination::of(&name("main"), &folder.home()).unwrap();
+        let destination = Destination::new(&name("main"), &folder.home()).unwrap();
         destination.save(&run, &Replaced::All).unwrap();
         assert_eq!(destination.path(), folder.path.join("gpubench/baselines/main.json"));
         assert_eq!(load(&name("main"), &folder.home()).unwrap(), run);
@@ -98,7 +98,7 @@ fn a_saved_run_reads_back_unchanged() {
 #[test]
 fn nothing_but_the_run_is_left_in_the_folder() {
     let folder = folder();
-    let destination = Destination::of(&name("main"), &folder.home()).unwrap();
+    let destination = Destination::new(&name("main"), &folder.home()).unwrap();
     assert_eq!(
         folder.path.join("gpubench/baselines").read_dir_utf8().unwrap().count(),
         0,
@@ -118,7 +118,7 @@ fn nothing_but_the_run_is_left_in_the_folder() {
 fn a_file_of_any_name_can_be_a_run() {
     let folder = folder();
     let path = folder.path.join("new/folder/run.json");
-    Destination::of(&name(path.as_str()), &Home::ABSENT)
+    Destination::new(&name(path.as_str()), &Home::ABSENT)
         .unwrap()
         .save(&stored(&on_gpu()), &Replaced::All)
         .unwrap();
@@ -274,7 +274,7 @@ fn only_stored_runs_of_known_versions_are_replaced() {
     for other in others {
         let path = folder.file("mine.json", other);
         let refused = [
-            Destination::of(&name(path.as_str()), &folder.home())
+            Destination::new(&name(path.as_str()), &folder.home())
                 .map(|_| ())
                 .unwrap_err(),
             save(&path, &stored(&on_gpu())).unwrap_err(),
@@ -290,7 +290,7 @@ fn only_stored_runs_of_known_versions_are_replaced() {
         whole.replacen("\"format_version\":2", "\"format_version\":1", 1),
     );
     assert!(matches!(read(&older), Err(StoreError::Older { .. })));
-    let destination = Destination::of(&name(older.as_str()), &folder.home()).unwrap();
+    let destination = Destination::new(&name(older.as_str()), &folder.home()).unwrap();
     destination.save(&stored(&on_gpu()), &Replaced::None).unwrap();
     assert_eq!(read(&older).unwrap(), stored(&on_gpu()), "it is recorded again");
     let edited = folder.file("mine.json", whole.replacen("1204000", "1203000", 1));
@@ -317,7 +317,7 @@ fn a_file_that_another_process_keeps_locked_is_an_error_with_that_process() {
     let temporary = path.with_file_name(".main.json.tmp");
     let held = std::fs::File::create(&temporary).unwrap();
     held.lock().unwrap();
-    let error = Destination::of(&name("main"), &folder.home()).unwrap_err();
+    let error = Destination::new(&name("main"), &folder.home()).unwrap_err();
     let text = gpubench_diagnostic::chain(&error);
     let holder = format!("was locked by process {} (`", std::process::id());
     assert!(text.contains(temporary.as_str()) && text.contains(&holder), "{text}");
@@ -329,7 +329,7 @@ fn an_unwritable_path_is_found_before_the_run() {
     let file = folder.file("file", "");
     for path in [file.join("run.json"), folder.path.join("folder.json")] {
         std::fs::create_dir_all(folder.path.join("folder.json")).unwrap();
-        let error = Destination::of(&name(path.as_str()), &folder.home()).unwrap_err();
+        let error = Destination::new(&name(path.as_str()), &folder.home()).unwrap_err();
         assert!(
             matches!(error, StoreError::NotWritten { .. } | StoreError::Unreadable { .. }),
             "{error:?}"
@@ -475,15 +475,15 @@ fn a_temporary_file_that_is_a_link_or_not_a_file_is_an_error() {
     let (temporary, elsewhere) = (folder.path().join(".run.json.tmp"), folder.path().join("precious"));
     std::fs::write(&elsewhere, "precious").unwrap();
     std::os::unix::fs::symlink(&elsewhere, &temporary).unwrap();
-    assert!(Destination::of(&name(path.as_str()), &Home::ABSENT).is_err());
+    assert!(Destination::new(&name(path.as_str()), &Home::ABSENT).is_err());
     assert_eq!(std::fs::read_to_string(&elsewhere).unwrap(), "precious");
     std::fs::remove_file(&temporary).unwrap();
     let fifo = std::process::Command::new("mkfifo").arg(&temporary).status().unwrap();
     assert!(fifo.success());
-    assert!(Destination::of(&name(path.as_str()), &Home::ABSENT).is_err());
+    assert!(Destination::new(&name(path.as_str()), &Home::ABSENT).is_err());
     // The same must hold for the target itself.
     let fifo = Utf8Path::from_path(&temporary).unwrap();
-    assert!(Destination::of(&name(fifo.as_str()), &Home::ABSENT).is_err());
+    assert!(Destination::new(&name(fifo.as_str()), &Home::ABSENT).is_err());
     let error = chain(&read(fifo).unwrap_err());
     assert!(error.contains("is a pipe, a socket or a device, not a file"), "{error}");
 }

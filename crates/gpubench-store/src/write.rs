@@ -46,11 +46,11 @@ impl Destination {
     /// There is no folder for it, the folder cannot be created or written to, or the existing file
     /// is not a stored run in a known format version, or the file for its table of instructions is
     /// something else.
-    pub fn of(name: &RunName, home: &Home) -> Result<Destination, StoreError> {
+    pub fn new(name: &RunName, home: &Home) -> Result<Destination, StoreError> {
         let path = home.place(name)?;
         ensure_replaceable(&path)?;
         icounts::ensure_replaceable(&path)?;
-        Replacement::of(&path)
+        Replacement::new(&path)
             .and_then(Replacement::abandon)
             .map_err(StoreError::not_written(&path))?;
         Ok(Destination { path })
@@ -105,12 +105,13 @@ impl Destination {
         let cases: Vec<String> = failed
             .map(|result| result.reading().label(&result.full_name()))
             .collect();
-        match cases.is_empty() {
-            true => Ok(()),
-            false => Err(StoreError::FailsNow {
+        if cases.is_empty() {
+            Ok(())
+        } else {
+            Err(StoreError::FailsNow {
                 path: self.path.clone(),
                 cases,
-            }),
+            })
         }
     }
 
@@ -167,7 +168,7 @@ pub fn save(path: &Utf8Path, stored: &StoredRun) -> Result<(), StoreError> {
 /// left unchanged.
 fn replace<T>(path: &Utf8Path, make: impl FnOnce() -> Result<(Vec<u8>, T), StoreError>) -> Result<T, StoreError> {
     let not_written = StoreError::not_written(path);
-    let replacement = Replacement::of(path).map_err(&not_written)?;
+    let replacement = Replacement::new(path).map_err(&not_written)?;
     match ensure_replaceable(path).and_then(|()| make()) {
         Ok((text, made)) => {
             replacement.commit(&text).map_err(not_written)?;

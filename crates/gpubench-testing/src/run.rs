@@ -305,7 +305,7 @@ pub fn on_gpu() -> SampleRun {
             bandwidth: gpu().peak_bandwidth,
             flops: Some(67e12),
         };
-        Throughput::of(work, value, peaks)
+        Throughput::new(work, value, peaks)
     };
     for (n, value, spread) in [
         (1024, 3_648.0, 0.08),
@@ -561,7 +561,7 @@ fn passed(case: &BenchmarkStarted, grade: Grade, center_ns: f64, spread: f64) ->
         problem: Some(case.benchmark.clone()),
         grade: Some(grade),
         execution: Some(Execution::Sealed),
-        throughput: Throughput::of(
+        throughput: Throughput::new(
             work,
             stats.value,
             Peaks {
@@ -602,7 +602,7 @@ fn passed(case: &BenchmarkStarted, grade: Grade, center_ns: f64, spread: f64) ->
         },
         calls_per_sample: 1,
         distinct_inputs: 14,
-        conservation: Conservation::of(center_ns, center_ns + 5_000.0, None),
+        conservation: Conservation::new(center_ns, center_ns + 5_000.0, None),
         twin: twin(&[&[80_100.0, 80_000.0, 79_900.0]]),
         grade_reason: (grade == Grade::Advisory).then(|| {
             "kernels of the CPU device run inside the worker and could change the times that it reports".to_owned()

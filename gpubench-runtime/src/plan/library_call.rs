@@ -72,11 +72,12 @@ pub(super) fn check_library_call(call: &LibraryCall, tensors: &[Tensor]) -> Resu
 /// Checks that a name can be one of C.
 fn check_name(name: &str) -> Result<()> {
     let letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    match name.chars().all(letter) && name.starts_with(|c: char| !c.is_ascii_digit()) {
-        true => Ok(()),
-        false => Err(Error::new(format!(
+    if name.chars().all(letter) && name.starts_with(|c: char| !c.is_ascii_digit()) {
+        Ok(())
+    } else {
+        Err(Error::new(format!(
             "`{name}` is not the name of a function in C (hint: declare a C++ function `extern \"C\"`)"
-        ))),
+        )))
     }
 }
 
@@ -90,17 +91,19 @@ fn check_argument(argument: &LibraryArgument, tensors: &[Tensor]) -> Result<()> 
             let tensor = tensors
                 .get(*tensor as usize)
                 .ok_or_else(|| Error::new("there is no such tensor"))?;
-            match start.checked_add(*elements).is_some_and(|end| end <= tensor.elements()) {
-                true => Ok(()),
-                false => Err(Error::new(format!("it leaves the tensor `{}`", tensor.name))),
+            if start.checked_add(*elements).is_some_and(|end| end <= tensor.elements()) {
+                Ok(())
+            } else {
+                Err(Error::new(format!("it leaves the tensor `{}`", tensor.name)))
             }
         }
         LibraryArgument::Number { dtype, bits } => {
             let is_half = matches!(dtype, DType::F16 | DType::BF16);
             let fits = bits.checked_shr(8 * dtype.size() as u32).unwrap_or(0) == 0;
-            match !is_half && fits {
-                true => Ok(()),
-                false => Err(Error::new("its number is not one of C")),
+            if !is_half && fits {
+                Ok(())
+            } else {
+                Err(Error::new("its number is not one of C"))
             }
         }
         LibraryArgument::Null => Ok(()),

@@ -69,9 +69,10 @@ fn check_tensors(tensors: &[Tensor]) -> Result<()> {
         }
         check_tensor(tensor).map_err(|error| error.context(format!("tensor `{}`", tensor.name)))?;
     }
-    match tensors.iter().any(|tensor| tensor.role.is_output()) {
-        true => Ok(()),
-        false => broken("it has no output tensor, so nothing can be checked"),
+    if tensors.iter().any(|tensor| tensor.role.is_output()) {
+        Ok(())
+    } else {
+        broken("it has no output tensor, so nothing can be checked")
     }
 }
 
@@ -104,9 +105,12 @@ fn check_plan(plan: &Plan, tensors: &[Tensor], facts: &DeviceFacts) -> Result<()
     let launched: HashSet<u32> = plan.launches().map(|launch| launch.kernel.source).collect();
     let mut known = HashSet::new();
     for constant in &plan.constants {
-        let checked = check_constant(constant, &mut known).and_then(|()| match launched.contains(&constant.source) {
-            true => Ok(()),
-            false => broken("no launch uses a kernel of its source"),
+        let checked = check_constant(constant, &mut known).and_then(|()| {
+            if launched.contains(&constant.source) {
+                Ok(())
+            } else {
+                broken("no launch uses a kernel of its source")
+            }
         });
         checked.map_err(|error| error.context(format!("constant `{}`", constant.symbol)))?;
     }
@@ -130,11 +134,12 @@ fn check_plan(plan: &Plan, tensors: &[Tensor], facts: &DeviceFacts) -> Result<()
 
 /// Checks the number of steps in a plan.
 pub(crate) fn check_length(steps: usize) -> Result<()> {
-    match steps <= MAX_STEPS {
-        true => Ok(()),
-        false => broken(format!(
+    if steps <= MAX_STEPS {
+        Ok(())
+    } else {
+        broken(format!(
             "a plan can have at most {MAX_STEPS} launches, memsets and copies (hint: combine several into one kernel)"
-        )),
+        ))
     }
 }
 
@@ -211,9 +216,10 @@ impl StepRules<'_> {
                     return broken(format!("the source has {from} bytes and the target {to}"));
                 }
                 let apart = source.offset + source.len <= target.offset || target.offset + target.len <= source.offset;
-                match source.buffer != target.buffer || apart {
-                    true => Ok(()),
-                    false => broken("the source and the target overlap"),
+                if source.buffer != target.buffer || apart {
+                    Ok(())
+                } else {
+                    broken("the source and the target overlap")
                 }
             }
         }
@@ -251,11 +257,12 @@ impl StepRules<'_> {
             Argument::Value(_) => Ok(()),
             Argument::Pointer { buffer, offset } => {
                 let (name, bytes) = self.buffer(*buffer)?;
-                match *offset <= bytes {
-                    true => Ok(()),
-                    false => broken(format!(
+                if *offset <= bytes {
+                    Ok(())
+                } else {
+                    broken(format!(
                         "it points {offset} bytes into `{name}`, which has {bytes} bytes"
-                    )),
+                    ))
                 }
             }
             Argument::TensorMap { buffer, offset, map } => {
@@ -339,11 +346,12 @@ pub(crate) fn check_block(threads: [i128; 3], facts: &DeviceFacts) -> Result<[u3
     })?;
     let threads: u128 = block.iter().map(|&threads| u128::from(threads)).product();
     let most = facts.max_threads_per_block;
-    match threads <= most.into() {
-        true => Ok(block),
-        false => Err(Error::new(format!(
+    if threads <= most.into() {
+        Ok(block)
+    } else {
+        Err(Error::new(format!(
             "a block of {shown} has {threads} threads, more than the device's limit of {most}"
-        ))),
+        )))
     }
 }
 
@@ -359,12 +367,13 @@ pub(crate) fn check_cluster(cluster: [i128; 3], grid: [i128; 3], facts: &DeviceF
     let narrowed = narrow(cluster, [MAX_CLUSTER; 3]).filter(|blocks| blocks.iter().product::<u32>() <= MAX_CLUSTER);
     let narrowed =
         narrowed.ok_or_else(|| Error::new(format!("a cluster of {shown} must have 1 to {MAX_CLUSTER} blocks")))?;
-    match (0..3).all(|axis| grid[axis] % cluster[axis] == 0) {
-        true => Ok(narrowed),
-        false => Err(Error::new(format!(
+    if (0..3).all(|axis| grid[axis] % cluster[axis] == 0) {
+        Ok(narrowed)
+    } else {
+        Err(Error::new(format!(
             "a grid of {} blocks does not divide into clusters of {shown}",
             shape(grid)
-        ))),
+        )))
     }
 }
 

@@ -136,7 +136,7 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    pub(crate) fn of(path: &str, params: Params) -> Memory {
+    pub(crate) fn new(path: &str, params: Params) -> Memory {
         let recording = record(path, params.clone()).unwrap();
         let sizes = recording.tensors.iter();
         let bytes: Vec<usize> = sizes

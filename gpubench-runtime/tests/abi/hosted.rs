@@ -56,7 +56,7 @@ fn a_hosted_benchmark_is_recorded_without_being_called() {
 
 #[test]
 fn a_call_uses_the_memory_of_the_setup_and_keeps_its_state() {
-    let mut memory = Memory::of("hosted::cases::counts_on", params([("n", 8)]));
+    let mut memory = Memory::new("hosted::cases::counts_on", params([("n", 8)]));
     let state = memory.host_open().unwrap();
     host_call(state).unwrap();
     assert_eq!(memory.u32s("y"), [0, 1, 1, 1, 1, 1, 1, 1]);
@@ -69,7 +69,7 @@ fn a_call_uses_the_memory_of_the_setup_and_keeps_its_state() {
 
 #[test]
 fn a_setup_that_declares_no_call_fails() {
-    let mut memory = Memory::of("hosted::cases::declares_nothing", params([("n", 8)]));
+    let mut memory = Memory::new("hosted::cases::declares_nothing", params([("n", 8)]));
     let (status, message) = memory.host_open().unwrap_err();
     assert_eq!(status, Status::Failed);
     assert!(
@@ -80,7 +80,7 @@ fn a_setup_that_declares_no_call_fails() {
 
 #[test]
 fn a_benchmark_with_a_plan_cannot_be_hosted() {
-    let mut memory = Memory::of("image::grayscale", params([("width", 2), ("height", 2)]));
+    let mut memory = Memory::new("image::grayscale", params([("width", 2), ("height", 2)]));
     let (_, message) = memory.host_open().unwrap_err();
     assert_eq!(message, "`image::grayscale` has no host code in this library");
 }

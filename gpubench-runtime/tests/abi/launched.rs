@@ -55,7 +55,7 @@ fn a_reference_that_launches_is_recorded_as_a_plan_over_the_same_tensors() {
     assert_eq!((source.buffer, source.len), (BufferId::Tensor(0), 400));
     assert_eq!(total.kernel.name, "total");
     assert!(recording.plan.scratch.is_empty());
-    let (status, message) = Memory::of("launched::cases::sum", params([("len", 100)]))
+    let (status, message) = Memory::new("launched::cases::sum", params([("len", 100)]))
         .reference()
         .unwrap_err();
     assert_eq!(
@@ -68,7 +68,7 @@ fn a_reference_that_launches_is_recorded_as_a_plan_over_the_same_tensors() {
 fn a_device_uses_its_device_specific_reference() {
     let on_cpu = record("launched::cases::persistent", params([("len", 4)])).unwrap();
     assert_eq!(on_cpu.reference, Reference::Author);
-    let mut memory = Memory::of("launched::cases::persistent", params([("len", 4)]));
+    let mut memory = Memory::new("launched::cases::persistent", params([("len", 4)]));
     memory.set_f32s("x", [1.0, 2.0, 3.0, 4.0]);
     memory.reference().unwrap();
     assert_eq!(memory.f32s("sum"), [10.0]);

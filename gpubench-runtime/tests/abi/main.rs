@@ -314,7 +314,7 @@ fn a_case_is_recorded_as_tensors_work_and_plan() {
 
 #[test]
 fn a_reference_computes_the_outputs_from_the_inputs() {
-    let mut memory = Memory::of("image::grayscale", params([("width", 2), ("height", 1)]));
+    let mut memory = Memory::new("image::grayscale", params([("width", 2), ("height", 1)]));
     memory.set_f32s("rgb", [1.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
     memory.reference().unwrap();
     assert_eq!(memory.f32s("gray"), [0.2126, 0.0722]);
@@ -465,7 +465,7 @@ fn user_names_do_not_conflict_with_names_in_the_macros_output() {
     let recording = record("names::record", params([("params", 3), ("data", 2)])).unwrap();
     assert_eq!(recording.work.bytes, Some(24));
     assert_eq!(recording.plan.steps.len(), 1);
-    let mut memory = Memory::of("names::record", params([("params", 1), ("data", 1)]));
+    let mut memory = Memory::new("names::record", params([("params", 1), ("data", 1)]));
     memory.bytes("outcome").fill(1);
     memory.reference().unwrap();
     assert_eq!(memory.u32s("outcome"), [0]);
@@ -489,7 +489,7 @@ fn recording_twice_gives_the_same() {
 
 #[test]
 fn a_generator_fills_its_tensors_from_the_seed_and_the_reference_reads_them() {
-    let mut memory = Memory::of("matrices::scaling", params([("rows", 8)]));
+    let mut memory = Memory::new("matrices::scaling", params([("rows", 8)]));
     memory.generate(5).unwrap();
     let order = memory.u32s("order");
     let values: Vec<f32> = order.iter().map(|&order| order as f32).collect();
@@ -501,7 +501,7 @@ fn a_generator_fills_its_tensors_from_the_seed_and_the_reference_reads_them() {
         values.iter().map(|value| 2.0 * value).collect::<Vec<_>>()
     );
 
-    let mut again = Memory::of("matrices::scaling", params([("rows", 8)]));
+    let mut again = Memory::new("matrices::scaling", params([("rows", 8)]));
     again.generate(5).unwrap();
     assert_eq!(again.u32s("order"), order);
     again.generate(6).unwrap();
@@ -510,7 +510,7 @@ fn a_generator_fills_its_tensors_from_the_seed_and_the_reference_reads_them() {
 
 #[test]
 fn a_references_error_is_reported_with_its_message() {
-    let mut memory = Memory::of("matrices::scaling", params([("rows", 8)]));
+    let mut memory = Memory::new("matrices::scaling", params([("rows", 8)]));
     memory.bytes("order").fill(9);
     assert_eq!(
         memory.reference().unwrap_err(),
@@ -520,7 +520,7 @@ fn a_references_error_is_reported_with_its_message() {
 
 #[test]
 fn a_panic_of_user_code_is_reported_with_message_and_location() {
-    let mut memory = Memory::of("matrices::scaling", params([("rows", 13)]));
+    let mut memory = Memory::new("matrices::scaling", params([("rows", 13)]));
     memory.generate(0).unwrap();
     let (status, message) = memory.reference().unwrap_err();
     assert_eq!(status, Status::Panicked);
@@ -529,7 +529,7 @@ fn a_panic_of_user_code_is_reported_with_message_and_location() {
         "{message}"
     );
 
-    let mut memory = Memory::of("matrices::scaling", params([("rows", 100)]));
+    let mut memory = Memory::new("matrices::scaling", params([("rows", 100)]));
     let (status, message) = memory.generate(0).unwrap_err();
     assert!(
         status == Status::Panicked && message.starts_with("100 rows are too many (at "),
@@ -545,7 +545,7 @@ fn a_panic_of_user_code_is_reported_with_message_and_location() {
 
 #[test]
 fn memory_of_the_wrong_size_is_rejected() {
-    let mut memory = Memory::of("image::grayscale", params([("width", 2), ("height", 1)]));
+    let mut memory = Memory::new("image::grayscale", params([("width", 2), ("height", 1)]));
     let failed = (
         Status::Failed,
         "memory of tensor `rgb`: 23 bytes instead of 24".to_owned(),

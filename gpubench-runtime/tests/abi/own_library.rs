@@ -146,7 +146,7 @@ fn a_call_that_cannot_be_made_is_an_error_at_its_line() {
 
 #[test]
 fn the_crates_library_has_no_host_code_of_such_a_benchmark() {
-    let mut memory = Memory::of("own_library::cases::may_wait", params([("n", 8)]));
+    let mut memory = Memory::new("own_library::cases::may_wait", params([("n", 8)]));
     let (_, message) = memory.host_open().unwrap_err();
     assert_eq!(
         message,

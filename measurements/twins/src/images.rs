@@ -12,7 +12,7 @@ pub(crate) struct Image {
 
 impl Image {
     /// Reads the image of a source.
-    pub(crate) fn of(source: &str) -> Result<Image> {
+    pub(crate) fn from_source(source: &str) -> Result<Image> {
         let found = IMAGES.iter().find(|(name, _)| *name == source);
         let (_, file) =
             found.ok_or_else(|| Error::new(format!("the archive of the suite has no kernels of `{source}`")))?;

@@ -104,7 +104,7 @@ struct Kernels {
 impl Kernels {
     fn function(&mut self, kernel: &KernelRef) -> Result<Handle> {
         if !self.loaded.contains_key(&kernel.source) {
-            let image = Image::of(&self.catalog.sources[kernel.source as usize].name)?;
+            let image = Image::from_source(&self.catalog.sources[kernel.source as usize].name)?;
             let module = driver::load(image.code)?;
             self.loaded.insert(kernel.source, (image, module));
         }

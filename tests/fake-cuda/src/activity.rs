@@ -100,9 +100,10 @@ pub(crate) unsafe extern "C" fn cuptiActivityGetNextRecord(
 ) -> c_int {
     // SAFETY: the caller passes a place with null or with the record before.
     let before = unsafe { *record };
-    let next = match before.is_null() {
-        true => buffer,
-        false => before.wrapping_add(WORDS * size_of::<u64>()),
+    let next = if before.is_null() {
+        buffer
+    } else {
+        before.wrapping_add(WORDS * size_of::<u64>())
     };
     if next as usize >= buffer as usize + valid {
         return NO_MORE;

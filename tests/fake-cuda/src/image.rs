@@ -35,9 +35,10 @@ impl<'a> Image<'a> {
                 let minor = if major == 7 { 5 } else { 0 };
                 ptx_for(Capability { major, minor }).is_some_and(|ptx| ptx.as_bytes() == text)
             });
-            return match ours {
-                true => Ok(Image::Harness),
-                false => Err(Refusal(NO_BINARY_FOR_GPU)),
+            return if ours {
+                Ok(Image::Harness)
+            } else {
+                Err(Refusal(NO_BINARY_FOR_GPU))
             };
         }
         // SAFETY: the first bytes show an ELF file.
@@ -49,9 +50,10 @@ impl<'a> Image<'a> {
             let minor = if major == 7 { 5 } else { 0 };
             matches!(image_for(Capability { major, minor }), Some(HarnessImage::Cubin(code)) if code.starts_with(&bytes[..64]))
         });
-        match ours {
-            true => Ok(Image::Harness),
-            false => Err(Refusal(NO_BINARY_FOR_GPU)),
+        if ours {
+            Ok(Image::Harness)
+        } else {
+            Err(Refusal(NO_BINARY_FOR_GPU))
         }
     }
 }

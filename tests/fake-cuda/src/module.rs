@@ -151,9 +151,10 @@ pub(crate) unsafe extern "C" fn cuFuncGetAttribute(
 pub(crate) unsafe extern "C" fn cuFuncSetAttribute(_function: CUfunction, attribute: c_uint, value: c_int) -> c_int {
     in_context("cuFuncSetAttribute", |_| {
         let shared = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as c_uint;
-        match attribute == shared && value > MOST_SHARED {
-            true => Err(Refusal(INVALID_VALUE)),
-            false => Ok(()),
+        if attribute == shared && value > MOST_SHARED {
+            Err(Refusal(INVALID_VALUE))
+        } else {
+            Ok(())
         }
     })
 }

@@ -107,9 +107,12 @@ pub(crate) unsafe extern "C" fn nvmlDeviceGetHandleByIndex_v2(index: c_uint, dev
 pub(crate) unsafe extern "C" fn nvmlDeviceGetHandleByUUID(uuid: *const c_char, device: *mut Device) -> c_int {
     // SAFETY: the caller passes text that ends with a zero.
     let uuid = unsafe { CStr::from_ptr(uuid) };
-    plain("nvmlDeviceGetHandleByUUID", || match uuid == UUID {
-        true => put(device, std::ptr::dangling_mut()),
-        false => Err(NOT_FOUND),
+    plain("nvmlDeviceGetHandleByUUID", || {
+        if uuid == UUID {
+            put(device, std::ptr::dangling_mut())
+        } else {
+            Err(NOT_FOUND)
+        }
     })
 }
 

@@ -276,12 +276,11 @@ pub(crate) unsafe extern "C" fn nvrtcGetLoweredName(
 fn symbol_of(name: &CStr, source: &[u8]) -> CString {
     let declared = format!("{}(", name.to_string_lossy());
     let is_declared = |line: &str| line.starts_with("extern \"C\"") && line.contains(&declared);
-    match String::from_utf8_lossy(source).lines().any(is_declared) {
-        true => name.to_owned(),
-        false => {
-            let name = name.to_string_lossy();
-            CString::new(format!("_Z{}{name}v", name.len())).unwrap_or_default()
-        }
+    if String::from_utf8_lossy(source).lines().any(is_declared) {
+        name.to_owned()
+    } else {
+        let name = name.to_string_lossy();
+        CString::new(format!("_Z{}{name}v", name.len())).unwrap_or_default()
     }
 }
 

@@ -129,7 +129,7 @@ fn benchmarks_of_other_partitions_are_not_called_removed() {
     let folder = RunFolder::new();
     let baseline = folder.path("before.json").into_string();
     let both = || {
-        Run::on(&Fixture::of("paced"))
+        Run::on(&Fixture::new("paced"))
             .briefly()
             .json()
             .args(["--features", "veteran"])

@@ -131,7 +131,7 @@ fn an_interrupted_run_is_not_saved_and_a_message_says_so() {
     let folder = RunFolder::new();
     let kept = folder.path("kept.json");
     let names = ["--exact", "answers::honest::n=600", "faults::loops_forever::n=600"];
-    let run = Run::on(&Fixture::of("hostile")).briefly().json().args(names);
+    let run = Run::on(&Fixture::new("hostile")).briefly().json().args(names);
     let mut running = run
         .args(["--timeout", "10min", "--save-baseline", kept.as_str()])
         .start();

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 /// Returns a run of five workers, with enough samples for a comparison.
 fn paced() -> Run {
-    Run::on(&Fixture::of("paced"))
+    Run::on(&Fixture::new("paced"))
         .args([
             "--workers",
             "5",
@@ -29,7 +29,7 @@ fn paced() -> Run {
 
 /// Returns a run that loads a stored run and measures nothing.
 fn loaded(run: &str) -> Run {
-    Run::on(&Fixture::of("paced")).args(["--load-baseline", run])
+    Run::on(&Fixture::new("paced")).args(["--load-baseline", run])
 }
 
 /// Saves a stored run as a baseline.

@@ -162,7 +162,7 @@ fn a_full_disk_is_an_error_and_keeps_the_old_run() {
         .expect_code(0);
     let before = std::fs::read(&kept).expect("it is saved");
     // 64 blocks of 512 bytes are larger than the small run and smaller than the large one.
-    let limited = Run::after("trap '' XFSZ; ulimit -f 64", &Fixture::of("paced"));
+    let limited = Run::after("trap '' XFSZ; ulimit -f 64", &Fixture::new("paced"));
     let full = limited
         .args(["--load-baseline", &large, "--save-baseline", kept.as_str()])
         .finish()

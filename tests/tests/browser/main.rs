@@ -68,7 +68,7 @@ fn page_of_failures() -> Utf8PathBuf {
     let page = pictures().join("failures.html");
     let report = format!("html={page}");
     let cases = ["answers::(honest|one_element)", "memory::reads_null"];
-    let run = Run::on(&Fixture::of("hostile"))
+    let run = Run::on(&Fixture::new("hostile"))
         .briefly()
         .args(cases)
         .args(["--report", &report]);

@@ -92,7 +92,7 @@ fn a_plan_knows_its_kernels_by_their_symbols() {
 #[test]
 fn a_call_that_leaks_is_told() {
     let gpu = FakeGpu::for_host_code();
-    let run = |case| gpu.run(&Fixture::of("gpu")).briefly().args(["--exact", case]);
+    let run = |case| gpu.run(&Fixture::new("gpu")).briefly().args(["--exact", case]);
     let case = "copies::leaks::n=4099";
     let Some(leaks) = audited(run(case), case) else {
         return;
@@ -128,7 +128,7 @@ fn submissions_that_no_seen_call_explains_are_told() {
     // The first one writes a word in memory and copies, the second one copies.
     for (case, submissions) in [("copies::writes_a_word_first", 2.0), ("copies::does_not_wait", 1.0)] {
         let case = format!("{case}::n=4099");
-        let run = gpu.run(&Fixture::of("gpu")).briefly().args(["--exact", &case]);
+        let run = gpu.run(&Fixture::new("gpu")).briefly().args(["--exact", &case]);
         let Some(result) = audited(run, &case).filter(|_| watchpoints()) else {
             return;
         };
@@ -143,7 +143,7 @@ fn submissions_that_no_seen_call_explains_are_told() {
 fn the_system_calls_of_timed_host_code_are_counted() {
     let gpu = FakeGpu::for_host_code();
     let case = "copies::asks_the_system::n=4099";
-    let run = gpu.run(&Fixture::of("gpu")).briefly().args(["--exact", case]);
+    let run = gpu.run(&Fixture::new("gpu")).briefly().args(["--exact", case]);
     let Some(result) = audited(run, case) else {
         return;
     };
@@ -155,7 +155,7 @@ fn the_system_calls_of_timed_host_code_are_counted() {
 #[test]
 fn calls_without_a_driver_are_not_audited_and_the_result_says_so() {
     let case = "sums::one_thread_a_row::rows=33,cols=100";
-    let run = Run::on(&Fixture::of("tidy"))
+    let run = Run::on(&Fixture::new("tidy"))
         .briefly()
         .args(["--exact", case, "--device", "cpu"]);
     let Some(result) = audited(run, case) else {

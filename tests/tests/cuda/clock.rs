@@ -25,7 +25,7 @@ fn lying_in(gpu: &FakeGpu, fixture: &str, kernel: &str) -> Run {
 
 /// Returns a short run in which the referee's clock bounds claims.
 fn under_exclusive_clock(gpu: &FakeGpu, fixture: &str) -> Run {
-    let run = gpu.run(&Fixture::of(fixture)).json();
+    let run = gpu.run(&Fixture::new(fixture)).json();
     let run = run.args(["--flush-bytes", "256KiB", "--workers", "1"]);
     let samples = SAMPLES.to_string();
     run.args(["--min-samples", &samples, "--max-samples", &samples])
@@ -210,7 +210,7 @@ fn what_the_device_does_in_a_call_that_waits_is_in_the_record() {
     let case = "copies::waits_for_the_device::n=4099,stream=0";
     let with_cupti = FakeGpu::for_host_code().and_cupti();
     let record = |gpu: &FakeGpu| {
-        let run = gpu.run(&Fixture::of("gpu")).briefly().json();
+        let run = gpu.run(&Fixture::new("gpu")).briefly().json();
         run.args(["--exact", case]).finish().records().result(case).clone()
     };
     let result = record(&with_cupti);
@@ -279,7 +279,7 @@ fn work_between_windows_accuses_no_side_of_a_comparison() {
     let gpu = FakeGpu::for_host_code();
     let folder = tempfile::tempdir().unwrap();
     let archive = camino::Utf8Path::from_path(folder.path()).unwrap().join("gpu.tar.gz");
-    let archived = Run::archiving(&Fixture::of("gpu"), &archive).finish().expect_code(0);
+    let archived = Run::archiving(&Fixture::new("gpu"), &archive).finish().expect_code(0);
     assert!(archive.exists(), "{}", archived.stderr);
     let run = lingering(&gpu).args(["--against-archive", archive.as_str()]);
     let records = run.finish().records();

@@ -9,7 +9,7 @@ use super::assert_nothing_is_left;
 fn kernels_and_their_variants_alternate_on_a_gpu_in_every_mode() {
     for mode in ["cold", "graph"] {
         let gpu = FakeGpu::new();
-        let run = gpu.run(&Fixture::of("tidy")).json().env("GPUBENCH_WORKERS", "3");
+        let run = gpu.run(&Fixture::new("tidy")).json().env("GPUBENCH_WORKERS", "3");
         let run = run.args([
             "--contest",
             "--mode",

@@ -61,7 +61,7 @@ fn kernels_whose_resources_a_gpu_does_not_tell_are_warned_about_and_have_none() 
 
 #[test]
 fn the_cpu_device_lists_kernels_without_resources() {
-    let run = Run::on(&Fixture::of("tidy")).briefly().json();
+    let run = Run::on(&Fixture::new("tidy")).briefly().json();
     let finished = run.args(["--device", "cpu", "--exact", CASE]).finish().expect_code(0);
     let expected = json!([kernel("square_and_sum", Value::Null), kernel("add", Value::Null)]);
     assert_eq!(finished.records().result(CASE)["kernels"], expected);
@@ -90,7 +90,7 @@ fn the_steps_of_a_plan_are_timed_one_by_one_in_windows_of_their_own() {
 #[test]
 fn a_plan_of_one_step_has_no_times_of_steps() {
     let one = "sums::one_thread_a_row::rows=33,cols=100";
-    let run = Run::on(&Fixture::of("tidy")).briefly().json();
+    let run = Run::on(&Fixture::new("tidy")).briefly().json();
     let records = run
         .args(["--device", "cpu", "--exact", one])
         .finish()

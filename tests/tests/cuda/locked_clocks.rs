@@ -121,7 +121,7 @@ fn a_gpu_without_nvml_cannot_lock_its_clocks() {
 
 #[test]
 fn the_cpu_device_has_no_clocks_to_lock() {
-    let run = Run::on(&Fixture::of("tidy")).briefly().args(["--exact", CASE]);
+    let run = Run::on(&Fixture::new("tidy")).briefly().args(["--exact", CASE]);
     let finished = run
         .args(["--device", "cpu", "--lock-clocks", "base"])
         .finish()
@@ -137,7 +137,7 @@ fn the_cpu_device_has_no_clocks_to_lock() {
 
 #[test]
 fn a_wrong_clock_is_an_error_of_the_command_line() {
-    let run = Run::on(&Fixture::of("tidy")).args(["--lock-clocks", "fast"]);
+    let run = Run::on(&Fixture::new("tidy")).args(["--lock-clocks", "fast"]);
     let finished = run.finish().expect_code(2);
     assert!(
         finished.stderr.contains("must be `base` or a number of MHz"),

@@ -23,7 +23,7 @@ const CASE: &str = "sums::one_thread_a_row::rows=33,cols=100";
 const OF_A_CASE: [&str; 4] = ["Allocation", "Reservation", "Mapping", "Registration"];
 
 fn tidy(gpu: &FakeGpu) -> Run {
-    gpu.run(&Fixture::of("tidy")).briefly()
+    gpu.run(&Fixture::new("tidy")).briefly()
 }
 
 fn only_case(gpu: &FakeGpu) -> Run {
@@ -328,7 +328,7 @@ fn hostile() -> &'static (FakeGpu, Records) {
     static RUN: OnceLock<(FakeGpu, Records)> = OnceLock::new();
     RUN.get_or_init(|| {
         let gpu = FakeGpu::new();
-        let run = gpu.run(&Fixture::of("hostile")).briefly().json();
+        let run = gpu.run(&Fixture::new("hostile")).briefly().json();
         let run = run.args(["--timeout", "3s", "faults", "memory::honest", "memory::reads_null"]);
         let records = run.finish().expect_code(100).records();
         (gpu, records)
@@ -489,7 +489,7 @@ fn an_unusable_nvrtc_ends_a_run_that_requests_it() {
     let library = folder.path().join("libnvrtc.so.12");
     std::fs::write(&library, "no library").expect("a file can be written");
     let path = library.to_str().expect("the name is text");
-    let run = gpu.run_without_nvrtc(&Fixture::of("tidy")).briefly();
+    let run = gpu.run_without_nvrtc(&Fixture::new("tidy")).briefly();
     let finished = run.args(["--exact", CASE, "--nvrtc", path]).finish().expect_code(96);
     assert_eq!(finished.errors().len(), 1, "{}", finished.stderr);
     assert!(finished.errors()[0].contains(path), "{}", finished.stderr);
@@ -514,7 +514,7 @@ fn a_compiler_that_crashes_fails_the_cases_that_need_it() {
 #[test]
 fn errors_of_the_compiler_have_the_users_files_and_lines() {
     let gpu = FakeGpu::new();
-    let run = gpu.run(&Fixture::of("hostile")).briefly().json();
+    let run = gpu.run(&Fixture::new("hostile")).briefly().json();
     let records = run.args(["sources"]).finish().expect_code(101).records();
     for (case, place) in [
         ("sources::does_not_compile", "src/sources/broken.cu:5: error"),

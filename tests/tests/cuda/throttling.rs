@@ -17,7 +17,7 @@ fn measured(throttled: &[[u32; 2]]) -> Value {
         .iter()
         .map(|[from, to]| format!("{}:{}", FIRST + from, FIRST + to))
         .collect();
-    let run = gpu.run(&Fixture::of("tidy")).json().args(["--exact", CASE]);
+    let run = gpu.run(&Fixture::new("tidy")).json().args(["--exact", CASE]);
     let run = run.args(["--workers", "1", "--min-samples", "12", "--max-samples", "12"]);
     let run = run.args(["--max-time", "1min", "--flush-bytes", "256KiB"]);
     let finished = run.env("FAKE_NVML_THROTTLED", &ranges.join(",")).finish();

@@ -221,7 +221,7 @@ fn a_terminal_shows_the_state_and_the_lines_of_the_command_until_ctrl_c() {
         program()
     );
     let arguments = ["probe", "--interval", "100ms", "--", "sh", "-c", &script];
-    let (terminal, mut child) = Terminal::running(80, &Fixture::of("tidy"), &arguments);
+    let (terminal, mut child) = Terminal::running(80, &Fixture::new("tidy"), &arguments);
     terminal.wait_for("terminal-42");
     terminal.wait_for("short_lived");
     terminal.interrupt();

@@ -100,7 +100,7 @@ impl<'a> BaselineRun<'a> {
 impl<'p> BaselineCase<'p> {
     /// Returns the counterpart of a candidate's case among the `cases` of the baseline and their
     /// preparations, `prepared`.
-    pub(crate) fn of(
+    pub(crate) fn new(
         candidate: &Case,
         recording: &Recording,
         cases: &'p [Case],

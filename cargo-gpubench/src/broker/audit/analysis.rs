@@ -36,7 +36,7 @@ struct Submissions {
 
 impl AuditedCalls {
     /// Returns the calls in these spans, or `None` if nothing of their processes was seen.
-    pub(super) fn of(seen: &SeenCalls, spans: &[WindowSpan]) -> Option<AuditedCalls> {
+    pub(super) fn from_calls(seen: &SeenCalls, spans: &[WindowSpan]) -> Option<AuditedCalls> {
         Some(AuditedCalls {
             calls: calls(seen, spans)?,
             submissions: None,
@@ -122,9 +122,10 @@ impl AuditedCalls {
             ));
         }
         if self.leak() {
-            let who = match self.calls.iter().all(|call| call.totals.bytes_left > 0.0) {
-                true => "each call leaves",
-                false => "on average, a call leaves",
+            let who = if self.calls.iter().all(|call| call.totals.bytes_left > 0.0) {
+                "each call leaves"
+            } else {
+                "on average, a call leaves"
             };
             findings.push(format!(
                 "{who} {} allocated: {} and {} in {calls} (hint: free what a call allocates, or allocate it once in the set-up)",

@@ -25,8 +25,8 @@ pub(super) struct Call {
 /// The first call, which may set things up, is left out if there are more. `None` without spans, or
 /// if no call of a driver was seen in these processes.
 pub(super) fn calls(seen: &SeenCalls, spans: &[WindowSpan]) -> Option<Vec<Call>> {
-    let processes = Processes::of(&seen.calls, spans);
-    let mut spans = Spans::of(spans);
+    let processes = Processes::new(&seen.calls, spans);
+    let mut spans = Spans::new(spans);
     let is_seen = add_driver_calls(&mut spans, &processes, &seen.calls);
     add_system_calls(&mut spans, &processes, &seen.system_calls);
     let left_out = usize::from(spans.0.len() > 1);
@@ -77,7 +77,7 @@ impl Call {
         self.kernels.values().sum()
     }
 
-    fn of(span: &WindowSpan) -> Call {
+    fn new(span: &WindowSpan) -> Call {
         Call {
             system_calls: span.timed_ns.map(|_| BTreeMap::new()),
             ..Call::default()
@@ -134,8 +134,8 @@ impl Call {
 struct Spans(Vec<(WindowSpan, Call)>);
 
 impl Spans {
-    fn of(spans: &[WindowSpan]) -> Spans {
-        let mut spans: Vec<_> = spans.iter().map(|span| (*span, Call::of(span))).collect();
+    fn new(spans: &[WindowSpan]) -> Spans {
+        let mut spans: Vec<_> = spans.iter().map(|span| (*span, Call::new(span))).collect();
         spans.sort_by_key(|(span, _)| span.began_ns);
         Spans(spans)
     }
@@ -153,7 +153,7 @@ impl Spans {
 struct Processes(HashMap<u32, u32>);
 
 impl Processes {
-    fn of(calls: &[ObservedCall], spans: &[WindowSpan]) -> Processes {
+    fn new(calls: &[ObservedCall], spans: &[WindowSpan]) -> Processes {
         let mut workers: HashMap<u32, u32> = spans.iter().map(|span| (span.process, span.process)).collect();
         for call in calls {
             if let ObservedWork::Forked { parent } = call.work

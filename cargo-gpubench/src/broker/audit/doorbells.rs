@@ -90,7 +90,7 @@ pub(super) fn submissions_of_call(
     if counted < submitted {
         return Err(AuditError::Inexact { counted, submitted });
     }
-    let of_call = Moments::of(&calls).mean();
+    let of_call = Moments::from_samples(&calls).mean();
     let of_tool = median(&windows);
     Ok(of_call
         .zip(of_tool)

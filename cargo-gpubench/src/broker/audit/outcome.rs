@@ -39,13 +39,13 @@ pub(crate) fn audit(
         return (outcome.failed(failure), None);
     }
     let (spans, empty) = (spans_of(measured.windows()), spans_of(measured.controls()));
-    let Some(mut calls) = AuditedCalls::of(&seen, &spans) else {
+    let Some(mut calls) = AuditedCalls::from_calls(&seen, &spans) else {
         let notice = "the calls were not audited: no call of a CUDA driver was seen in the worker";
         return (outcome.noted(vec![notice.to_owned()], notices), None);
     };
     let mut told = Vec::new();
     match submissions_of_call(uncounted, &spans, &empty, calls.launches()) {
-        Ok(Some(submissions)) => calls.add_submissions(submissions, AuditedCalls::of(&seen, &empty).as_ref()),
+        Ok(Some(submissions)) => calls.add_submissions(submissions, AuditedCalls::from_calls(&seen, &empty).as_ref()),
         Ok(None) => {}
         Err(error) => told.push(unknown("submissions to the GPU were not counted", &error.into())),
     }

@@ -119,7 +119,7 @@ impl AxisOverride {
             Some(AxisValue::Text(_)) => Ok(self.values.iter().map(|value| AxisValue::Text(value.text())).collect()),
             Some(AxisValue::Float(_)) => self.values.iter().map(ValueText::float).collect(),
             Some(AxisValue::Int(_)) => {
-                let truths = Truths::of(axis);
+                let truths = Truths::from_axis(axis);
                 let integers: Result<Vec<_>, _> = self.values.iter().map(|value| value.integers(truths)).collect();
                 Ok(integers?.concat())
             }
@@ -137,7 +137,7 @@ enum Truths {
 }
 
 impl Truths {
-    fn of(axis: &Axis) -> Self {
+    fn from_axis(axis: &Axis) -> Self {
         let only_bits = axis.values.iter().all(|value| matches!(value, AxisValue::Int(0 | 1)));
         if only_bits { Self::Understood } else { Self::Unknown }
     }

@@ -108,12 +108,12 @@ impl Case {
     pub fn readings(&self) -> impl Iterator<Item = Reading> + use<> {
         self.measured()
             .into_iter()
-            .map(|(mode, metric)| Reading::of(mode, &metric))
+            .map(|(mode, metric)| Reading::new(mode, &metric))
     }
 
     /// Returns the keys of its results, in order.
     pub fn result_keys(&self) -> impl Iterator<Item = ResultKey> + use<> {
-        let case = CaseKey::of(&self.package, &self.path, &(&self.params).into());
+        let case = CaseKey::new(&self.package, &self.path, &(&self.params).into());
         self.readings().map(move |reading| ResultKey {
             case: case.clone(),
             reading,

@@ -58,7 +58,7 @@ impl FromStr for Partition {
 
 impl Partition {
     /// Returns the cases of this part, in their order.
-    pub(super) fn of(self, cases: Vec<Case>) -> Vec<Case> {
+    pub(super) fn select(self, cases: Vec<Case>) -> Vec<Case> {
         let own = u64::from(self.part.get() - 1);
         let parts = self.parts(&cases);
         let own_cases = cases.into_iter().zip(parts).filter(|(_, part)| *part == own);
@@ -137,7 +137,7 @@ mod tests {
 
     fn part(text: &str, cases: &[Case]) -> Vec<String> {
         let partition: Partition = text.parse().expect("a partition");
-        partition.of(cases.to_vec()).iter().map(Case::full_name).collect()
+        partition.select(cases.to_vec()).iter().map(Case::full_name).collect()
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub struct CaseDevice {
 
 impl CaseDevice {
     /// Extracts them from a device's facts.
-    pub fn of(facts: &Facts) -> CaseDevice {
+    pub fn from_facts(facts: &Facts) -> CaseDevice {
         CaseDevice {
             kind: facts.device.kind,
             capability: facts.device.capability,
@@ -119,7 +119,7 @@ pub fn select_cases(
         .map(|candidate| candidate.misfit.map_or(Ok(candidate.case), Err))
         .collect::<Result<_, _>>()?;
     Ok(match selection.partition {
-        Some(partition) => partition.of(all),
+        Some(partition) => partition.select(all),
         None => all,
     })
 }
@@ -289,7 +289,7 @@ fn lack(requirement: &Requirement, device: CaseDevice) -> Option<String> {
     match *requirement {
         Requirement::Device(kind) if kind == device.kind => None,
         Requirement::Device(kind) => {
-            let DeviceWords { article, title, .. } = Backend::of(kind).words();
+            let DeviceWords { article, title, .. } = Backend::from_kind(kind).words();
             Some(format!("needs {article} {title}"))
         }
         Requirement::Capability(least) => match device.capability {

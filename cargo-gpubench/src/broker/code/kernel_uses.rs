@@ -72,9 +72,10 @@ fn of_launch(launch: &Launch, device: &DeviceFacts, (resources, report): Needs) 
     } = resources;
     let warps_per_block = count(launch.block).div_ceil(u64::from(device.warp_size.max(1)));
     let warps = u64::from(device.max_threads_per_multiprocessor / device.warp_size.max(1));
-    let resident = match LaunchConfig::of(launch).has_clusters() {
-        true => clusters.map(|clusters| u64::from(clusters) * count(launch.cluster)),
-        false => Some(u64::from(blocks) * u64::from(device.multiprocessors)),
+    let resident = if LaunchConfig::new(launch).has_clusters() {
+        clusters.map(|clusters| u64::from(clusters) * count(launch.cluster))
+    } else {
+        Some(u64::from(blocks) * u64::from(device.multiprocessors))
     };
     KernelResources {
         registers: u64::from(registers),

@@ -83,7 +83,7 @@ fn misfit(contestants: &[&PreparedCase], facts: &Facts) -> Option<CaseFailure> {
     let recording = &contestants.first()?.recorded.recording;
     let recordings = || contestants.iter().map(|contestant| &contestant.recorded.recording);
     let scratch = recordings().map(|recording| recording.plan.scratch.len());
-    let buffers = Allocations::of(&recording.tensors, NonZeroU32::MIN, scratch).number();
+    let buffers = Allocations::new(&recording.tensors, NonZeroU32::MIN, scratch).number();
     if buffers > MAX_ALLOCATIONS {
         let message = format!(
             "the {number} contestants have {buffers} tensors and scratch allocations together, and {MAX_ALLOCATIONS} are possible {HINT}"

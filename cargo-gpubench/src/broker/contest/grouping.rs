@@ -82,7 +82,7 @@ impl Contests {
     }
 
     /// Returns the number of the contest that a case takes part in, by the case's position.
-    pub(in crate::broker) fn of(&self, position: usize) -> Option<usize> {
+    pub(in crate::broker) fn contest_of(&self, position: usize) -> Option<usize> {
         self.members.iter().position(|members| members.contains(&position))
     }
 }
@@ -129,9 +129,10 @@ fn ensure_can_compete(case: &Case) -> Result<(), ContestError> {
             modes,
         });
     }
-    match case.metrics.times() {
-        true => Ok(()),
-        false => Err(ContestError::NoTimes { case: case.name() }),
+    if case.metrics.times() {
+        Ok(())
+    } else {
+        Err(ContestError::NoTimes { case: case.name() })
     }
 }
 
@@ -208,7 +209,7 @@ mod tests {
         ];
         assert_eq!(contests(&cases).members, [[0, 2, 3]]);
         assert_eq!(
-            [0, 1, 3, 4].map(|position| contests(&cases).of(position)),
+            [0, 1, 3, 4].map(|position| contests(&cases).contest_of(position)),
             [Some(0), None, Some(0), None]
         );
     }

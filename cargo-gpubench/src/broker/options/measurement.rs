@@ -91,9 +91,10 @@ impl MeasurementOptions {
     /// benchmark and its package have the settings `own`.
     pub fn of_result(&self, case: &Case, own: CaseSettings, metric: &Metric) -> CaseOptions {
         let given = self.settings_of(case, own);
-        let options = match metric.is_count() {
-            true => CaseOptions::counting(given),
-            false => CaseOptions::from(given),
+        let options = if metric.is_count() {
+            CaseOptions::counting(given)
+        } else {
+            CaseOptions::from(given)
         };
         options.shared_by(case.modes)
     }
@@ -116,7 +117,7 @@ impl MeasurementOptions {
 }
 
 /// Number of samples of a count. They show whether the count depends on the inputs.
-const COUNTS: SampleCount = SampleCount::of(3);
+const COUNTS: SampleCount = SampleCount::new(3);
 
 impl CaseOptions {
     /// Returns the same options for a single sample of one worker.
@@ -135,7 +136,7 @@ impl CaseOptions {
     /// Fills in the defaults of counts: few samples of one worker, since counts hardly vary.
     fn counting(given: CaseSettings) -> Self {
         let settings = CaseSettings {
-            workers: Some(WorkerCount::of(1)),
+            workers: Some(WorkerCount::new(1)),
             min_samples: Some(COUNTS),
             max_samples: Some(COUNTS),
             ..CaseSettings::default()

@@ -23,7 +23,7 @@ pub(crate) struct AuthorSettings<'a> {
 
 impl<'a> AuthorSettings<'a> {
     /// Returns the settings of a run.
-    pub(crate) fn of(options: &RunOptions, interrupt: &'a Interrupt) -> AuthorSettings<'a> {
+    pub(crate) fn new(options: &RunOptions, interrupt: &'a Interrupt) -> AuthorSettings<'a> {
         AuthorSettings {
             within: options.measurement.everywhere().reference_within,
             output: options.output.user_output,

@@ -62,12 +62,11 @@ impl HostCode {
     /// Fails unless the recording calls a library exactly if the catalog names one. Otherwise a
     /// worker would load another file than the one whose code it runs.
     pub(super) fn agreeing_with(self, recorded: &RecordedCase) -> Result<HostCode, CaseFailure> {
-        match recorded.recording.call.is_some() == self.own.is_some() {
-            true => Ok(self),
-            false => {
-                let message = "its recording and its catalog disagree about a library of its own";
-                Err(CaseFailure::error(Cause::PlanInvalid, message))
-            }
+        if recorded.recording.call.is_some() == self.own.is_some() {
+            Ok(self)
+        } else {
+            let message = "its recording and its catalog disagree about a library of its own";
+            Err(CaseFailure::error(Cause::PlanInvalid, message))
         }
     }
 }

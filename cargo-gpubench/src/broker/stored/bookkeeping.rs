@@ -83,7 +83,7 @@ impl ResultTargets {
         let home = places.home();
         let baseline = options.baseline.as_ref().map(|options| Baseline::load(options, home));
         let save = options.save.as_ref();
-        let save = save.map(|name| Destination::of(name, home).map(|destination| (name.clone(), destination)));
+        let save = save.map(|name| Destination::new(name, home).map(|destination| (name.clone(), destination)));
         Ok(ResultTargets {
             baseline: baseline.transpose()?,
             save: save.transpose()?,
@@ -137,16 +137,13 @@ impl ResultPlan {
     /// The history is damaged, of a later version, not a history, or not writable; or results
     /// would be lost.
     pub(crate) fn begin(self, run: &RunStarted) -> Result<Bookkeeping, StoreError> {
-        let device = DeviceIdentity::of(run);
+        let device = DeviceIdentity::from_run(run);
         if let Some(save) = &self.save {
             save.ensure_nothing_is_lost()?;
         }
         let Records { history, page, .. } = &self.records;
         let needs_past = self.baseline.is_some() || page.is_some() || history.is_recorded;
-        let past = match needs_past {
-            true => history.of_device(&device)?,
-            false => None,
-        };
+        let past = if needs_past { history.of_device(&device)? } else { None };
         Ok(Bookkeeping { plan: self, past })
     }
 }
@@ -154,7 +151,7 @@ impl ResultPlan {
 impl Bookkeeping {
     /// Returns the run in its stored form.
     pub(crate) fn stored(&self, run: RunStarted, results: Vec<BenchmarkComplete>, finished: RunFinished) -> StoredRun {
-        StoredRun::of(run, results, Some(finished), self.plan.origin.revision.clone())
+        StoredRun::new(run, results, Some(finished), self.plan.origin.revision.clone())
     }
 
     /// Compares a complete run with the baseline that it alternated with.
@@ -172,7 +169,7 @@ impl Bookkeeping {
         }
         let mut run = candidate.run.clone();
         run.environment.compiler = Some(compiler);
-        let baseline = StoredRun::of(run, results, candidate.finished.clone(), revision);
+        let baseline = StoredRun::new(run, results, candidate.finished.clone(), revision);
         // Differences between separate runs say nothing about two sides that drift together.
         let rules = Rules {
             fences: Fences::default(),

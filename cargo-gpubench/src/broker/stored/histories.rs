@@ -45,7 +45,11 @@ impl HistoryOptions {
         let (true, Some(folder)) = (self.is_recorded, &self.folder) else {
             return Ok(());
         };
-        let appended = history::append(folder, &DeviceIdentity::of(&stored.run), &HistoryEntry::of(stored))?;
+        let appended = history::append(
+            folder,
+            &DeviceIdentity::from_run(&stored.run),
+            &HistoryEntry::from_run(stored),
+        )?;
         let path = &appended.path;
         if appended.tail == Tail::Unfinished {
             print_warning(&format!("removed the incomplete last line of the history `{path}`"));

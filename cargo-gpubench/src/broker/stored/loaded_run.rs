@@ -47,7 +47,7 @@ pub(crate) fn show_loaded_run(
         name: name.to_string(),
         revision,
     };
-    let floors = NoiseFloors::of(&options.measurement.cases, &[]);
+    let floors = NoiseFloors::new(&options.measurement.cases, &[]);
     let plan = targets.of_cases(names, &ours, replaced_by_loaded(names), Some(origin), floors)?;
     let finished = finished_of(&results, finished, &run.run_id);
     run.cases = results.len() as u64 + finished.not_run;

@@ -16,7 +16,7 @@ pub(crate) struct NoiseFloors {
 
 impl NoiseFloors {
     /// Collects the thresholds of the settings of cases and of these libraries' manifests.
-    pub(crate) fn of(cases: &CaseLayers, libraries: &[BuiltLibrary]) -> Self {
+    pub(crate) fn new(cases: &CaseLayers, libraries: &[BuiltLibrary]) -> Self {
         let settings = |library: &BuiltLibrary| (library.package.clone(), library.settings);
         Self {
             cases: cases.clone(),
@@ -43,9 +43,10 @@ impl NoiseFloors {
         };
         let package = self.packages.get(&result.package).copied().unwrap_or_default();
         let settings = self.cases.of_case(names, package);
-        match result.metric.is_count() {
-            true => settings.count_threshold.value(),
-            false => settings.noise_threshold.value(),
+        if result.metric.is_count() {
+            settings.count_threshold.value()
+        } else {
+            settings.noise_threshold.value()
         }
     }
 }

@@ -34,9 +34,10 @@ pub(crate) fn replaced_by_measured(selection: &CaseSelection, ours: &ChosenCases
 
 /// Decides the same for a loaded run. A whole run replaces the other, as a copy of its file would.
 pub(crate) fn replaced_by_loaded(names: &NameFilter) -> Replaced {
-    match names.is_everything() {
-        true => Replaced::All,
-        false => Replaced::None,
+    if names.is_everything() {
+        Replaced::All
+    } else {
+        Replaced::None
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn case_of(result: &BenchmarkComplete) -> Case {
         path: result.benchmark.clone(),
         params: params.map(|(name, param)| (name.clone(), value(param))).collect(),
         modes: Modes::only(result.mode),
-        metrics: Metrics::of(&result.metric),
+        metrics: Metrics::from_metric(&result.metric),
         disposition: Disposition::Run,
     }
 }

@@ -54,7 +54,7 @@ fn command_line(arguments: &[&str]) -> Vec<OsString> {
 }
 
 fn environment(variables: &[(&str, &str)]) -> Environment {
-    Environment::of(variables.iter().map(|(name, value)| (name.to_string(), value.into())))
+    Environment::from_variables(variables.iter().map(|(name, value)| (name.to_string(), value.into())))
 }
 
 fn without_configuration(arguments: &[&str], variables: &[(&str, &str)]) -> Result<Resolved, Unresolved> {

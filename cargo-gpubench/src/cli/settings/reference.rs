@@ -62,10 +62,12 @@ fn table(command: &Command, rows: &[Row]) -> String {
 
 fn names(option: &Arg) -> String {
     let value = option.get_value_names().unwrap_or_default();
-    let value: String = match option.get_action().takes_values() {
-        true if option.is_require_equals_set() => format!("[={}]", value.concat()),
-        true => value.iter().map(|name| format!(" {name}")).collect(),
-        false => String::new(),
+    let value: String = if !option.get_action().takes_values() {
+        String::new()
+    } else if option.is_require_equals_set() {
+        format!("[={}]", value.concat())
+    } else {
+        value.iter().map(|name| format!(" {name}")).collect()
     };
     let short = option.get_short().map(|short| format!("`-{short}`, "));
     match option.get_long() {
@@ -85,9 +87,10 @@ fn built_in(option: &Arg) -> String {
 fn possible(option: &Arg) -> String {
     let values = option.get_possible_values();
     let values: Vec<_> = values.iter().map(|value| format!("`{}`", value.get_name())).collect();
-    match option.get_action().takes_values() && !option.is_hide_possible_values_set() && !values.is_empty() {
-        true => format!(": {}", values.join(", ")),
-        false => String::new(),
+    if option.get_action().takes_values() && !option.is_hide_possible_values_set() && !values.is_empty() {
+        format!(": {}", values.join(", "))
+    } else {
+        String::new()
     }
 }
 

@@ -41,7 +41,7 @@ pub(super) struct BothForms {
 }
 
 impl BothForms {
-    pub(super) fn of(given: &str, packages: &[String]) -> BothForms {
+    pub(super) fn new(given: &str, packages: &[String]) -> BothForms {
         let within = |package: &String| given.strip_prefix(&**package)?.strip_prefix("::");
         match (packages.iter().find_map(within), packages) {
             (Some(name), _) => BothForms {

@@ -23,7 +23,7 @@ pub(super) fn template() -> String {
         let built_in = option.get_default_values().iter();
         let built_in = built_in.map(|value| value.to_string_lossy().into_owned());
         let built_in: Vec<_> = built_in.collect();
-        let setting = ActiveSetting::of(option, &built_in, None);
+        let setting = ActiveSetting::new(option, &built_in, None);
         let line = match setting.origin {
             Origin::Unset(_) => format!("# {}", assignment(option, &values_in_example(row))),
             _ => setting.assignment,

@@ -73,7 +73,7 @@ fn overrides_of_a_profile_come_before_inherited_ones() {
     let overrides = file.profile("ci").expect("a profile").overrides;
     let filters: Vec<_> = overrides.iter().map(|other| other.filter.as_str()).collect();
     assert_eq!(filters, ["a", "b", "slow"]);
-    assert_eq!(overrides[0].settings.max_samples, Some(SampleCount::of(5)));
+    assert_eq!(overrides[0].settings.max_samples, Some(SampleCount::new(5)));
     assert_eq!(overrides[2].settings.timeout, Some(TimeLimit::seconds(60)));
 }
 

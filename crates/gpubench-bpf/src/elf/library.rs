@@ -60,9 +60,10 @@ pub(super) fn functions(file: &LibraryFile, wanted: impl Fn(&str) -> bool) -> io
     let segments = Segments::read(file, &header)?;
     let sections = header.sections(file)?;
     let exports = exports(file, &sections, &segments, wanted)?;
-    let stubs: Vec<Option<Stub>> = match IS_X86 {
-        true => exports.iter().map(|export| stub::read(&export.code)).collect(),
-        false => exports.iter().map(|_| None).collect(),
+    let stubs: Vec<Option<Stub>> = if IS_X86 {
+        exports.iter().map(|export| stub::read(&export.code)).collect()
+    } else {
+        exports.iter().map(|_| None).collect()
     };
     let slots = exports.iter().zip(&stubs);
     let slots = slots
@@ -82,9 +83,10 @@ pub(super) fn functions(file: &LibraryFile, wanted: impl Fn(&str) -> bool) -> io
             let implementation = implementation.filter(|offset| !shared.contains(offset));
             let stub = stub.filter(|_| implementation.is_some());
             let at = implementation.unwrap_or(export.offset);
-            let (skipped, is_emulated) = match IS_X86 {
-                true => site::choose(&file.read_some(at, 32)),
-                false => (0, false),
+            let (skipped, is_emulated) = if IS_X86 {
+                site::choose(&file.read_some(at, 32))
+            } else {
+                (0, false)
             };
             Function {
                 name: export.name,
@@ -125,19 +127,20 @@ impl Header {
             return Err(damaged("its first bytes are of something else"));
         }
         let is_known = u64::from(half(&bytes, 54)) == SEGMENT && u64::from(half(&bytes, 58)) == SECTION;
-        match is_known {
-            true => Ok(Header {
+        if is_known {
+            Ok(Header {
                 segments: (double(&bytes, 32), half(&bytes, 56)),
                 sections: (double(&bytes, 40), half(&bytes, 60)),
-            }),
-            false => Err(damaged("its tables have entries of another size")),
+            })
+        } else {
+            Err(damaged("its tables have entries of another size"))
         }
     }
 
     fn sections(&self, file: &LibraryFile) -> io::Result<Vec<Section>> {
         let (offset, count) = self.sections;
         let bytes = file.read(offset, u64::from(count) * SECTION)?;
-        Ok(bytes.chunks_exact(SECTION as usize).map(Section::of).collect())
+        Ok(bytes.chunks_exact(SECTION as usize).map(Section::from_bytes).collect())
     }
 }
 
@@ -155,7 +158,7 @@ impl Section {
     const RELOCATIONS: u32 = 4;
     const DYNAMIC_SYMBOLS: u32 = 11;
 
-    fn of(bytes: &[u8]) -> Section {
+    fn from_bytes(bytes: &[u8]) -> Section {
         Section {
             kind: word(bytes, 4),
             offset: double(bytes, 24),

@@ -108,7 +108,7 @@ impl Backend {
     pub const ALL: [&Backend; 2] = [&cuda::BACKEND, &cpu::BACKEND];
 
     /// Returns the backend of a kind.
-    pub const fn of(kind: DeviceKind) -> &'static Backend {
+    pub const fn from_kind(kind: DeviceKind) -> &'static Backend {
         match kind {
             DeviceKind::Cpu => &cpu::BACKEND,
             DeviceKind::Cuda => &cuda::BACKEND,
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn each_kind_has_its_backend() {
         for backend in Backend::ALL {
-            assert_eq!(Backend::of(backend.kind).kind, backend.kind);
+            assert_eq!(Backend::from_kind(backend.kind).kind, backend.kind);
             assert_eq!((backend.order)(&DeviceRequest::default()).backend().kind, backend.kind);
         }
     }

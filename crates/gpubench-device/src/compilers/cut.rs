@@ -184,9 +184,12 @@ impl<'t, 'a> Parts<'t, 'a> {
     /// runtime. Their declarations and instantiations are removed, too.
     fn gone_names(&self) -> impl Fn(&str) -> bool + use<'a> {
         let named = |wanted: bool| {
-            let of_kind = (0..self.items.len()).filter(move |&at| match wanted {
-                true => self.host_only[at],
-                false => !self.host_only[at] && self.items[at].kind != Kind::Prototype,
+            let of_kind = (0..self.items.len()).filter(move |&at| {
+                if wanted {
+                    self.host_only[at]
+                } else {
+                    !self.host_only[at] && self.items[at].kind != Kind::Prototype
+                }
             });
             of_kind
                 .filter_map(|at| self.items[at].name)

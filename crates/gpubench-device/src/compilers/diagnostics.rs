@@ -43,9 +43,10 @@ pub(super) fn unknown_kernel(source: &Source, names: &[String], diagnostics: &st
     };
     let name = names.iter().find(is_missing)?;
     let (source_name, by_macros) = (&source.name, makes_kernels_by_macros(source));
-    let known = match by_macros && defined.is_empty() {
-        true => format!("`{source_name}` defines its kernels with macros"),
-        false => defines(source_name, &defined),
+    let known = if by_macros && defined.is_empty() {
+        format!("`{source_name}` defines its kernels with macros")
+    } else {
+        defines(source_name, &defined)
     };
     // If no kernel is listed, the message already mentions macros.
     let unlisted = (by_macros && !defined.is_empty()).then_some("kernels that macros define are not listed");
@@ -54,9 +55,10 @@ pub(super) fn unknown_kernel(source: &Source, names: &[String], diagnostics: &st
         .into_iter()
         .chain(by_architecture.then_some(BY_ARCHITECTURE))
         .collect();
-    let hint = match doubts.is_empty() {
-        true => String::new(),
-        false => format!(" (hint: {})", doubts.join("; ")),
+    let hint = if doubts.is_empty() {
+        String::new()
+    } else {
+        format!(" (hint: {})", doubts.join("; "))
     };
     Some(KernelBuildError::UnknownKernel(format!(
         "unknown kernel `{name}`; {known}{hint}"
@@ -111,9 +113,10 @@ pub(super) fn readable(source: &Source, scratch: &Scratch, diagnostics: &str) ->
         generated.dedup();
         shown = generated;
     }
-    match shown.is_empty() {
-        true => text.trim_end().to_owned(),
-        false => shown.join("\n"),
+    if shown.is_empty() {
+        text.trim_end().to_owned()
+    } else {
+        shown.join("\n")
     }
 }
 
@@ -138,9 +141,10 @@ fn origin(path: &str) -> Origin<'_> {
     if let Some(name) = path.strip_prefix("kernel `") {
         return Origin::Name(name.trim_end_matches('`'));
     }
-    match path.starts_with(SHIM) || path == UNIT || path == NVCC_UNIT {
-        true => Origin::Generated,
-        false => Origin::User,
+    if path.starts_with(SHIM) || path == UNIT || path == NVCC_UNIT {
+        Origin::Generated
+    } else {
+        Origin::User
     }
 }
 

@@ -45,7 +45,7 @@ struct Arrays {
 /// Defines the arrays of an object. Changes the object if the executor can place them, and returns
 /// the assembler source to link with it; `None` if it has no arrays.
 pub(super) fn define_arrays(object: &mut [u8]) -> Option<String> {
-    let arrays = Arrays::of(object)?;
+    let arrays = Arrays::from_object(object)?;
     Some(match arrays.redirect(object) {
         Some(()) => arrays.descriptors(),
         None => arrays.thread_locals(),
@@ -55,7 +55,7 @@ pub(super) fn define_arrays(object: &mut [u8]) -> Option<String> {
 impl Arrays {
     /// Finds the arrays of a 64-bit little-endian ELF object; `None` if it is not one or has no
     /// arrays.
-    fn of(object: &[u8]) -> Option<Arrays> {
+    fn from_object(object: &[u8]) -> Option<Arrays> {
         let header = Header::parse(object).ok()?;
         let endian = header.endian().ok()?;
         let sections = header.sections(endian, object).ok()?;

@@ -129,15 +129,17 @@ impl<'a> Reader<'_, 'a> {
         if is_block && !is_function && head.assigned.is_none() && head.of_type.is_some() {
             return self.type_item(start, begin, &head, of_type);
         }
-        let body_end = match is_block {
-            true => self.after_bracket(head.end)?,
-            false => head.end + 1,
+        let body_end = if is_block {
+            self.after_bracket(head.end)?
+        } else {
+            head.end + 1
         };
         // After a function's body, the next item begins. After an initializer, the declaration goes
         // on.
-        let end = match is_block && !is_function {
-            true => self.end_of_statement(body_end)?,
-            false => body_end,
+        let end = if is_block && !is_function {
+            self.end_of_statement(body_end)?
+        } else {
+            body_end
         };
         let marked = |mark: &str| (begin..head.end).any(|at| self.text(at) == mark);
         let kind = match (is_function, is_block) {

@@ -184,9 +184,10 @@ fn parsed(tokens: &[Token<'_>], text: &Text<'_>) -> Option<Parameter> {
     let default = tokens.iter().position(|token| token.text == "=");
     let tokens = &tokens[..default.unwrap_or(tokens.len())];
     let texts: Vec<&str> = tokens.iter().map(|token| token.text).collect();
-    let (ty, name) = match texts.is_empty() {
-        true => return None,
-        false => type_of(&texts, text),
+    let (ty, name) = if texts.is_empty() {
+        return None;
+    } else {
+        type_of(&texts, text)
     };
     Some(Parameter {
         written: joined(&texts),
@@ -354,7 +355,7 @@ mod tests {
     use super::*;
     use crate::compilers::tests::source_of;
 
-    fn of(text: &str, name: &str) -> Option<Vec<(String, Option<String>, ParameterType)>> {
+    fn read(text: &str, name: &str) -> Option<Vec<(String, Option<String>, ParameterType)>> {
         let source = source_of(text);
         let parameters = declared_parameters(&source, name)?;
         Some(
@@ -367,7 +368,7 @@ mod tests {
 
     fn types(parameters: &str) -> Vec<ParameterType> {
         let text = format!("struct Gain {{ float gain, bias; int steps[2]; }};\n__global__ void k({parameters}) {{}}");
-        of(&text, "k")
+        read(&text, "k")
             .unwrap_or_default()
             .into_iter()
             .map(|(_, _, ty)| ty)
@@ -380,7 +381,7 @@ mod tests {
                     unsigned long long n, T t, int) {}";
         let written = |text: &str, name: Option<&str>, ty| (text.to_owned(), name.map(str::to_owned), ty);
         assert_eq!(
-            of(text, "scale<float>").unwrap(),
+            read(text, "scale<float>").unwrap(),
             [
                 written("const T *__restrict__ x", Some("x"), ParameterType::Pointer(None)),
                 written("float *y", Some("y"), ParameterType::Pointer(Some(DType::F32))),
@@ -430,7 +431,7 @@ mod tests {
         ];
         assert_eq!(types("const Gain g"), [ParameterType::Struct(fields)]);
         let other = |body: &str| {
-            of(&format!("struct S {{ {body} }};\n__global__ void k(S s);"), "k").unwrap()[0]
+            read(&format!("struct S {{ {body} }};\n__global__ void k(S s);"), "k").unwrap()[0]
                 .2
                 .clone()
         };
@@ -456,26 +457,26 @@ mod tests {
     #[test]
     fn a_kernel_with_two_declarations_has_no_known_parameters() {
         assert_eq!(
-            of("__global__ void k(int n);\n__global__ void k(float f) {}", "k"),
+            read("__global__ void k(int n);\n__global__ void k(float f) {}", "k"),
             None
         );
         assert_eq!(
-            of("__global__ void k(int n,\n#ifdef A\nint m,\n#endif\nint o) {}", "k"),
+            read("__global__ void k(int n,\n#ifdef A\nint m,\n#endif\nint o) {}", "k"),
             None
         );
         assert_eq!(
-            of("__global__ void k(int n);\n__global__ void k(int count) {}", "k")
+            read("__global__ void k(int n);\n__global__ void k(int count) {}", "k")
                 .unwrap()
                 .len(),
             1
         );
-        assert_eq!(of("__global__ void other(int n);", "k"), None);
+        assert_eq!(read("__global__ void other(int n);", "k"), None);
     }
 
     proptest::proptest! {
         #[test]
         fn any_text_is_read_without_a_panic(text in "[ -~\n]{0,120}") {
-            let _ = of(&format!("struct S {{ {text} }}; __global__ void k({text}) {{}} {text}"), "k");
+            let _ = read(&format!("struct S {{ {text} }}; __global__ void k({text}) {{}} {text}"), "k");
         }
     }
 }

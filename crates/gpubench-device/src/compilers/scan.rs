@@ -63,9 +63,10 @@ pub(super) fn definitions_apart(text: &str) -> (String, String) {
     for line in text.lines() {
         let directive = line.trim_start().strip_prefix('#').map(str::trim_start);
         let defines = continued || directive.is_some_and(|directive| directive.starts_with("define"));
-        match defines {
-            true => definitions.push_str(line),
-            false => rest.push_str(line),
+        if defines {
+            definitions.push_str(line)
+        } else {
+            rest.push_str(line)
         }
         rest.push('\n');
         continued = defines && line.ends_with('\\');

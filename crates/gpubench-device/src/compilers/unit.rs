@@ -43,9 +43,10 @@ pub(super) fn host_unit(source: &Source, names: &[String]) -> String {
     let exports: String = names.iter().enumerate().map(export).collect();
     let descriptors: Vec<String> = (0..names.len()).map(|number| format!("&gb_kernel_n{number}")).collect();
     // Without a kernel, the unit only checks that the source itself compiles.
-    let module = match descriptors.is_empty() {
-        true => String::new(),
-        false => format!("GB_MODULE({})\n", descriptors.join(", ")),
+    let module = if descriptors.is_empty() {
+        String::new()
+    } else {
+        format!("GB_MODULE({})\n", descriptors.join(", "))
     };
     format!("{prelude}{keywords}{exports}{module}")
 }

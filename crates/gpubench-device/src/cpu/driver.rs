@@ -93,11 +93,12 @@ impl CpuDriver {
 
     fn queue(&mut self, stream: Stream, queued: Queued) -> Result<(), DeviceError> {
         let stream = self.streams.get_mut(stream.0 as usize);
-        match stream.is_some_and(|stream| stream.push(queued)) {
-            true => Ok(()),
-            false => Err(DeviceError::Unsupported(
+        if stream.is_some_and(|stream| stream.push(queued)) {
+            Ok(())
+        } else {
+            Err(DeviceError::Unsupported(
                 "queue work on a stream that has ended".to_owned(),
-            )),
+            ))
         }
     }
 
@@ -241,12 +242,12 @@ impl Driver for CpuDriver {
         let module = match image {
             ModuleImage::Harness => LoadedModule::Harness,
             ModuleImage::File(file) => {
-                let path = match self.counts {
-                    true => callgrind::countable_copy(file, self.modules.len())
-                        .map_err(|error| DeviceError::Load(Box::new(error)))?,
-                    false => file
-                        .path_for_linker()
-                        .map_err(|error| DeviceError::Load(Box::new(error)))?,
+                let path = if self.counts {
+                    callgrind::countable_copy(file, self.modules.len())
+                        .map_err(|error| DeviceError::Load(Box::new(error)))?
+                } else {
+                    file.path_for_linker()
+                        .map_err(|error| DeviceError::Load(Box::new(error)))?
                 };
                 // SAFETY: our host compiler made the module. It can do anything that a kernel can,
                 // which is why only workers and authors load modules.
@@ -334,9 +335,10 @@ impl Driver for CpuDriver {
         self.push(stream, Operation::Wait { word, value })?;
         // Without events, nothing is timed. Then ready threads would only take processors from
         // other processes.
-        match self.events.is_empty() {
-            true => Ok(()),
-            false => self.push(stream, Operation::Prepare),
+        if self.events.is_empty() {
+            Ok(())
+        } else {
+            self.push(stream, Operation::Prepare)
         }
     }
 

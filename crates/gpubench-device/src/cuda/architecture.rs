@@ -124,9 +124,12 @@ impl FromStr for Architecture {
             Some(b'f') => (&rest[..rest.len() - 1], Features::Family),
             _ => (rest, Features::Portable),
         };
-        let digits = |text: &str| match text.bytes().all(|byte| byte.is_ascii_digit()) {
-            true => text.parse::<u32>().ok(),
-            false => None,
+        let digits = |text: &str| {
+            if text.bytes().all(|byte| byte.is_ascii_digit()) {
+                text.parse::<u32>().ok()
+            } else {
+                None
+            }
         };
         let capability = match number.split_once('.') {
             Some((major, minor)) if named.is_none() && minor.len() == 1 => digits(major)

@@ -44,12 +44,13 @@ impl DriverError {
 
     /// Converts to [`DeviceError::OutOfMemory`] if the driver was out of memory.
     pub(super) fn for_bytes(self, bytes: u64) -> DeviceError {
-        match self.is_want_of_memory() {
-            true => DeviceError::OutOfMemory {
+        if self.is_want_of_memory() {
+            DeviceError::OutOfMemory {
                 bytes,
                 source: std::io::Error::other(self),
-            },
-            false => DeviceError::Driver(self),
+            }
+        } else {
+            DeviceError::Driver(self)
         }
     }
 }
@@ -80,10 +81,11 @@ fn words(of: unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int, code: c_i
     // SAFETY: the function writes one pointer, to a string of the driver's that is never freed, or
     // null.
     let known = unsafe { of(code, &mut found) } == SUCCESS && !found.is_null();
-    match known {
+    if known {
         // SAFETY: as above.
-        true => unsafe { CStr::from_ptr(found) }.to_string_lossy().into_owned(),
-        false => String::new(),
+        unsafe { CStr::from_ptr(found) }.to_string_lossy().into_owned()
+    } else {
+        String::new()
     }
 }
 

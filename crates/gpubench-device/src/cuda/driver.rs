@@ -225,7 +225,7 @@ impl Driver for CudaDriver {
     }
 
     fn resources(&mut self, function: Function, config: &LaunchConfig) -> Result<Option<Resources>, DeviceError> {
-        let limits = MultiprocessorLimits::of(&self.context.gpu)?;
+        let limits = MultiprocessorLimits::from_gpu(&self.context.gpu)?;
         let capability = self.facts.device.capability;
         let kernel = self
             .kernels
@@ -269,11 +269,12 @@ impl Driver for CudaDriver {
         let (event, stream) = (self.event_handle(event)?, self.stream_handle(stream)?);
         // Adds a node that records the event each time the graph runs.
         let external = CUevent_record_flags::CU_EVENT_RECORD_EXTERNAL as c_uint;
-        let recorded = match captures {
+        let recorded = if captures {
             // SAFETY: this driver created event and stream.
-            true => unsafe { call!(api, cuEventRecordWithFlags(event, stream, external)) },
+            unsafe { call!(api, cuEventRecordWithFlags(event, stream, external)) }
+        } else {
             // SAFETY: as above.
-            false => unsafe { call!(api, cuEventRecord(event, stream)) },
+            unsafe { call!(api, cuEventRecord(event, stream)) }
         };
         recorded.map_err(of_call)
     }
@@ -403,9 +404,10 @@ impl Driver for CudaDriver {
         let restored = self.context.make_current();
         ended?;
         restored?;
-        match own? {
-            true => Ok(()),
-            false => Err(HostFailure::ForeignContext.into()),
+        if own? {
+            Ok(())
+        } else {
+            Err(HostFailure::ForeignContext.into())
         }
     }
 

@@ -313,9 +313,10 @@ pub(super) fn unregister(context: &Context, address: u64) {
 }
 
 fn foreign(error: DriverError, bytes: u64) -> DeviceError {
-    match NOT_AN_ALLOCATION.contains(&error.code) {
-        true => DeviceError::ForeignMemory(error.to_string()),
-        false => error.for_bytes(bytes),
+    if NOT_AN_ALLOCATION.contains(&error.code) {
+        DeviceError::ForeignMemory(error.to_string())
+    } else {
+        error.for_bytes(bytes)
     }
 }
 

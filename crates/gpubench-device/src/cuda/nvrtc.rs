@@ -278,10 +278,11 @@ impl LoadedProgram<'_> {
     fn image(&self) -> Result<Vec<u8>, NvrtcError> {
         let api = &self.nvrtc.api;
         let cubin = self.bytes("nvrtcGetCUBIN", api.nvrtcGetCUBINSize, api.nvrtcGetCUBIN)?;
-        match cubin.is_empty() {
-            false => Ok(cubin),
+        if cubin.is_empty() {
             // The architecture is virtual.
-            true => self.bytes("nvrtcGetPTX", api.nvrtcGetPTXSize, api.nvrtcGetPTX),
+            self.bytes("nvrtcGetPTX", api.nvrtcGetPTXSize, api.nvrtcGetPTX)
+        } else {
+            Ok(cubin)
         }
     }
 

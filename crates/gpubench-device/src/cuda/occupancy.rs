@@ -43,7 +43,7 @@ pub(super) struct BlockNeeds {
 }
 
 impl MultiprocessorLimits {
-    pub(super) fn of(gpu: &Gpu) -> Result<MultiprocessorLimits, DriverError> {
+    pub(super) fn from_gpu(gpu: &Gpu) -> Result<MultiprocessorLimits, DriverError> {
         let number = |attribute| gpu.attribute(attribute).map(|value| u32::try_from(value).unwrap_or(0));
         Ok(MultiprocessorLimits {
             registers: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR)?,

@@ -35,7 +35,7 @@ pub struct Batch {
     used: u64,
 }
 
-/// A queued probe. [`Findings::of`] of the same batch exchanges it for the result, once.
+/// A queued probe. [`Findings::get`] of the same batch exchanges it for the result, once.
 #[derive(Debug)]
 #[must_use = "a probe checks nothing until its result is read"]
 pub struct Ticket<F> {
@@ -134,7 +134,7 @@ impl Findings {
     ///
     /// # Errors
     /// When its report is inconsistent or belongs to another batch.
-    pub fn of<F: Finding>(&self, ticket: Ticket<F>) -> Result<F, DeviceError> {
+    pub fn get<F: Finding>(&self, ticket: Ticket<F>) -> Result<F, DeviceError> {
         let Report {
             batch, offset, bytes, ..
         } = ticket.report;
@@ -489,14 +489,14 @@ mod tests {
 
         let digests: Vec<DigestSum> = digests
             .into_iter()
-            .map(|digest| found.of(digest.unwrap()).unwrap())
+            .map(|digest| found.get(digest.unwrap()).unwrap())
             .collect();
         assert_eq!(digests[0], digests[1]);
         assert_ne!(digests[0], digests[2]);
-        let [own, other] = noise.map(|noise| found.of(noise.unwrap()).unwrap());
+        let [own, other] = noise.map(|noise| found.get(noise.unwrap()).unwrap());
         assert!(own.is_untouched() && !other.is_untouched());
-        assert!(found.of(check).unwrap().all_match());
-        assert!(found.of(before).unwrap().0 <= found.of(after).unwrap().0);
+        assert!(found.get(check).unwrap().all_match());
+        assert!(found.get(before).unwrap().0 <= found.get(after).unwrap().0);
     }
 
     #[test]
@@ -525,7 +525,7 @@ mod tests {
             let found = harness.collect(&mut driver, batch).unwrap();
             tickets
                 .into_iter()
-                .for_each(|ticket| assert!(found.of(ticket).unwrap().all_match()));
+                .for_each(|ticket| assert!(found.get(ticket).unwrap().all_match()));
         }
         // One allocation for the memory, then two report buffers, each with a `prepare` of every
         // kernel.
@@ -556,7 +556,7 @@ mod tests {
         let foreign = harness.stamp(&mut driver, &mut first).unwrap();
         harness.collect(&mut driver, first).unwrap();
         let found = harness.collect(&mut driver, second).unwrap();
-        assert!(matches!(found.of(foreign), Err(DeviceError::Unsupported(_))));
-        assert_ne!(found.of(own).unwrap(), Nanoseconds(0));
+        assert!(matches!(found.get(foreign), Err(DeviceError::Unsupported(_))));
+        assert_ne!(found.get(own).unwrap(), Nanoseconds(0));
     }
 }

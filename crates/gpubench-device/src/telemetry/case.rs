@@ -80,7 +80,7 @@ pub struct Observation {
 
 impl Telemetry {
     /// Returns the telemetry of an open device.
-    pub fn of(facts: &Facts) -> Telemetry {
+    pub fn new(facts: &Facts) -> Telemetry {
         Telemetry::through((facts.backend().gauge)(facts))
     }
 

@@ -34,7 +34,7 @@ impl Log {
         let kept = Arc::new(Mutex::new(VecDeque::with_capacity(KEPT)));
         let shared = Arc::clone(&kept);
         let name = "gpubench-log".to_owned();
-        let mut lines = (output == Output::Shown).then(|| Lines::of(role));
+        let mut lines = (output == Output::Shown).then(|| Lines::new(role));
         let reader = std::thread::Builder::new().name(name).spawn(move || {
             read(source, |piece| {
                 keep(piece, &shared);
@@ -99,7 +99,7 @@ struct Lines {
 }
 
 impl Lines {
-    fn of(role: RoleName) -> Lines {
+    fn new(role: RoleName) -> Lines {
         Lines {
             role,
             begun: Vec::new(),
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_line_without_an_end_does_not_fill_memory() {
-        let mut lines = Lines::of(RoleName::Worker);
+        let mut lines = Lines::new(RoleName::Worker);
         for _ in 0..100 {
             lines.take(&[b'x'; 1000]);
             assert!(lines.begun.len() < KEPT);

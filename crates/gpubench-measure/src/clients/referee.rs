@@ -163,7 +163,7 @@ impl RefereeClient {
             .descriptors;
         let mapped = self.child.expect(from_referee::ALLOCATIONS, OWN_WORK, interrupt)?;
         let owners = order.workers_of_case.owners().count();
-        let allocations = Allocations::of(
+        let allocations = Allocations::new(
             &recording.tensors,
             order.calls.count,
             order.scratch.iter().map(|scratch| scratch.len()),

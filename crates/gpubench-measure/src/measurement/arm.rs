@@ -100,12 +100,12 @@ impl Context<'_> {
 impl<'a> Arm<'a> {
     pub(super) fn new(turn: TurnCase<'a>, protocol: &'a Protocol<'a>, pool: WorkerPool<'a>) -> Arm<'a> {
         let case = turn.case;
-        let sandboxes = Sandboxes::of(case);
+        let sandboxes = Sandboxes::new(case);
         Arm {
             turn,
             protocol,
             stopping: Stopping::new(protocol, case.calls.count),
-            controls: Controls::by(Runner::of(protocol, &sandboxes.execution)),
+            controls: Controls::by(Runner::new(protocol, &sandboxes.execution)),
             pool,
             worker: None,
             runs: Vec::new(),
@@ -273,9 +273,10 @@ impl<'a> Arm<'a> {
     /// Returns how many windows time the steps of the call's plan one by one in each round.
     pub(super) fn windows_for_parts(&self) -> u32 {
         let is_timed = self.protocol.reading.measurand == Measurand::Time;
-        match is_timed && self.case().has_parts(self.protocol) {
-            true => TIMES_OF_PART,
-            false => 0,
+        if is_timed && self.case().has_parts(self.protocol) {
+            TIMES_OF_PART
+        } else {
+            0
         }
     }
 
@@ -367,7 +368,7 @@ impl<'a> Arm<'a> {
             ending,
             measurand: self.protocol.reading.measurand,
             execution: &self.sandboxes.execution,
-            gate: Gate::of(case.recording.execution),
+            gate: Gate::new(case.recording.execution),
             clock_bound: self.protocol.clock_bound,
             floor_ns: case.floor_ns.map(|ns| ns * f64::from(case.calls.count.get())),
             surroundings,

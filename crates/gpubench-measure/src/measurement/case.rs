@@ -42,7 +42,7 @@ impl ReadyCase<'_> {
     /// Whether a call has parts that a worker can time one by one, or whose work on a device it may
     /// be able to record.
     pub(super) fn has_parts(&self, protocol: &Protocol<'_>) -> bool {
-        if Gate::of(self.recording.execution) == Gate::Host {
+        if Gate::new(self.recording.execution) == Gate::Host {
             return protocol.kernels_run_in == KernelHost::Referee;
         }
         self.calls.method.launching() == Launching::Alone && self.recording.plan.steps.len() > 1

@@ -56,7 +56,7 @@ fn confirm(
     mut measure: impl FnMut(Option<Numbering>) -> Result<MeasuredInTurns, MeasureError>,
 ) -> Result<MeasuredInTurns, MeasureError> {
     let first = measure(None)?;
-    let accused = Accused::of(&first, entrants).filter(|_| mode == RunMode::Measure);
+    let accused = Accused::new(&first, entrants).filter(|_| mode == RunMode::Measure);
     let Some(accused) = accused else { return Ok(first) };
     match measure(Some(first.next)) {
         Ok(second) => Ok(accused.noted_in(second, first)),
@@ -93,8 +93,8 @@ struct Accused<'a>(Vec<(&'a str, Option<Accusation>)>);
 
 impl<'a> Accused<'a> {
     /// Returns `None` if the clock accuses nobody, or if every judged case failed in another way.
-    fn of(measured: &MeasuredInTurns, entrants: &[Entrant<'a>]) -> Option<Accused<'a>> {
-        let of_arm = |arm: &Result<Measured, RoleFailure>| arm.as_ref().ok().and_then(Accusation::of);
+    fn new(measured: &MeasuredInTurns, entrants: &[Entrant<'a>]) -> Option<Accused<'a>> {
+        let of_arm = |arm: &Result<Measured, RoleFailure>| arm.as_ref().ok().and_then(Accusation::new);
         let accusations: Vec<Option<Accusation>> = measured.arms.iter().map(of_arm).collect();
         let is_of_use = |((entrant, arm), accusation): ((&Entrant<'_>, &Result<Measured, _>), &Option<Accusation>)| {
             let has_passed = arm.as_ref().is_ok_and(|arm| arm.judgement.verdict == Verdict::Pass);
@@ -153,7 +153,7 @@ struct Accusation {
 
 impl Accusation {
     /// Returns `None` if the cause is not one that the clock finds.
-    fn of(measured: &Measured) -> Option<Accusation> {
+    fn new(measured: &Measured) -> Option<Accusation> {
         let Judgement { cause, message, .. } = &measured.judgement;
         let cause = (*cause)?;
         let doubt = match cause {

@@ -42,7 +42,7 @@ pub(super) enum Runner {
 
 impl Runner {
     /// Returns the runner for a kind of execution.
-    pub(super) fn of(protocol: &Protocol<'_>, execution: &Execution) -> Runner {
+    pub(super) fn new(protocol: &Protocol<'_>, execution: &Execution) -> Runner {
         match (protocol.is_clocked(), execution) {
             (false, _) => Runner::Nobody,
             (true, Execution::Sealed) => Runner::Worker,

@@ -15,7 +15,7 @@ const EMPTY_CALLS: usize = 9;
 /// Whether the empty call of a case is timed. It needs the control worker, since the user's code
 /// could slow it down in its own process.
 pub(super) fn are_timed(turns: &CasesInTurns<'_>, protocol: &Protocol<'_>) -> bool {
-    let is_from_outside = Gate::of(turns.source.recording.execution) == Gate::Host;
+    let is_from_outside = Gate::new(turns.source.recording.execution) == Gate::Host;
     is_from_outside && protocol.takes_times()
 }
 

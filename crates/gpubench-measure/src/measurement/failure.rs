@@ -108,9 +108,10 @@ impl CaseFailure {
             MeasureError::Attach(_) => CaseFailure::error(Cause::AuthorFailed, gpubench_diagnostic::chain(error)),
             MeasureError::Worker(RoleFailure::Plan { text }) => CaseFailure::error(Cause::PlanInvalid, text.clone()),
             MeasureError::Worker(RoleFailure::ObserverEnded { log, .. }) => {
-                let message = match log.is_empty() {
-                    true => gpubench_diagnostic::chain(error),
-                    false => format!("{}; it last wrote:\n{}", gpubench_diagnostic::chain(error), quoted(log)),
+                let message = if log.is_empty() {
+                    gpubench_diagnostic::chain(error)
+                } else {
+                    format!("{}; it last wrote:\n{}", gpubench_diagnostic::chain(error), quoted(log))
                 };
                 CaseFailure::error(Cause::ObserverFailed, message)
             }

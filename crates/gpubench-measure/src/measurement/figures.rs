@@ -54,15 +54,18 @@ pub struct Figures<'r> {
 
 impl<'r> Figures<'r> {
     /// Computes the figures of a case.
-    pub fn of(
+    pub fn new(
         recording: &'r Recording,
         metric: &'r Metric,
         measured: Measured,
         expectations: Expectations,
     ) -> Figures<'r> {
-        let added_ns = measured.balance.map(|balance| match recording.execution.is_hosted() {
-            false => 0.0,
-            true => balance.unclaimed_ns() / f64::from(measured.calls.get()),
+        let added_ns = measured.balance.map(|balance| {
+            if recording.execution.is_hosted() {
+                balance.unclaimed_ns() / f64::from(measured.calls.get())
+            } else {
+                0.0
+            }
         });
         let with_added = |run: &WorkerRun| -> Vec<f64> {
             let values = run.samples.values.iter();
@@ -114,7 +117,7 @@ impl<'r> Figures<'r> {
     /// Returns the record of the case with this outcome, and with the rest of `unmeasured`.
     pub fn record(self, outcome: Outcome, unmeasured: BenchmarkComplete) -> BenchmarkComplete {
         let Measured { workers, judgement, .. } = &self.measured;
-        let gate = Gate::of(self.recording.execution);
+        let gate = Gate::new(self.recording.execution);
         let energy = workers.iter().find_map(|run| run.energy);
         BenchmarkComplete {
             calls_per_sample: self.measured.calls.get().into(),
@@ -203,7 +206,7 @@ impl<'r> Figures<'r> {
         let Some(stats) = self.stats.as_ref().filter(|_| self.metric.is_time()) else {
             return Throughput::default();
         };
-        let of = |peaks| Throughput::of(self.recording.work, stats.value, peaks);
+        let of = |peaks| Throughput::new(self.recording.work, stats.value, peaks);
         let arithmetic = self.expectations.peak_arithmetic;
         let peaks = Peaks {
             bandwidth: self.expectations.peak_bandwidth,
@@ -218,14 +221,15 @@ impl<'r> Figures<'r> {
     /// Returns the comparison of the claims with the referee's clock, with the residuals.
     fn conservation(&self) -> Option<Conservation> {
         let sampled = self.measured.sampled();
-        let windows = match sampled.is_empty() {
-            true => self.measured.windows().collect(),
-            false => sampled.clone(),
+        let windows = if sampled.is_empty() {
+            self.measured.windows().collect()
+        } else {
+            sampled.clone()
         };
         let (claimed, observed) = claimed_and_observed(windows).filter(|_| self.metric.is_time())?;
         let controls = claimed_and_observed(self.measured.controls());
         // Nothing is subtracted.
-        let clocks = Conservation::of(
+        let clocks = Conservation::new(
             claimed,
             observed,
             controls.map(|(claimed, observed)| observed - claimed),
@@ -511,7 +515,7 @@ mod tests {
                 windows: vec![clocked; 8],
                 control_ns: control_residuals(&interleaved),
             };
-            let balance = TimingAudit::of(&[turn], &control_residuals(&afterwards));
+            let balance = TimingAudit::new(&[turn], &control_residuals(&afterwards));
             let compared = compared_with(&balance.unwrap(), interleaved.iter(), afterwards.iter());
             whole(compared)[0]
         };

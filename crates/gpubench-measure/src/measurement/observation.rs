@@ -76,9 +76,12 @@ fn throttling(observation: &Observation, record: &BenchmarkComplete, kept: usize
     let reasons = observation.throttle_reasons.iter().flatten();
     let reasons: ThrottleReasons = reasons.filter(|reason| reason.disturbs()).copied().collect();
     let again = (retaken > 0).then(|| format!("{} taken again", counted(retaken, "throttled sample")));
-    let kept = (kept > 0).then(|| match kept == all {
-        true => "all samples are throttled".to_owned(),
-        false => format!("{kept} of {all} samples are throttled"),
+    let kept = (kept > 0).then(|| {
+        if kept == all {
+            "all samples are throttled".to_owned()
+        } else {
+            format!("{kept} of {all} samples are throttled")
+        }
     });
     let what: Vec<String> = again.into_iter().chain(kept).collect();
     (!what.is_empty()).then(|| {

@@ -33,7 +33,7 @@ enum StartPolicy {
 }
 
 impl StartPolicy {
-    fn of(case: &ReadyCase<'_>, protocol: &Protocol<'_>) -> StartPolicy {
+    fn new(case: &ReadyCase<'_>, protocol: &Protocol<'_>) -> StartPolicy {
         match (case.recording.execution, protocol.kernels_run_in) {
             (Execution::Sealed, KernelHost::Referee) => StartPolicy::AllAtOnce,
             (Execution::Sealed, KernelHost::Author) | (Execution::Hosted | Execution::HostedSync, _) => {
@@ -110,13 +110,14 @@ impl<'a> WorkerPool<'a> {
         let mut pool = WorkerPool {
             case,
             protocol,
-            idle: match protocol.workers_can_rest() {
-                true => idle.take(order.owner),
-                false => Vec::new(),
+            idle: if protocol.workers_can_rest() {
+                idle.take(order.owner)
+            } else {
+                Vec::new()
             },
             rested: Vec::new(),
             another: idle.another(),
-            policy: StartPolicy::of(case, protocol),
+            policy: StartPolicy::new(case, protocol),
             hold: order.hold(),
             order,
             guarded,

@@ -48,10 +48,11 @@ pub(super) struct Stopwatch {
 
 impl Rests {
     /// Returns the rests of a measurement, before its first window.
-    pub(super) fn of(protocol: &Protocol<'_>) -> Rests {
-        Rests::new(match protocol.takes_times() {
-            true => protocol.rest,
-            false => Rest::Skipped,
+    pub(super) fn from_protocol(protocol: &Protocol<'_>) -> Rests {
+        Rests::new(if protocol.takes_times() {
+            protocol.rest
+        } else {
+            Rest::Skipped
         })
     }
 

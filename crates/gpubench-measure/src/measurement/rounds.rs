@@ -275,9 +275,10 @@ impl<'a> Rounds<'a> {
         let arms = order.iter().map(|position| &self.arms[*position]);
         let since_early = arms.clone().map(Arm::since_early).max().unwrap_or_default();
         let several = |arm: &Arm<'_>| arm.drawn_calls() == DrawnCalls::AllOrFirst;
-        let calls = match arms.clone().any(several) {
-            true => DrawnCalls::AllOrFirst,
-            false => DrawnCalls::All,
+        let calls = if arms.clone().any(several) {
+            DrawnCalls::AllOrFirst
+        } else {
+            DrawnCalls::All
         };
         let kind = self.seeds.kind(place, since_early, calls);
         if kind == WindowKind::Single {

@@ -13,7 +13,7 @@ pub(super) struct Sandboxes {
 }
 
 impl Sandboxes {
-    pub(super) fn of(case: &ReadyCase<'_>) -> Sandboxes {
+    pub(super) fn new(case: &ReadyCase<'_>) -> Sandboxes {
         Sandboxes {
             execution: match case.recording.execution {
                 gpubench::catalog::Execution::Sealed => Execution::Sealed,

@@ -181,11 +181,12 @@ impl Sequencer<'_> {
     /// # Errors
     /// If a generator or the referee fails.
     pub(super) fn prepare(&mut self, window: u32) -> Result<(), MeasureError> {
-        let (within, failed): (_, fn(RoleFailure) -> MeasureError) = match self.placement.referee_generates() {
-            true => (self.protocol.reference_within, |failure| {
+        let (within, failed): (_, fn(RoleFailure) -> MeasureError) = if self.placement.referee_generates() {
+            (self.protocol.reference_within, |failure| {
                 MeasureError::kernels(MeasureError::Generator)(failure)
-            }),
-            false => (PREPARATION, MeasureError::referee),
+            })
+        } else {
+            (PREPARATION, MeasureError::referee)
         };
         let order = self
             .referee

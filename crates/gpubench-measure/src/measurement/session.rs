@@ -109,8 +109,8 @@ impl Session<'_> {
                 placement,
                 protocol,
                 last_inputs: None,
-                gate: Gate::of(case.recording.execution),
-                rests: Rests::of(protocol),
+                gate: Gate::new(case.recording.execution),
+                rests: Rests::from_protocol(protocol),
             },
             control,
             begun: numbering.opening,
@@ -140,9 +140,10 @@ fn conclude(
         arm.run_final_control_windows(&mut context)?;
     }
     let has_completed = arms.iter().flatten().any(|arm| arm.is_judged() && arm.is_complete());
-    let empty_call_ns = match empty_calls::are_timed(turns, protocol) && has_completed {
-        true => empty_calls::median_ns(&mut context)?,
-        false => None,
+    let empty_call_ns = if empty_calls::are_timed(turns, protocol) && has_completed {
+        empty_calls::median_ns(&mut context)?
+    } else {
+        None
     };
     let Context {
         sequencer,

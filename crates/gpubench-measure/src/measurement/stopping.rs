@@ -38,9 +38,10 @@ impl<'a> Stopping<'a> {
 
     /// Returns how many workers an arm without rivals needs, given the samples so far.
     pub(super) fn workers_to_have(&self, runs: &[WorkerRun]) -> usize {
-        match self.shares.suffice(&samples_by_worker(runs)) {
-            true => runs.len(),
-            false => self.shares.most().max(runs.len()),
+        if self.shares.suffice(&samples_by_worker(runs)) {
+            runs.len()
+        } else {
+            self.shares.most().max(runs.len())
         }
     }
 
@@ -56,7 +57,7 @@ impl<'a> Stopping<'a> {
             WorkerPast::New => self.warm_up.clone(),
         };
         let rule = WarmUpRule {
-            device_time_within: self.shares.of(position).max_time,
+            device_time_within: self.shares.rule(position).max_time,
             ..rule
         };
         rule.is_over(&run.warm_up.claims_ns, run.warm_up.spent)
@@ -75,7 +76,7 @@ impl<'a> Stopping<'a> {
     pub(super) fn decide(&self, runs: &[WorkerRun]) -> Option<StopReason> {
         let (position, run) = current(runs)?;
         let spent = self.spent(std::slice::from_ref(run));
-        self.shares.of(position).decide(&run.samples.values, spent)
+        self.shares.rule(position).decide(&run.samples.values, spent)
     }
 
     /// Returns the time spent on the samples of some workers. Counts take none on the device.

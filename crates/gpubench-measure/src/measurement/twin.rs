@@ -15,9 +15,12 @@ pub(super) fn twin(workers: &[WorkerRun]) -> Option<Twin> {
             checked.filter(|window| window.facts.end == WindowEnd::Checked && window.time_use == TimeUse::Counts);
         checked.filter_map(job_ns).collect()
     };
-    let of_worker = |run: &WorkerRun| match workers.iter().all(|run| run.controls.windows.is_empty()) {
-        true => times(&run.windows, prepared_ns),
-        false => times(&run.controls.windows, claimed_ns),
+    let of_worker = |run: &WorkerRun| {
+        if workers.iter().all(|run| run.controls.windows.is_empty()) {
+            times(&run.windows, prepared_ns)
+        } else {
+            times(&run.controls.windows, claimed_ns)
+        }
     };
     let rounds: Vec<Vec<f64>> = workers.iter().map(of_worker).collect();
     gpubench_stats::twin(&rounds.iter().map(Vec::as_slice).collect::<Vec<_>>())

@@ -110,8 +110,9 @@ fn access(line: &str) -> Option<&str> {
 /// Cuts a text to [`LONGEST`] characters.
 fn short(text: &str) -> String {
     let printable: String = text.chars().filter(|character| !character.is_control()).collect();
-    match printable.chars().count() > LONGEST {
-        true => printable.chars().take(LONGEST - 1).chain(['…']).collect(),
-        false => printable,
+    if printable.chars().count() > LONGEST {
+        printable.chars().take(LONGEST - 1).chain(['…']).collect()
+    } else {
+        printable
     }
 }

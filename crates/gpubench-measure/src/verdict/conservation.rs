@@ -21,7 +21,7 @@ pub fn balance(evidence: &Evidence<'_>) -> Option<TimingAudit> {
         windows: run.windows.iter().filter_map(clocked).collect(),
         control_ns: control_residuals(run.controls),
     });
-    TimingAudit::of(
+    TimingAudit::new(
         &turns.collect::<Vec<_>>(),
         &control_residuals(evidence.surroundings.controls_afterwards),
     )

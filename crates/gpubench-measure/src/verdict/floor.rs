@@ -21,7 +21,7 @@ const FEWEST_DECOY_BYTES: u64 = 8 * 128;
 pub fn floor_ns(recording: &Recording, facts: &Facts, method: Method, flush_bytes: u64) -> Option<f64> {
     let cache = facts.device.l2_bytes;
     let (declared, peak) = (recording.work.bytes?, facts.peak_bandwidth?);
-    let is_cold = CacheState::of(method, flush_bytes, cache) == CacheState::Cold;
+    let is_cold = CacheState::new(method, flush_bytes, cache) == CacheState::Cold;
     if !is_cold || peak.is_nan() || peak <= 0.0 {
         return None;
     }

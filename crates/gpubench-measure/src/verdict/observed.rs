@@ -75,9 +75,10 @@ fn describe_finding(finding: &SanitizerFinding) -> String {
         finding.thread.map(|thread| format!("thread {}", coordinates(thread))),
     ];
     let place: Vec<String> = place.into_iter().flatten().collect();
-    match place.is_empty() {
-        true => finding.message.clone(),
-        false => format!("{}; {}", finding.message, place.join(", ")),
+    if place.is_empty() {
+        finding.message.clone()
+    } else {
+        format!("{}; {}", finding.message, place.join(", "))
     }
 }
 

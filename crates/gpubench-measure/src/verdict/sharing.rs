@@ -104,7 +104,7 @@ mod tests {
             ],
             control_ns: vec![USUAL_NS; 8],
         };
-        TimingAudit::of(&[turn], &[]).expect("there are enough windows")
+        TimingAudit::new(&[turn], &[]).expect("there are enough windows")
     }
 
     /// Ten calls that take `together_ns` each, and one that takes `alone_ns`. The launch of the

@@ -15,7 +15,7 @@ pub(super) struct Counts {
 const PAUSE: u32 = 20;
 
 impl Counts {
-    pub(super) fn of(launches: Launches) -> Counts {
+    pub(super) fn new(launches: Launches) -> Counts {
         Counts {
             launches,
             next: Instant::now(),

@@ -157,7 +157,7 @@ impl Drivers {
                     ..
                 } if is_driver(&name) && concerns(pid) => {
                     let range = format!("{address:x}-{:x}", address.saturating_add(bytes));
-                    let account = *accounts.entry(pid).or_insert_with(|| Account::of(pid));
+                    let account = *accounts.entry(pid).or_insert_with(|| Account::from_pid(pid));
                     let file = MappedFile {
                         pid,
                         mapping: Some((device, inode)),
@@ -204,19 +204,23 @@ impl Drivers {
             self.underway.entry((account, mapping)).or_default().insert(pid);
         }
         if !has_room {
-            self.unobserved.of(account).without_place += 1;
+            self.unobserved.reasons(account).without_place += 1;
         }
-        match is_awaited && system::exists(pid) {
-            _ if is_known => {}
-            true => drop(self.awaiting.insert(pid)),
-            false => drop(self.too_late.insert(pid)),
+        if is_known {
+            return;
         }
+        let programs = if is_awaited && system::exists(pid) {
+            &mut self.awaiting
+        } else {
+            &mut self.too_late
+        };
+        programs.insert(pid);
     }
 
     /// Adds a job, and returns whether it will run.
     fn add(&mut self, account: Account, job: Job) -> bool {
         let is_accepted = self.scouts.add(account, job) == Accepted::Yes;
-        self.unobserved.of(account).refused += u64::from(!is_accepted);
+        self.unobserved.reasons(account).refused += u64::from(!is_accepted);
         is_accepted
     }
 
@@ -231,7 +235,7 @@ impl Drivers {
         let prober = self.prober.clone();
         let News { found, stuck } = self.scouts.poll(move |_, job| job.run(&prober));
         for account in stuck {
-            self.unobserved.of(account).slow += 1;
+            self.unobserved.reasons(account).slow += 1;
             self.underway.retain(|(of, _), _| *of != account);
         }
         for (account, found) in found {
@@ -259,7 +263,7 @@ impl Drivers {
         };
         match new {
             Some(new) => {
-                self.unobserved.of(account).unreadable += u64::from(new.outcome.is_err());
+                self.unobserved.reasons(account).unreadable += u64::from(new.outcome.is_err());
                 self.place(inode, account, new);
             }
             // Another thread looks at it, perhaps for one who has no place for it.
@@ -310,7 +314,7 @@ impl Drivers {
             Room::Free => {}
             Room::InsteadOf(other) => self.give_up(other),
             Room::None => {
-                self.unobserved.of(account).without_place += 1;
+                self.unobserved.reasons(account).without_place += 1;
                 self.prober.forget(inode);
                 detach_aside(new.outcome.map_or_else(|_| Vec::new(), |attached| attached.links));
                 return;
@@ -374,7 +378,7 @@ impl Drivers {
 fn by_account(pids: impl Iterator<Item = u32>) -> BTreeMap<Account, Vec<u32>> {
     let mut processes: BTreeMap<Account, Vec<u32>> = BTreeMap::new();
     for pid in pids {
-        processes.entry(Account::of(pid)).or_default().push(pid);
+        processes.entry(Account::from_pid(pid)).or_default().push(pid);
     }
     processes
 }

@@ -131,13 +131,14 @@ impl Lifecycles {
 fn describe_as(pid: u32, command: &str, origin: Origin) -> ProcessStart {
     let found = system::describe(pid, origin);
     let name = found.executable.as_ref().and_then(|executable| executable.file_name());
-    match name.is_some_and(|name| name.as_bytes().starts_with(command.as_bytes())) {
-        true => found,
-        false => ProcessStart {
+    if name.is_some_and(|name| name.as_bytes().starts_with(command.as_bytes())) {
+        found
+    } else {
+        ProcessStart {
             origin,
             executable: Some(PathBuf::from(command)),
             command: Vec::new(),
-        },
+        }
     }
 }
 

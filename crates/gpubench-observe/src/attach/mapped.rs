@@ -58,7 +58,7 @@ impl Job {
             Job::Survey => {
                 let mut processes: BTreeMap<Account, Vec<u32>> = BTreeMap::new();
                 for pid in system::all() {
-                    processes.entry(Account::of(pid)).or_default().push(pid);
+                    processes.entry(Account::from_pid(pid)).or_default().push(pid);
                 }
                 Found::Processes(processes)
             }

@@ -136,7 +136,7 @@ impl Observer {
             decoder: Decoder::default(),
             links,
             scope: recording.scope,
-            counts: Counts::of(recording.launches),
+            counts: Counts::new(recording.launches),
             drivers: Drivers::new(Prober::new(programs, attachment), recording.scope),
             missed: 0,
             child: None,
@@ -189,14 +189,14 @@ impl Observer {
 
     /// Lists a process that runs already, unless it ends meanwhile.
     fn find(&mut self, pid: u32) -> Result<(), BpfError> {
-        let Some(before) = Stat::of(pid) else {
+        let Some(before) = Stat::from_pid(pid) else {
             return Ok(());
         };
         let started = Timestamp::now();
         if !self.list(pid, started.0)? {
             return Ok(());
         }
-        if Stat::of(pid).is_none_or(|after| !after.is_same_process(before)) {
+        if Stat::from_pid(pid).is_none_or(|after| !after.is_same_process(before)) {
             self.maps.processes.delete(&pid.to_ne_bytes())?;
             return Ok(());
         }

@@ -89,7 +89,7 @@ impl Prober {
             Attachment::AtOnce => Coverage::All,
             Attachment::OneByOne => Coverage::Roles,
         };
-        let plan = Plan::of(library, &mut self.functions(), coverage);
+        let plan = Plan::new(library, &mut self.functions(), coverage);
         let mut links = Vec::new();
         for (place, points) in plan.places() {
             let program = self.programs.at(place);
@@ -103,7 +103,7 @@ impl Prober {
             }
         }
         Ok(Attached {
-            recognised: Recognised::of(library),
+            recognised: Recognised::new(library),
             links,
         })
     }

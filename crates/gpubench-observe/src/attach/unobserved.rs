@@ -32,10 +32,11 @@ const MOST_ACCOUNTS: usize = 16;
 
 impl Unobserved {
     /// Returns the reasons of an account.
-    pub(super) fn of(&mut self, account: Account) -> &mut Reasons {
-        match self.accounts.len() < MOST_ACCOUNTS || self.accounts.contains_key(&account) {
-            true => self.accounts.entry(account).or_default(),
-            false => &mut self.of_others,
+    pub(super) fn reasons(&mut self, account: Account) -> &mut Reasons {
+        if self.accounts.len() < MOST_ACCOUNTS || self.accounts.contains_key(&account) {
+            self.accounts.entry(account).or_default()
+        } else {
+            &mut self.of_others
         }
     }
 
@@ -84,9 +85,9 @@ mod tests {
     fn each_account_and_reason_is_told_and_endless_ones_share_a_row() {
         let mut unobserved = Unobserved::default();
         for user in 0..1000 {
-            unobserved.of(Account::User(user)).without_place += 1;
+            unobserved.reasons(Account::User(user)).without_place += 1;
         }
-        unobserved.of(Account::User(3)).slow += 2;
+        unobserved.reasons(Account::User(3)).slow += 2;
         let notices = unobserved.notices();
         assert_eq!(notices.len(), MOST_ACCOUNTS + 2);
         let expected = "calls through 2 files of user 3 that are named like a CUDA driver are not observed: \

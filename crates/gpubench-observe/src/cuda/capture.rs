@@ -51,9 +51,10 @@ impl Captures {
     }
 
     pub(super) fn execution(&self, stream: StreamHandle) -> Execution {
-        match !self.streams.is_empty() && self.streams.contains_key(&stream.0) {
-            true => Execution::Captured,
-            false => Execution::Runs,
+        if !self.streams.is_empty() && self.streams.contains_key(&stream.0) {
+            Execution::Captured
+        } else {
+            Execution::Runs
         }
     }
 }

@@ -32,7 +32,7 @@ impl LaunchKey {
         bytes
     }
 
-    pub(super) fn of(bytes: &[u8]) -> LaunchKey {
+    pub(super) fn from_bytes(bytes: &[u8]) -> LaunchKey {
         LaunchKey {
             handle: FunctionHandle(double(&bytes[launch::HANDLE as usize..])),
             epoch: Timestamp(double(&bytes[launch::EPOCH as usize..])),
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn keys_survive_the_kernels_table() {
-        assert_eq!(LaunchKey::of(&key(7, 8).bytes()), key(7, 8));
+        assert_eq!(LaunchKey::from_bytes(&key(7, 8).bytes()), key(7, 8));
     }
 
     #[test]

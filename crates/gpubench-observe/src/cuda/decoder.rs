@@ -166,7 +166,7 @@ impl Decoder {
             events,
         } = decoding;
         launches.entries(&mut |key, count| {
-            let key = LaunchKey::of(key);
+            let key = LaunchKey::from_bytes(key);
             if let Some(known) = self.processes.get_mut(&key.process) {
                 let new = known.counted.report(key, double(count));
                 events.extend(launches_of(known.id, key, new, at, functions));

@@ -83,7 +83,7 @@ pub(crate) enum Coverage {
 
 impl Plan {
     /// Plans the probes of a library's functions.
-    pub(crate) fn of(library: &[Function], functions: &mut Functions, coverage: Coverage) -> Plan {
+    pub(crate) fn new(library: &[Function], functions: &mut Functions, coverage: Coverage) -> Plan {
         let mut plan = Plan::default();
         let mut taken = BTreeMap::new();
         for function in library {
@@ -179,7 +179,7 @@ pub struct Recognised {
 }
 
 impl Recognised {
-    pub(crate) fn of(library: &[Function]) -> Recognised {
+    pub(crate) fn new(library: &[Function]) -> Recognised {
         let count = |of: &dyn Fn(&Function) -> bool| library.iter().filter(|function| of(function)).count();
         let symbols = count(&|function| function.shape == Shape::Plain);
         Recognised {
@@ -223,7 +223,7 @@ mod tests {
             function("cuLaunchKernel", 16, Some(64)),
             function("cuGraphLaunch", 32, None),
         ];
-        let plan = Plan::of(&library, &mut Functions::default(), Coverage::All);
+        let plan = Plan::new(&library, &mut Functions::default(), Coverage::All);
         assert_eq!(probes_of(&plan, 16), [Probe::Launch]);
         assert_eq!(probes_of(&plan, 64), [Probe::WayOut]);
         assert_eq!(probes_of(&plan, 32), [Probe::ReturnOfFailure, Probe::Enter]);
@@ -233,7 +233,7 @@ mod tests {
     fn two_names_for_one_function_are_probed_once() {
         let library = [function("cuMemFree", 16, None), function("cuMemFree_v2", 16, None)];
         let mut functions = Functions::default();
-        let plan = Plan::of(&library, &mut functions, Coverage::All);
+        let plan = Plan::new(&library, &mut functions, Coverage::All);
         assert_eq!(probes_of(&plan, 16), [Probe::Return, Probe::Store]);
     }
 
@@ -241,15 +241,15 @@ mod tests {
     fn endless_functions_without_a_role_leave_room_for_those_with_one() {
         let mut functions = Functions::default();
         let junk: Vec<Function> = (0..10_000).map(|n| function(&format!("cuJunk{n}"), n, None)).collect();
-        Plan::of(&junk, &mut functions, Coverage::All);
-        let plan = Plan::of(&[function("cuMemFree_v2", 16, None)], &mut functions, Coverage::All);
+        Plan::new(&junk, &mut functions, Coverage::All);
+        let plan = Plan::new(&[function("cuMemFree_v2", 16, None)], &mut functions, Coverage::All);
         assert_eq!(probes_of(&plan, 16), [Probe::Return, Probe::Store]);
     }
 
     #[test]
     fn costly_probes_go_to_functions_with_a_role_alone() {
         let library = [function("cuMemFree_v2", 16, None), function("cuCtxSetLimit", 32, None)];
-        let plan = Plan::of(&library, &mut Functions::default(), Coverage::Roles);
+        let plan = Plan::new(&library, &mut Functions::default(), Coverage::Roles);
         assert!(!probes_of(&plan, 16).is_empty() && probes_of(&plan, 32).is_empty());
     }
 }

@@ -80,7 +80,7 @@ fn play(limits: Limits, steps: &[(u32, Step)]) -> (Ledger, Truth) {
     for (at, (pid, step)) in (2..).zip(steps) {
         let script = scripts
             .remove(pid)
-            .unwrap_or_else(|| Script::of(*pid, at, &format!("p{pid}")));
+            .unwrap_or_else(|| Script::new(*pid, at, &format!("p{pid}")));
         let live = truth.live.entry(*pid).or_default();
         let script = script.after_ms(1);
         let mut script = match *step {

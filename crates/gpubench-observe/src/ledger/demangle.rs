@@ -44,9 +44,10 @@ struct Bounded(String);
 impl Write for Bounded {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.0.push_str(text);
-        match self.0.len() > LONGEST {
-            true => Err(fmt::Error),
-            false => Ok(()),
+        if self.0.len() > LONGEST {
+            Err(fmt::Error)
+        } else {
+            Ok(())
         }
     }
 }

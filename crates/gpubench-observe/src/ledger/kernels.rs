@@ -38,7 +38,7 @@ pub struct LaunchCount {
 }
 
 impl LaunchCount {
-    pub(super) fn of(execution: Execution, count: u64) -> LaunchCount {
+    pub(super) fn new(execution: Execution, count: u64) -> LaunchCount {
         match execution {
             Execution::Runs => LaunchCount {
                 launches: count,

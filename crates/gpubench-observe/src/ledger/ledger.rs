@@ -74,7 +74,7 @@ impl Ledger {
             started: Timestamp(0),
         };
         Self {
-            budgets: Budgets::of(&limits),
+            budgets: Budgets::new(&limits),
             limits,
             live: HashMap::new(),
             of_pids: HashMap::new(),
@@ -307,10 +307,10 @@ impl Entry<'_> {
                 execution,
                 ..
             }) => {
-                self.launch(function, kind, LaunchCount::of(execution, 1));
+                self.launch(function, kind, LaunchCount::new(execution, 1));
             }
             EventKind::Launches { function, kind, count } => {
-                self.launch(function, kind, LaunchCount::of(Execution::Runs, count));
+                self.launch(function, kind, LaunchCount::new(Execution::Runs, count));
             }
             EventKind::GraphLaunch { .. } => self.each(|sums| sums.graph_launches += 1),
             EventKind::RecordEvent { .. } => {}

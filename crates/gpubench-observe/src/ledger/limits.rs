@@ -43,7 +43,7 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    pub(super) fn of(limit: usize) -> Self {
+    pub(super) fn new(limit: usize) -> Self {
         Self { left: limit }
     }
 
@@ -70,11 +70,11 @@ pub(super) struct Budgets {
 }
 
 impl Budgets {
-    pub(super) fn of(limits: &Limits) -> Self {
+    pub(super) fn new(limits: &Limits) -> Self {
         Self {
-            allocations: Budget::of(limits.allocations),
-            functions: Budget::of(limits.functions),
-            kernels: Budget::of(limits.kernels),
+            allocations: Budget::new(limits.allocations),
+            functions: Budget::new(limits.functions),
+            kernels: Budget::new(limits.kernels),
         }
     }
 

@@ -108,13 +108,13 @@ impl Process {
         if count.is_zero() {
             return;
         }
-        let kernel = match self.kernels.contains_key(&kernel) {
-            true => kernel,
-            false if budget.take() => {
-                self.kernel_rows += 1;
-                kernel
-            }
-            false => KernelKey::Other,
+        let kernel = if self.kernels.contains_key(&kernel) {
+            kernel
+        } else if budget.take() {
+            self.kernel_rows += 1;
+            kernel
+        } else {
+            KernelKey::Other
         };
         self.kernels.entry(kernel).or_default().merge(count);
     }

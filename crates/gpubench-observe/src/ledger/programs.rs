@@ -36,10 +36,7 @@ impl Programs {
         if let Some(place) = position(&self.programs, wanted) {
             return place;
         }
-        let name = match self.programs.len() < limit {
-            true => wanted,
-            false => OTHER,
-        };
+        let name = if self.programs.len() < limit { wanted } else { OTHER };
         position(&self.programs, name).unwrap_or_else(|| {
             self.programs.push(Program {
                 name: name.to_owned(),

@@ -40,7 +40,7 @@ fn only_live(ledger: &Ledger) -> &Process {
 
 #[test]
 fn a_kernel_keeps_its_name_after_its_process_is_gone() {
-    let ledger = ledger_of([Script::of(7, 1, "short")
+    let ledger = ledger_of([Script::new(7, 1, "short")
         .name(0xf, "_Z4axpyPf")
         .launch(0xf)
         .launch(0xf)
@@ -53,7 +53,7 @@ fn a_kernel_keeps_its_name_after_its_process_is_gone() {
 
 #[test]
 fn a_forked_child_launches_the_kernels_of_its_parents_by_name() {
-    let parent = Script::of(7, 1, "app").name(0xf, "old").after_ms(1);
+    let parent = Script::new(7, 1, "app").name(0xf, "old").after_ms(1);
     let child = parent.fork(8);
     let grandchild = child.fork(9).launch(0xf).launch(0xe);
     let child = child.after_ms(1).name(0xf, "new").launch(0xf);
@@ -64,7 +64,7 @@ fn a_forked_child_launches_the_kernels_of_its_parents_by_name() {
 
 #[test]
 fn memory_of_a_context_is_left_when_it_ends() {
-    let script = Script::of(7, 1, "app").in_context(1).allocate(0x10, 100);
+    let script = Script::new(7, 1, "app").in_context(1).allocate(0x10, 100);
     let script = script.allocate_as(MemoryKind::Pool, 0x20, 20);
     let script = script.in_context(2).allocate(0x30, 3);
     let context = ContextHandle(1);
@@ -82,7 +82,7 @@ fn memory_of_a_context_is_left_when_it_ends() {
 
 #[test]
 fn launches_before_the_name_is_known_get_it_later() {
-    let script = Script::of(7, 1, "app").launch(0xf).launch(0xf);
+    let script = Script::new(7, 1, "app").launch(0xf).launch(0xf);
     let before = ledger_of([script.clone()]);
     assert_eq!(before.unnamed().launches, 2);
     assert!(named_launches(&before).is_empty());
@@ -93,14 +93,14 @@ fn launches_before_the_name_is_known_get_it_later() {
 
 #[test]
 fn launches_whose_name_never_comes_are_unnamed_at_the_end() {
-    let ledger = ledger_of([Script::of(7, 1, "app").launch(0xf).exit(0)]);
+    let ledger = ledger_of([Script::new(7, 1, "app").launch(0xf).exit(0)]);
     assert_eq!(named_launches(&ledger), [("Unnamed".to_owned(), 1)]);
     assert_eq!(ledger.unnamed().launches, 0);
 }
 
 #[test]
 fn threads_of_a_process_are_one_process_and_a_free_from_another_thread_frees() {
-    let ledger = ledger_of([Script::of(7711, 1, "app")
+    let ledger = ledger_of([Script::new(7711, 1, "app")
         .in_thread(7712)
         .allocate(0x1000, 64)
         .in_thread(7713)
@@ -115,7 +115,7 @@ fn threads_of_a_process_are_one_process_and_a_free_from_another_thread_frees() {
 
 #[test]
 fn four_thousand_allocations_between_two_looks_are_all_there() {
-    let script = (0..4000).fold(Script::of(7, 1, "app"), |script, n| {
+    let script = (0..4000).fold(Script::new(7, 1, "app"), |script, n| {
         script.allocate(0x1000 + n * 64, 64)
     });
     let ledger = ledger_of([script]);
@@ -124,7 +124,7 @@ fn four_thousand_allocations_between_two_looks_are_all_there() {
 
 #[test]
 fn a_process_of_more_than_a_thousand_threads_is_seen_to_the_last() {
-    let script = (0..1203).fold(Script::of(7, 1, "app"), |script, n| {
+    let script = (0..1203).fold(Script::new(7, 1, "app"), |script, n| {
         script.in_thread(8000 + n).allocate(0x1000 + u64::from(n) * 64, 64)
     });
     let ledger = ledger_of([script]);
@@ -135,7 +135,7 @@ fn a_process_of_more_than_a_thousand_threads_is_seen_to_the_last() {
 #[test]
 fn a_thread_whose_first_call_is_a_free_stops_nothing() {
     let unknown = Script::unseen(7, 1).in_thread(9).free(0xdead).exit(0);
-    let next = Script::of(8, 2, "next").allocate(0x1000, 64);
+    let next = Script::new(8, 2, "next").allocate(0x1000, 64);
     let ledger = ledger_of([unknown, next]);
     assert_eq!(ledger.all().unknown_frees, 1);
     assert_eq!(only_live(&ledger).memory.totals().total().count, 1);
@@ -143,7 +143,7 @@ fn a_thread_whose_first_call_is_a_free_stops_nothing() {
 
 #[test]
 fn what_a_process_leaves_at_its_end_is_told_after_it() {
-    let ledger = ledger_of([Script::of(7, 1, "leaky")
+    let ledger = ledger_of([Script::new(7, 1, "leaky")
         .allocate(0x1000, 1 << 20)
         .in_thread(8)
         .allocate(0x900000, 1 << 20)
@@ -165,7 +165,7 @@ fn what_a_process_leaves_at_its_end_is_told_after_it() {
 
 #[test]
 fn freeing_null_makes_no_row_and_is_no_error() {
-    let ledger = ledger_of([Script::of(7, 1, "app").allocate(0x1000, 64).free(0).free(0)]);
+    let ledger = ledger_of([Script::new(7, 1, "app").allocate(0x1000, 64).free(0).free(0)]);
     let process = only_live(&ledger);
     assert_eq!(process.memory.groups().len(), 1);
     assert_eq!((process.activity.null_frees, process.activity.unknown_frees), (2, 0));
@@ -174,7 +174,7 @@ fn freeing_null_makes_no_row_and_is_no_error() {
 
 #[test]
 fn a_failed_call_is_counted_by_call_and_code_and_changes_nothing_else() {
-    let script = Script::of(7, 1, "app").allocate(0x1000, 64);
+    let script = Script::new(7, 1, "app").allocate(0x1000, 64);
     let before = ledger_of([script.clone()]).all().clone();
     let ledger = ledger_of([script
         .fail("cuMemAlloc", 2)
@@ -204,7 +204,7 @@ fn a_failed_call_is_counted_by_call_and_code_and_changes_nothing_else() {
 #[test]
 fn copies_are_counted_in_their_own_direction() {
     for direction in CopyDirection::ALL {
-        let ledger = ledger_of([Script::of(7, 1, "app").copy(direction, 1_000_000, Duration::from_micros(100))]);
+        let ledger = ledger_of([Script::new(7, 1, "app").copy(direction, 1_000_000, Duration::from_micros(100))]);
         for other in CopyDirection::ALL {
             let total = ledger.all().copies_of(other);
             assert_eq!(
@@ -219,7 +219,7 @@ fn copies_are_counted_in_their_own_direction() {
 
 #[test]
 fn a_copy_without_a_direction_has_that_of_its_addresses() {
-    let script = Script::of(7, 1, "app")
+    let script = Script::new(7, 1, "app")
         .allocate(0x1000, 256)
         .allocate_as(MemoryKind::Pinned, 0x9000, 256);
     let directions = [
@@ -239,12 +239,12 @@ fn a_copy_without_a_direction_has_that_of_its_addresses() {
 #[test]
 fn a_new_process_with_an_old_pid_has_nothing_of_it() {
     let ledger = ledger_of([
-        Script::of(7, 1, "first")
+        Script::new(7, 1, "first")
             .name(0xf, "old")
             .allocate(0x1000, 64)
             .launch(0xf)
             .exit(0),
-        Script::of(7, 2, "second").launch(0xf).free(0x1000),
+        Script::new(7, 2, "second").launch(0xf).free(0x1000),
     ]);
     let second = only_live(&ledger);
     assert_eq!(second.program(), Some("second"));
@@ -256,8 +256,8 @@ fn a_new_process_with_an_old_pid_has_nothing_of_it() {
 #[test]
 fn a_process_whose_end_was_lost_ends_when_its_pid_is_another_ones() {
     let ledger = ledger_of([
-        Script::of(7, 1, "first").allocate(0x1000, 64),
-        Script::of(7, 2, "second").allocate(0x1000, 32),
+        Script::new(7, 1, "first").allocate(0x1000, 64),
+        Script::new(7, 2, "second").allocate(0x1000, 32),
     ]);
     assert_eq!(only_live(&ledger).memory.totals().total().bytes, 32);
     assert_eq!(ledger.all().left.total().bytes, 64);
@@ -266,7 +266,7 @@ fn a_process_whose_end_was_lost_ends_when_its_pid_is_another_ones() {
 
 #[test]
 fn the_program_after_an_exec_has_nothing_of_the_one_before() {
-    let first = Script::of(7, 1, "sh").allocate(0x1000, 64);
+    let first = Script::new(7, 1, "sh").allocate(0x1000, 64);
     let mut second = Script::unseen(7, 2);
     second = second.push(EventKind::Started(crate::ProcessStart {
         origin: crate::Origin::Exec {
@@ -282,7 +282,7 @@ fn the_program_after_an_exec_has_nothing_of_the_one_before() {
 
 #[test]
 fn a_free_that_began_before_the_address_was_allocated_again_frees_the_earlier_one() {
-    let script = Script::of(7, 1, "app").allocate(0x1000, 64);
+    let script = Script::new(7, 1, "app").allocate(0x1000, 64);
     let mut freed = script.clone().free(0x1000).events.pop().expect("a free");
     let again = script.after_ms(1).allocate(0x1000, 32);
     freed.at.0 -= 500;
@@ -299,7 +299,7 @@ fn a_free_that_began_before_the_address_was_allocated_again_frees_the_earlier_on
 
 #[test]
 fn handles_of_different_spaces_with_the_same_value_are_different_memory() {
-    let ledger = ledger_of([Script::of(7, 1, "app")
+    let ledger = ledger_of([Script::new(7, 1, "app")
         .allocate_as(MemoryKind::Physical, 0x1000, 1)
         .allocate_as(MemoryKind::Array, 0x1000, 2)
         .allocate_as(MemoryKind::Registered, 0x1000, 4)
@@ -311,7 +311,7 @@ fn handles_of_different_spaces_with_the_same_value_are_different_memory() {
 
 #[test]
 fn captured_launches_are_counted_apart_and_all_kinds_are_launches() {
-    let ledger = ledger_of([Script::of(7, 1, "app")
+    let ledger = ledger_of([Script::new(7, 1, "app")
         .name(0xf, "k")
         .launch(0xf)
         .launch_as(0xf, LaunchKind::Extended, Execution::Runs)
@@ -331,8 +331,8 @@ fn an_alias_is_the_same_kernel_whatever_comes_first() {
             of: FunctionHandle(0xf),
         })
     };
-    let named_first = alias(Script::of(7, 1, "app").name(0xf, "k")).launch(0xa).launch(0xf);
-    let alias_first = alias(Script::of(7, 1, "app").launch(0xa)).launch(0xa).name(0xf, "k");
+    let named_first = alias(Script::new(7, 1, "app").name(0xf, "k")).launch(0xa).launch(0xf);
+    let alias_first = alias(Script::new(7, 1, "app").launch(0xa)).launch(0xa).name(0xf, "k");
     for script in [named_first, alias_first] {
         assert_eq!(named_launches(&ledger_of([script])), [("k".to_owned(), 2)]);
     }
@@ -350,7 +350,10 @@ fn a_handle_of_an_unloaded_module_is_free_for_another_kernel() {
     let unload = EventKind::ModuleUnload {
         module: ModuleHandle(1),
     };
-    let script = named(Script::of(7, 1, "jit"), "a").launch(0xf).push(unload).launch(0xf);
+    let script = named(Script::new(7, 1, "jit"), "a")
+        .launch(0xf)
+        .push(unload)
+        .launch(0xf);
     let ledger = ledger_of([named(script, "b")]);
     assert_eq!(named_launches(&ledger), [("a".to_owned(), 1), ("b".to_owned(), 1)]);
 }
@@ -368,7 +371,7 @@ fn what_exceeds_a_limit_is_still_in_the_sums() {
         programs: 1,
     };
     let script = |pid: u32| {
-        (0..4).fold(Script::of(pid, u64::from(pid), &format!("p{pid}")), |script, n| {
+        (0..4).fold(Script::new(pid, u64::from(pid), &format!("p{pid}")), |script, n| {
             script
                 .allocate(0x1000 + n, 10)
                 .name(n + 1, &format!("k{n}"))

@@ -36,7 +36,7 @@ impl Default for Exporter {
 impl Exporter {
     /// Returns the metrics now.
     pub fn page(&mut self, ledger: &Ledger, totals: &Totals, now: Timestamp) -> Page {
-        Page::of(self.families(ledger, totals, now))
+        Page::from_families(self.families(ledger, totals, now))
     }
 
     pub(super) fn families(&mut self, ledger: &Ledger, totals: &Totals, now: Timestamp) -> Families {

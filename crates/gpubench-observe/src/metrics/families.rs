@@ -99,7 +99,7 @@ fn work(ledger: &Ledger, known: &mut KnownLabels) -> Vec<Family> {
     for (key, count) in rows.into_iter().filter(|(_, count)| count.launches > 0) {
         match ledger.names().name(key) {
             Some(name) => {
-                let label = known.kernels.of(key, || name.demangled.to_string());
+                let label = known.kernels.value(key, || name.demangled.to_string());
                 kernels.add([&label], count.launches as f64);
             }
             None if key == KernelKey::Other => kernels.add([OTHER], count.launches as f64),

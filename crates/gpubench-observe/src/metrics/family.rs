@@ -37,14 +37,14 @@ pub(super) struct Family {
 
 impl Family {
     pub(super) fn counter(name: &'static str, labels: &'static [&'static str], help: &'static str) -> Self {
-        Self::of(Kind::Counter, name, labels, help)
+        Self::new(Kind::Counter, name, labels, help)
     }
 
     pub(super) fn gauge(name: &'static str, labels: &'static [&'static str], help: &'static str) -> Self {
-        Self::of(Kind::Gauge, name, labels, help)
+        Self::new(Kind::Gauge, name, labels, help)
     }
 
-    fn of(kind: Kind, name: &'static str, labels: &'static [&'static str], help: &'static str) -> Self {
+    fn new(kind: Kind, name: &'static str, labels: &'static [&'static str], help: &'static str) -> Self {
         Self {
             name,
             help,

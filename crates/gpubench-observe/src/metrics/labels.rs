@@ -38,7 +38,7 @@ impl<K: Copy + Eq + Hash> Values<K> {
     }
 
     /// Returns the value for `key`, which is `text` if there is still room.
-    pub(super) fn of(&mut self, key: K, text: impl FnOnce() -> String) -> Arc<str> {
+    pub(super) fn value(&mut self, key: K, text: impl FnOnce() -> String) -> Arc<str> {
         if let Some(known) = self.values.get(&key) {
             return known.clone();
         }

@@ -27,9 +27,10 @@ impl Format {
 
     /// Returns the format that a request accepts.
     pub(super) fn accepted(accept: &str) -> Self {
-        match accept.contains("application/openmetrics-text") {
-            true => Format::OpenMetrics,
-            false => Format::Text,
+        if accept.contains("application/openmetrics-text") {
+            Format::OpenMetrics
+        } else {
+            Format::Text
         }
     }
 }
@@ -43,7 +44,7 @@ pub struct Page {
 
 impl Page {
     /// Returns the page of some families.
-    pub(super) fn of(families: Families) -> Self {
+    pub(super) fn from_families(families: Families) -> Self {
         let mut registry = Registry::default();
         registry.register_collector(Box::new(families));
         let mut page = String::new();

@@ -155,9 +155,10 @@ impl Patient<'_> {
     /// Returns the time that is left, never 0.
     fn rest(&self) -> io::Result<Option<Duration>> {
         let rest = self.until.saturating_duration_since(Instant::now());
-        match rest.is_zero() {
-            true => Err(io::ErrorKind::TimedOut.into()),
-            false => Ok(Some(rest)),
+        if rest.is_zero() {
+            Err(io::ErrorKind::TimedOut.into())
+        } else {
+            Ok(Some(rest))
         }
     }
 }

@@ -21,7 +21,7 @@ fn now() -> Timestamp {
 
 /// A ledger with something in every family.
 pub(super) fn busy() -> (Ledger, Totals) {
-    let train = Script::of(7, 1000, "train")
+    let train = Script::new(7, 1000, "train")
         .allocate(0x1000, 1 << 20)
         .allocate_as(MemoryKind::Pinned, 0x9000, 4096)
         .name(1, "_Z4axpyPf")
@@ -30,7 +30,7 @@ pub(super) fn busy() -> (Ledger, Totals) {
         .copy(CopyDirection::HostToDevice, 1 << 20, Duration::from_millis(1))
         .fail("cuMemAlloc", 2)
         .free(0x1000);
-    let leaky = Script::of(8, 1000, "leaky").allocate(0x1000, 64).free(0x77).exit(0);
+    let leaky = Script::new(8, 1000, "leaky").allocate(0x1000, 64).free(0x77).exit(0);
     let totals = Totals {
         functions: vec![FunctionTotal {
             call: DriverCall("cuMemAlloc".into()),
@@ -106,7 +106,7 @@ fn no_label_has_a_pid_or_an_address() {
 #[test]
 fn ten_thousand_kernels_have_a_bounded_number_of_rows_that_never_shrink() {
     let script = |launches: u64| {
-        (1..=10_000).fold(Script::of(7, 1, "app"), |script, n| {
+        (1..=10_000).fold(Script::new(7, 1, "app"), |script, n| {
             let script = script.name(n, &format!("k{n}"));
             // At the second look, the order of kernels is the other way round.
             let times = if launches == 1 { n % 3 } else { 3 - n % 3 };
@@ -138,7 +138,7 @@ fn ten_thousand_kernels_have_a_bounded_number_of_rows_that_never_shrink() {
 fn counters_do_not_shrink_when_a_process_ends_or_a_name_comes_late() {
     let mut exporter = Exporter::default();
     let mut ledger = Ledger::new(Limits::default());
-    let script = Script::of(7, 1, "app")
+    let script = Script::new(7, 1, "app")
         .allocate(0x1000, 64)
         .launch(1)
         .launch(2)
@@ -178,7 +178,7 @@ fn counters_do_not_shrink_when_a_process_ends_or_a_name_comes_late() {
 #[test]
 fn a_hostile_name_stays_inside_its_quotes() {
     let name = "evil\"} 1\n# EOF\n\\\u{202e}\x1b[2J";
-    let page = open_metrics(&ledger_of([Script::of(7, 1, name)
+    let page = open_metrics(&ledger_of([Script::new(7, 1, name)
         .name(1, name)
         .launch(1)
         .allocate(1, 1)]));

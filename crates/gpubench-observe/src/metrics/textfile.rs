@@ -31,7 +31,7 @@ impl Textfile {
     /// The file cannot be written. It still has the page before.
     pub fn write(&self, page: &Page) -> Result<(), MetricsError> {
         let text = page.format(Format::Text);
-        let written = Place::of(&self.path).and_then(|place| {
+        let written = Place::from_path(&self.path).and_then(|place| {
             // node_exporter reads only files whose names end in `.prom`.
             let folder = TemporaryFolder::new_in(&place.folder(), ".gpubench-")?;
             let file = folder.path().join("page");

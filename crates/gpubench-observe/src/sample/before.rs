@@ -25,7 +25,7 @@ impl Before {
     }
 
     /// Returns the counts now.
-    pub(super) fn of(ledger: &Ledger, at: Timestamp) -> Self {
+    pub(super) fn new(ledger: &Ledger, at: Timestamp) -> Self {
         let all = ledger.all();
         Self {
             at,
@@ -64,8 +64,9 @@ pub(super) fn kernels_of(ledger: &Ledger) -> impl Iterator<Item = (KernelKey, La
 
 /// Returns how much a count grew in a second. 0 for an interval without length.
 pub(super) fn rate(now: u64, before: u64, interval: Duration) -> f64 {
-    match interval.is_zero() {
-        true => 0.0,
-        false => now.saturating_sub(before) as f64 / interval.as_secs_f64(),
+    if interval.is_zero() {
+        0.0
+    } else {
+        now.saturating_sub(before) as f64 / interval.as_secs_f64()
     }
 }

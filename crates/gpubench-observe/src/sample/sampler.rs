@@ -23,7 +23,7 @@ pub struct Totals {
 
 impl Totals {
     /// Returns the totals of a source.
-    pub fn of(source: &dyn Source) -> Self {
+    pub fn from_source(source: &dyn Source) -> Self {
         Self {
             functions: source.totals(),
             lost: source.lost(),
@@ -80,7 +80,7 @@ impl Sampler {
     }
 
     fn advance(&mut self, ledger: &Ledger, now: Timestamp) {
-        let after = Before::of(ledger, now);
+        let after = Before::new(ledger, now);
         let live = ledger.live().map(|process| process.memory.bytes()).sum();
         let copied = |counts: &Before| counts.copied.iter().sum::<u64>();
         let grown = [

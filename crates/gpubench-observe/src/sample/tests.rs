@@ -32,7 +32,7 @@ fn rates_are_those_of_the_interval_and_counts_those_of_the_whole_time() {
     let mut ledger = Ledger::new(Limits::default());
     let mut sampler = Sampler::starting(seconds(1));
     let totals = Totals::default();
-    let script = Script::of(7, 1000, "app").name(1, "a").name(2, "b");
+    let script = Script::new(7, 1000, "app").name(1, "a").name(2, "b");
     let script = (0..10).fold(script, |script, _| script.launch(1));
     let script = add(
         &mut ledger,
@@ -66,7 +66,7 @@ fn rates_are_those_of_the_interval_and_counts_those_of_the_whole_time() {
 fn memory_has_its_age_and_what_ended_has_what_it_left() {
     let mut ledger = Ledger::new(Limits::default());
     let mut sampler = Sampler::starting(seconds(1));
-    let script = Script::of(7, 1000, "app").allocate(0x1000, 100).after_ms(1000);
+    let script = Script::new(7, 1000, "app").allocate(0x1000, 100).after_ms(1000);
     let script = script
         .in_thread(9)
         .allocate(0x2000, 50)
@@ -109,7 +109,7 @@ fn a_look_at_a_time_without_events_is_a_sample_like_any_other() {
     for second in 2..5 {
         let events = source.poll(&mut |event| ledger.apply(event)).expect("a replay");
         assert_eq!(events, 0);
-        let sample = sampler.sample(&ledger, &Totals::of(&source), seconds(second));
+        let sample = sampler.sample(&ledger, &Totals::from_source(&source), seconds(second));
         assert_eq!(sample.elapsed_ns, (second - 1) * 1_000_000_000);
     }
 }
@@ -118,7 +118,7 @@ fn a_look_at_a_time_without_events_is_a_sample_like_any_other() {
 fn a_record_has_a_bounded_number_of_rows_and_counts_the_rest() {
     let mut ledger = Ledger::new(Limits::default());
     for pid in 1..=200 {
-        let script = (0..20).fold(Script::of(pid, 1000, "app"), |script, n| {
+        let script = (0..20).fold(Script::new(pid, 1000, "app"), |script, n| {
             let function = u64::from(pid) * 100 + n;
             script.name(function, &format!("k{function}")).launch(function)
         });

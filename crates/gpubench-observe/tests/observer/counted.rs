@@ -22,7 +22,7 @@ struct Summary {
 }
 
 impl Summary {
-    fn of(seen: Seen) -> Summary {
+    fn new(seen: Seen) -> Summary {
         let mut ledger = Ledger::new(Limits::default());
         seen.events.into_iter().for_each(|event| ledger.apply(event));
         let kernels = ledger.kernels().map(|(key, count)| {
@@ -59,8 +59,8 @@ fn counted_launches_are_the_same_as_single_ones() {
         &["names", "300"],
     ];
     for words in programs {
-        let single = Summary::of(Seen::of(program("dynamic", Stubs::Call, words)));
-        assert_eq!(Summary::of(counted(words)), single, "{words:?}");
+        let single = Summary::new(Seen::from_command(program("dynamic", Stubs::Call, words)));
+        assert_eq!(Summary::new(counted(words)), single, "{words:?}");
     }
 }
 
@@ -69,7 +69,7 @@ fn a_forked_child_launches_its_parents_kernel() {
     if !may_observe("a_forked_child_launches_its_parents_kernel") {
         return;
     }
-    let summary = Summary::of(counted(&["fork"]));
+    let summary = Summary::new(counted(&["fork"]));
     assert_eq!(summary.of_kernel("of_the_parent"), (3, 0));
 }
 
@@ -80,7 +80,7 @@ fn no_counted_launch_is_lost_although_nobody_reads() {
     }
     let seen = counted(&["launch", "400000"]);
     assert_eq!(seen.lost, 0);
-    assert_eq!(Summary::of(seen).of_kernel("looped"), (400_000, 0));
+    assert_eq!(Summary::new(seen).of_kernel("looped"), (400_000, 0));
 }
 
 #[test]
@@ -93,5 +93,5 @@ fn launches_until_a_kill_are_all_counted() {
     let entries = seen.entries("cuLaunchKernel");
     let killed = |kind: &EventKind| *kind == EventKind::Exited { status: Some(9) };
     assert_eq!(seen.kinds().filter(|kind| killed(kind)).count(), 1);
-    assert_eq!(Summary::of(seen).of_kernel("endless"), (entries, 0));
+    assert_eq!(Summary::new(seen).of_kernel("endless"), (entries, 0));
 }

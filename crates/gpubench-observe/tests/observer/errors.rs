@@ -10,7 +10,7 @@ fn failures_are_told_by_function_and_code_and_change_nothing_else() {
         return;
     }
     for stubs in Stubs::ALL {
-        let seen = Seen::of(program("dynamic", stubs, &["errors"]));
+        let seen = Seen::from_command(program("dynamic", stubs, &["errors"]));
         let expected = [
             ("cuMemAlloc", 2),
             ("cuCtxSetLimit", 700),
@@ -35,7 +35,7 @@ fn calls_that_only_ask_are_not_observed_and_their_answers_are_no_errors() {
         return;
     }
     for stubs in Stubs::ALL {
-        let seen = Seen::of(program("dynamic", stubs, &["asks"]));
+        let seen = Seen::from_command(program("dynamic", stubs, &["asks"]));
         let called: Vec<&str> = seen.totals.keys().map(String::as_str).collect();
         assert_eq!(called, ["cuInit", "cuLaunchKernel", "cuLibraryGetKernel"], "{stubs:?}");
         assert_eq!(seen.launched_names(), ["asked_for"], "{stubs:?}");
@@ -48,7 +48,7 @@ fn a_copy_after_a_failed_one_is_recorded_as_its_own() {
     if !may_observe("a_copy_after_a_failed_one_is_recorded_as_its_own") {
         return;
     }
-    let seen = Seen::of(program("dynamic", Stubs::Jump, &["errors"]));
+    let seen = Seen::from_command(program("dynamic", Stubs::Jump, &["errors"]));
     let copies = seen.kinds().filter_map(|kind| match kind {
         EventKind::Copy(copy) => Some((copy.destination, copy.bytes)),
         _ => None,
@@ -61,7 +61,7 @@ fn a_thread_that_dies_in_a_call_leaves_nothing_for_later_ones() {
     if !may_observe("a_thread_that_dies_in_a_call_leaves_nothing_for_later_ones") {
         return;
     }
-    let seen = Seen::of(program("dynamic", Stubs::Call, &["die-in-thread"]));
+    let seen = Seen::from_command(program("dynamic", Stubs::Call, &["die-in-thread"]));
     let bytes: Vec<_> = seen.allocations().iter().map(|allocation| allocation.bytes).collect();
     assert_eq!(bytes, [42]);
     let total = &seen.totals["cuMemAlloc"];
@@ -73,7 +73,7 @@ fn a_process_killed_in_a_call_ends_with_its_status() {
     if !may_observe("a_process_killed_in_a_call_ends_with_its_status") {
         return;
     }
-    let seen = Seen::of(program("dynamic", Stubs::Call, &["die-in-call"]));
+    let seen = Seen::from_command(program("dynamic", Stubs::Call, &["die-in-call"]));
     assert!(seen.allocations().is_empty());
     assert_eq!(seen.kinds().last(), Some(&EventKind::Exited { status: Some(9) }));
 }

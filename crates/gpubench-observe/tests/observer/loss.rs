@@ -11,7 +11,7 @@ fn four_thousand_allocations_between_two_polls_are_all_recorded() {
     if !may_observe("four_thousand_allocations_between_two_polls_are_all_recorded") {
         return;
     }
-    let seen = Seen::of(program("dynamic", Stubs::Call, &["allocate", "4000"]));
+    let seen = Seen::from_command(program("dynamic", Stubs::Call, &["allocate", "4000"]));
     let different: BTreeSet<_> = seen.allocations().iter().map(|allocation| allocation.value).collect();
     assert_eq!((different.len(), seen.lost), (4000, 0));
 }
@@ -40,7 +40,7 @@ fn calls_without_room_for_their_events_are_counted_and_told() {
     }
     // 136 bytes each, and nobody polls: more than the ring has.
     const CALLS: u64 = 400_000;
-    let seen = Seen::of(program("dynamic", Stubs::Call, &["launch", &CALLS.to_string()]));
+    let seen = Seen::from_command(program("dynamic", Stubs::Call, &["launch", &CALLS.to_string()]));
     let total = &seen.totals["cuLaunchKernel"];
     assert_eq!(total.entries, CALLS);
     assert!(total.dropped > 0);

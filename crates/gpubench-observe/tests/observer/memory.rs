@@ -11,7 +11,7 @@ fn each_kind_of_memory_is_recorded_with_its_bytes_and_its_free() {
         return;
     }
     for stubs in Stubs::ALL {
-        let seen = Seen::of(program("dynamic", stubs, &["memory"]));
+        let seen = Seen::from_command(program("dynamic", stubs, &["memory"]));
         let allocations = seen.allocations();
         let kinds: Vec<_> = allocations
             .iter()
@@ -43,7 +43,7 @@ fn memory_ends_with_its_context() {
         return;
     }
     for stubs in Stubs::ALL {
-        let seen = Seen::of(program("dynamic", stubs, &["contexts"]));
+        let seen = Seen::from_command(program("dynamic", stubs, &["contexts"]));
         let mut ledger = Ledger::new(Limits::default());
         seen.events.into_iter().for_each(|event| ledger.apply(event));
         let process = ledger.ended().latest().next().expect("a process");
@@ -60,7 +60,7 @@ fn a_call_that_the_driver_makes_itself_is_not_counted_as_the_programs() {
         return;
     }
     // `cuMemAllocPitch` calls `cuMemAlloc` through its slot.
-    let seen = Seen::of(program("dynamic", Stubs::Call, &["memory"]));
+    let seen = Seen::from_command(program("dynamic", Stubs::Call, &["memory"]));
     assert_eq!((seen.entries("cuMemAllocPitch"), seen.entries("cuMemAlloc")), (1, 1));
 }
 
@@ -69,7 +69,7 @@ fn a_free_from_another_thread_is_of_the_same_process() {
     if !may_observe("a_free_from_another_thread_is_of_the_same_process") {
         return;
     }
-    let seen = Seen::of(program("dynamic", Stubs::Call, &["threads"]));
+    let seen = Seen::from_command(program("dynamic", Stubs::Call, &["threads"]));
     let of = |wanted: fn(&EventKind) -> bool| {
         let found = seen.events.iter().find(|event| wanted(&event.kind));
         found.expect("it is recorded")
@@ -91,7 +91,7 @@ fn a_thread_that_frees_first_and_ends_does_no_harm() {
     if !may_observe("a_thread_that_frees_first_and_ends_does_no_harm") {
         return;
     }
-    let seen = Seen::of(program("dynamic", Stubs::Call, &["free-first"]));
+    let seen = Seen::from_command(program("dynamic", Stubs::Call, &["free-first"]));
     assert_eq!(
         seen.frees().first().map(|free| (free.space, free.value)),
         Some((HandleSpace::Address, 0x0012_3400))
@@ -104,7 +104,7 @@ fn memory_that_a_process_leaves_is_told_before_its_end() {
     if !may_observe("memory_that_a_process_leaves_is_told_before_its_end") {
         return;
     }
-    let seen = Seen::of(program("dynamic", Stubs::Call, &["allocate", "3"]));
+    let seen = Seen::from_command(program("dynamic", Stubs::Call, &["allocate", "3"]));
     assert_eq!(seen.allocations().len(), 3);
     assert!(seen.frees().is_empty());
     assert_eq!(seen.kinds().last(), Some(&EventKind::Exited { status: Some(0) }));

@@ -26,7 +26,7 @@ fn forks_execs_and_ends_separate_processes() {
     if !may_observe("forks_execs_and_ends_separate_processes") {
         return;
     }
-    let seen = Seen::of(program("dynamic", Stubs::Call, &["fork"]));
+    let seen = Seen::from_command(program("dynamic", Stubs::Call, &["fork"]));
     let starts = starts(&seen);
     let [(parent, started), (first, forked), (second, executed), (last, again)] = &starts[..] else {
         panic!("{starts:#?}");
@@ -104,7 +104,7 @@ fn grandchildren_of_a_shell_are_observed() {
         .args(["-c", "(\"$0\" short & \"$0\" short; wait) & wait"])
         .arg(inner.get_program())
         .env("LD_LIBRARY_PATH", driver_folder(Stubs::Call));
-    let seen = Seen::of(command);
+    let seen = Seen::from_command(command);
     assert_eq!(seen.launched_names(), ["short_lived"; 2]);
 }
 
@@ -263,7 +263,7 @@ fn in_a_container_with_its_own_process_ids_its_processes_are_observed() {
     command.args(["-c", "\"$0\" fork; unshare --pid --fork \"$0\" short; \"$0\" threads"]);
     command.arg(inner.get_program());
     command.env("LD_LIBRARY_PATH", driver_folder(Stubs::Call));
-    let seen = Seen::of(command);
+    let seen = Seen::from_command(command);
     assert_eq!(
         seen.launched_names()[..4],
         ["of_the_parent", "unknown", "short_lived", "of_the_parent"]
@@ -336,7 +336,7 @@ fn a_process_that_ended_before_its_driver_was_probed_is_counted_as_lost() {
         .arg(inner.get_program());
     // Polls come too late: only when all has ended.
     let mut observer = Observer::attach(Target::System).expect("it attaches");
-    let seen = Seen::of(command);
+    let seen = Seen::from_command(command);
     assert_eq!((seen.launches().len(), seen.lost), (0, 1));
     assert!(
         Seen::rest(&mut observer).lost >= 1,
@@ -381,7 +381,7 @@ fn a_driver_that_lacks_functions_is_observed_all_the_same() {
     compile("program", &[library.to_str().unwrap()]);
     let mut command = Command::new(folder.path().join("program"));
     command.env("LD_LIBRARY_PATH", folder.path());
-    let seen = Seen::of(command);
+    let seen = Seen::from_command(command);
     assert_eq!(seen.failures(), [("cuInit".to_owned(), 3)]);
 }
 

@@ -14,7 +14,7 @@ fn system_calls_of_a_followed_process_are_recorded_by_name() {
     let mut command = program("dynamic", Stubs::Call, &["wait"]);
     command.stdin(Stdio::piped());
     let mut observer = Observer::attach(Target::Command(command)).expect("it attaches");
-    let mut calls = SystemCalls::of(&observer, Users::All).expect("it records");
+    let mut calls = SystemCalls::new(&observer, Users::All).expect("it records");
     // Another process that is not followed.
     let other = std::process::Command::new("true").status();
     assert!(other.expect("it runs").success());

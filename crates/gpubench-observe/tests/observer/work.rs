@@ -15,7 +15,7 @@ fn each_way_to_launch_is_recorded_with_shape_stream_and_name() {
         return;
     }
     for stubs in Stubs::ALL {
-        let seen = Seen::of(program("dynamic", stubs, &["launches"]));
+        let seen = Seen::from_command(program("dynamic", stubs, &["launches"]));
         check_launches(&seen);
         assert_eq!((seen.entries("cuLaunchKernel"), seen.lost), (1, 0), "{stubs:?}");
     }
@@ -84,7 +84,7 @@ fn copies_have_the_direction_that_their_function_or_structure_says() {
     if !may_observe("copies_have_the_direction_that_their_function_or_structure_says") {
         return;
     }
-    let seen = Seen::of(program("dynamic", Stubs::Call, &["copies"]));
+    let seen = Seen::from_command(program("dynamic", Stubs::Call, &["copies"]));
     let copies: Vec<Copy> = seen
         .kinds()
         .filter_map(|kind| match kind {
@@ -123,7 +123,7 @@ fn launches_into_a_captured_stream_or_one_that_joined_it_do_not_run() {
     if !may_observe("launches_into_a_captured_stream_or_one_that_joined_it_do_not_run") {
         return;
     }
-    let seen = Seen::of(program("dynamic", Stubs::Call, &["capture"]));
+    let seen = Seen::from_command(program("dynamic", Stubs::Call, &["capture"]));
     let found: Vec<_> = seen
         .launches()
         .iter()

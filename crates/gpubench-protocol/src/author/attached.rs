@@ -59,9 +59,10 @@ impl Attached {
         let placement = CodePlacement::new(&case.recording, case.home);
         let mut operands = Vec::new();
         for (tensor, layout) in case.recording.tensors.iter().zip(&case.layouts) {
-            let access = match placement.maker(tensor).is_author() {
-                true => Access::ReadWrite,
-                false => Access::Read,
+            let access = if placement.maker(tensor).is_author() {
+                Access::ReadWrite
+            } else {
+                Access::Read
             };
             let (contents, answer) = (
                 placement.author_has_contents(tensor),
@@ -85,10 +86,11 @@ impl Attached {
         self.generate_on_cpu(library, order)?;
         let placement = CodePlacement::new(&self.case.recording, self.case.home);
         let mut makers = self.case.recording.tensors.iter().map(|tensor| placement.maker(tensor));
-        match makers.any(|maker| maker == Maker::AuthorKernel) {
-            true => load(&mut self.own_kernels, &self.operands, &self.case.modules)?
-                .generate(&self.case.recording.tensors, order),
-            false => Ok(()),
+        if makers.any(|maker| maker == Maker::AuthorKernel) {
+            load(&mut self.own_kernels, &self.operands, &self.case.modules)?
+                .generate(&self.case.recording.tensors, order)
+        } else {
+            Ok(())
         }
     }
 
@@ -125,9 +127,10 @@ impl Attached {
         let Attachment { benchmark, request, .. } = &self.case;
         for_each_call(&buffers, self.case.tensors_of_call, |call, buffers| {
             // Constants are the same in all calls; inputs are not.
-            let seed = match constants {
-                true => order.constant_seed,
-                false => order.seed.wrapping_add(seed_step(call as u64)),
+            let seed = if constants {
+                order.constant_seed
+            } else {
+                order.seed.wrapping_add(seed_step(call as u64))
             };
             // SAFETY: the buffers are this process's own writable mappings and vectors of their
             // lengths, aligned to at least 16 bytes.
@@ -284,9 +287,12 @@ mod tests {
     #[test]
     fn a_call_that_fails_fails_the_window() {
         for failing in [0, 1, 9] {
-            let ran = for_each_call(&buffers(10), NonZeroUsize::MIN, |call, _| match call == failing {
-                true => Err(AuthorError::new(AuthorFailure::Returned, format!("call {call}"))),
-                false => Ok(()),
+            let ran = for_each_call(&buffers(10), NonZeroUsize::MIN, |call, _| {
+                if call == failing {
+                    Err(AuthorError::new(AuthorFailure::Returned, format!("call {call}")))
+                } else {
+                    Ok(())
+                }
             });
             assert_eq!(ran.unwrap_err().message, format!("call {failing}"));
         }

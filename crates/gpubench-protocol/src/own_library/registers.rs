@@ -79,7 +79,7 @@ impl Call {
             floats: [0; FLOATS],
             stack: [0; STACK],
         };
-        let words = passed.iter().map(Word::of).chain(stream.map(Word::Integer));
+        let words = passed.iter().map(Word::from_passed).chain(stream.map(Word::Integer));
         let (mut integers, mut floats) = (call.integers.iter_mut(), call.floats.iter_mut());
         let mut stack = call.stack.iter_mut();
         for word in words {
@@ -101,7 +101,7 @@ enum Word {
 }
 
 impl Word {
-    fn of(passed: &Passed<'_>) -> Word {
+    fn from_passed(passed: &Passed<'_>) -> Word {
         match passed {
             Passed::Buffer(operand) => Word::Integer(operand.address),
             Passed::Number(dtype @ (DType::F32 | DType::F64), bits) => {

@@ -128,7 +128,7 @@ impl PackedCall {
         place: CallPlace,
     ) -> PackedCall {
         let buffers = passed.iter().filter_map(|argument| match argument {
-            Passed::Buffer(operand) => Some(Tensor::of(operand, place)),
+            Passed::Buffer(operand) => Some(Tensor::from_operand(operand, place)),
             Passed::Number(..) | Passed::Null => None,
         });
         // Not changed any more, so that the tensors stay where they are.
@@ -207,11 +207,12 @@ unsafe impl Send for PackedCall {}
 unsafe impl Sync for PackedCall {}
 
 impl Tensor {
-    fn of(operand: &Operand<'_>, place: CallPlace) -> Tensor {
+    fn from_operand(operand: &Operand<'_>, place: CallPlace) -> Tensor {
         let whole: u64 = operand.tensor.shape.iter().product();
-        let shape: Vec<i64> = match operand.elements == whole {
-            true => operand.tensor.shape.iter().map(|&extent| extent as i64).collect(),
-            false => vec![operand.elements as i64],
+        let shape: Vec<i64> = if operand.elements == whole {
+            operand.tensor.shape.iter().map(|&extent| extent as i64).collect()
+        } else {
+            vec![operand.elements as i64]
         };
         let dimensions = shape.len();
         let mut extents = shape;
@@ -300,7 +301,7 @@ mod tests {
                 address: 4_096,
                 elements,
             };
-            let tensor = Tensor::of(&operand, place);
+            let tensor = Tensor::from_operand(&operand, place);
             let header = &tensor.header;
             assert_eq!(
                 (header.device_type, header.device_id, header.data as u64),

@@ -73,13 +73,15 @@ impl Buffer {
         Ok(Buffer {
             shared,
             layout,
-            pristine: match tensor.role.is_input() {
-                true => Some(pristine(driver, tensor, alone, placement)?),
-                false => None,
+            pristine: if tensor.role.is_input() {
+                Some(pristine(driver, tensor, alone, placement)?)
+            } else {
+                None
             },
-            answers: match tensor.role.is_output() {
-                true => Some(answers(driver, tensor, alone, placement)?),
-                false => None,
+            answers: if tensor.role.is_output() {
+                Some(answers(driver, tensor, alone, placement)?)
+            } else {
+                None
             },
         })
     }
@@ -128,13 +130,15 @@ fn pristine(
     placement: &CodePlacement<'_>,
 ) -> Result<PristineBuffers, DeviceError> {
     let maker = placement.maker(tensor);
-    let freeze = match maker.is_author() {
-        true => Freeze::Size,
-        false => Freeze::SizeAndContents,
+    let freeze = if maker.is_author() {
+        Freeze::Size
+    } else {
+        Freeze::SizeAndContents
     };
-    let author = match placement.author_has_contents(tensor) {
-        true => Some(share_host(driver, layout, freeze)?),
-        false => None,
+    let author = if placement.author_has_contents(tensor) {
+        Some(share_host(driver, layout, freeze)?)
+    } else {
+        None
     };
     Ok(PristineBuffers {
         maker,
@@ -150,9 +154,10 @@ fn answers(
     layout: BufferLayout,
     placement: &CodePlacement<'_>,
 ) -> Result<Answers, DeviceError> {
-    let author = match placement.author_has_answer(tensor) {
-        true => Some(share_host(driver, layout, Freeze::Size)?),
-        false => None,
+    let author = if placement.author_has_answer(tensor) {
+        Some(share_host(driver, layout, Freeze::Size)?)
+    } else {
+        None
     };
     Ok(Answers {
         author,

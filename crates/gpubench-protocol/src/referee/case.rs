@@ -69,7 +69,7 @@ impl OpenCase {
         Ok(OpenCase {
             opening,
             calls,
-            allocations: Allocations::of(&recording.tensors, calls.count, scratch.iter().map(Vec::len)),
+            allocations: Allocations::new(&recording.tensors, calls.count, scratch.iter().map(Vec::len)),
             recording,
             sides,
             pages,

@@ -122,7 +122,7 @@ impl Referee {
         let digests = outputs(case.tensors()).zip(digests);
         let digests = digests.take_while(|((index, ..), _)| *index < made);
         for (count, ((index, ..), digest)) in digests.enumerate() {
-            let DigestSum(digest_expected) = found.of(digest)?;
+            let DigestSum(digest_expected) = found.get(digest)?;
             facts.outputs[count] = OutputFacts {
                 tensor: index as u64,
                 digest_claimed: claimed.get(count).copied().unwrap_or(0),
@@ -146,7 +146,7 @@ impl Referee {
         facts: &mut WindowFacts,
     ) -> Result<(), RefereeError> {
         for input in checks.inputs {
-            let DigestSum(sum) = found.of(input)?;
+            let DigestSum(sum) = found.get(input)?;
             facts.input_digest = facts.input_digest.wrapping_add(sum);
         }
         let call = case.position(place.window);
@@ -155,9 +155,9 @@ impl Referee {
         let checked = outputs(case.tensors()).enumerate().zip(checks.outputs).take(made);
         for ((count, (index, buffer, answers)), check) in checked {
             let output = &mut facts.outputs[count];
-            fill_in(output, &found.of(check)?);
+            fill_in(output, &found.get(check)?);
             let comparison = self.comparison(&case.recording.tensors[index], buffer, answers, place);
-            let earlier = EarlierAnswers::of(case, index, answers, call);
+            let earlier = EarlierAnswers::new(case, index, answers, call);
             if is_asked {
                 output.old_answer = self.check_old_answer(&comparison, answers)? as u64;
             }
@@ -172,7 +172,7 @@ impl Referee {
             }
         }
         for check in checks.redzone {
-            let noise = found.of(check.ticket)?;
+            let noise = found.get(check.ticket)?;
             let Some((first, _)) = noise.extent else { continue };
             if facts.redzone_buffer == NOWHERE {
                 facts.redzone_buffer = check.buffer as u64;
@@ -181,7 +181,7 @@ impl Referee {
             }
         }
         for (output, late_writes) in facts.outputs.iter_mut().zip(checks.late_writes) {
-            output.late_bytes = found.of(late_writes)?.wrong();
+            output.late_bytes = found.get(late_writes)?.wrong();
         }
         Ok(())
     }

@@ -37,12 +37,13 @@ impl OwnKernels {
         let tensors = &recording.tensors;
         let operands: Vec<Operand> = buffers[..tensors.len()].iter().map(operand).collect();
         let driver = &mut *referee.driver;
-        let generators = match tensors
+        let generators = if tensors
             .iter()
             .any(|tensor| placement.maker(tensor) == Maker::RefereeKernel)
         {
-            true => Some(Generators::bind(driver, tensors, &operands, &modules).map_err(RefereeError::Generator)?),
-            false => None,
+            Some(Generators::bind(driver, tensors, &operands, &modules).map_err(RefereeError::Generator)?)
+        } else {
+            None
         };
         let reference = match recording.reference.plan() {
             Some(plan) => {

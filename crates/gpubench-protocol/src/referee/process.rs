@@ -210,8 +210,9 @@ fn opened(open: &Option<OpenCase>) -> Result<&OpenCase, RefereeError> {
 
 /// Reads the record of an order that must come before any case.
 fn first_words<R: bytemuck::CheckedBitPattern>(frame: &Frame, kind: u32) -> Result<R, RefereeError> {
-    match frame.kind == kind {
-        true => Ok(frame.record()?),
-        false => Err(RefereeError::Order("it is not expected now")),
+    if frame.kind == kind {
+        Ok(frame.record()?)
+    } else {
+        Err(RefereeError::Order("it is not expected now"))
     }
 }

@@ -38,11 +38,11 @@ impl Stamps {
             flush_begins,
             flush_ends,
         } = self.preparation;
-        let [flush_begins, flush_ends] = [found.of(flush_begins)?, found.of(flush_ends)?];
-        facts.s0_ns = found.of(s0)?.0;
-        facts.s1_ns = found.of(self.s1)?.0;
-        facts.s2_ns = found.of(self.s2)?.0;
-        facts.s3_ns = found.of(self.s3)?.0;
+        let [flush_begins, flush_ends] = [found.get(flush_begins)?, found.get(flush_ends)?];
+        facts.s0_ns = found.get(s0)?.0;
+        facts.s1_ns = found.get(self.s1)?.0;
+        facts.s2_ns = found.get(self.s2)?.0;
+        facts.s3_ns = found.get(self.s3)?.0;
         facts.flush_ns = flush_ends.0.saturating_sub(flush_begins.0);
         Ok(())
     }

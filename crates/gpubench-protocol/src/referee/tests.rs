@@ -219,10 +219,10 @@ struct Stage {
 
 impl Stage {
     fn set() -> Stage {
-        Stage::of(recording())
+        Stage::from_recording(recording())
     }
 
-    fn of(recording: Recording) -> Stage {
+    fn from_recording(recording: Recording) -> Stage {
         Stage::beginning_behind(0, recording)
     }
 
@@ -480,7 +480,7 @@ fn a_write_after_the_snapshot_is_late() {
     .unwrap();
     let Referee { driver, harness, .. } = &mut stage.referee;
     let found = harness.collect(&mut **driver, batch).unwrap();
-    assert!((1..=4).contains(&found.of(check).unwrap().wrong()));
+    assert!((1..=4).contains(&found.get(check).unwrap().wrong()));
 }
 
 #[test]

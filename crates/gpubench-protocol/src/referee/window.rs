@@ -103,7 +103,7 @@ impl Referee {
         if let Some(call) = call {
             call.report(&mut facts);
         }
-        let left = PageLeft::of(&found.of(left)?.0).ok_or(RefereeError::Order("the page is too short"))?;
+        let left = PageLeft::from_bytes(&found.get(left)?.0).ok_or(RefereeError::Order("the page is too short"))?;
         // A worker that runs ahead writes a later window's number.
         if facts.end == WindowEnd::Checked && left.done != order.window {
             facts.end = WindowEnd::NotDone;

@@ -22,7 +22,7 @@ pub(super) struct EarlierAnswers {
 
 impl EarlierAnswers {
     /// Returns the earlier answers for the output at `index` of a window, the case's `position`-th.
-    pub(super) fn of(case: &OpenCase, index: usize, answers: &Answers, position: u32) -> EarlierAnswers {
+    pub(super) fn new(case: &OpenCase, index: usize, answers: &Answers, position: u32) -> EarlierAnswers {
         let in_window = index.checked_sub(case.tensors_of_call());
         let in_window = in_window.and_then(|index| case.tensors()[index].answers.as_ref());
         let is_later = position > 1;
@@ -98,7 +98,7 @@ impl Referee {
         let driver = &mut *self.driver;
         let mut batch = self.harness.begin(driver, self.stream, 1)?;
         let ticket = self.harness.check(driver, &mut batch, comparison)?;
-        Ok(self.harness.collect(driver, batch)?.of(ticket)?)
+        Ok(self.harness.collect(driver, batch)?.get(ticket)?)
     }
 
     /// Returns the bits of an element, zero-extended.

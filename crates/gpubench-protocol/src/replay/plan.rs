@@ -162,7 +162,7 @@ fn bind_launch(driver: &mut dyn Driver, launch: &Launch, space: &AddressSpace<'_
     if let Some(parameters) = driver.parameter_sizes(function) {
         compare_with_parameters(launch, &arguments, &parameters)?;
     }
-    let config = LaunchConfig::of(launch);
+    let config = LaunchConfig::new(launch);
     driver.prepare(function, &config)?;
     Ok(ReadyStep::Launch {
         kernel: launch.kernel.name.clone(),

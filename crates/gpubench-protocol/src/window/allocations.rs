@@ -25,7 +25,7 @@ pub struct Allocations {
 impl Allocations {
     /// Returns the allocations for the `tensors` of `calls` calls, and for the scratch of sides
     /// that have as many scratch allocations in all calls as `scratch` says.
-    pub fn of(tensors: &[Tensor], calls: NonZeroU32, scratch: impl IntoIterator<Item = usize>) -> Allocations {
+    pub fn new(tensors: &[Tensor], calls: NonZeroU32, scratch: impl IntoIterator<Item = usize>) -> Allocations {
         let calls = calls.get() as usize;
         let of_call = tensors.len() / calls;
         let scratch: Vec<usize> = scratch.into_iter().collect();
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_case_alone_has_its_tensors_and_then_its_scratch() {
-        let alone = Allocations::of(&tensors(&[Role::Input, Role::Output]), ONE, [2]);
+        let alone = Allocations::new(&tensors(&[Role::Input, Role::Output]), ONE, [2]);
         assert_eq!(alone.of_sides(), [vec![0, 1, 2, 3]]);
         assert_eq!(alone.number(), 4);
         assert_eq!(alone.first_uses(), [(0, 0), (0, 1), (0, 2), (0, 3)]);
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn sides_share_inputs_and_constants_and_nothing_else() {
         let roles = [Role::Output, Role::Input, Role::InOut, Role::Constant];
-        let three = Allocations::of(&tensors(&roles), ONE, [1, 0, 2]);
+        let three = Allocations::new(&tensors(&roles), ONE, [1, 0, 2]);
         assert_eq!(
             three.of_sides(),
             [vec![0, 1, 2, 3, 8], vec![4, 1, 5, 3], vec![6, 1, 7, 3, 9, 10]]
@@ -149,7 +149,7 @@ mod tests {
     fn the_same_buffer_of_all_calls_of_a_side_lies_in_one_piece_of_memory() {
         let of_call = [Role::Input, Role::Output];
         let two_calls = tensors(&[of_call, of_call].concat());
-        let two_sides = Allocations::of(&two_calls, NonZeroU32::new(2).unwrap(), [2, 4]);
+        let two_sides = Allocations::new(&two_calls, NonZeroU32::new(2).unwrap(), [2, 4]);
         assert_eq!(
             two_sides.of_sides(),
             [vec![0, 1, 2, 3, 6, 7], vec![0, 4, 2, 5, 8, 9, 10, 11]]

@@ -17,7 +17,7 @@ pub enum Gate {
 
 impl Gate {
     /// Returns the gate for a kind of execution.
-    pub fn of(execution: Execution) -> Gate {
+    pub fn new(execution: Execution) -> Gate {
         match execution {
             Execution::Sealed | Execution::Hosted => Gate::Stream,
             Execution::HostedSync => Gate::Host,

@@ -363,9 +363,10 @@ mod tests {
         ] {
             let (mut controls, mut since) = (0, 0);
             for window in 1..=8_000 {
-                match seeds.control_comes_first(WindowId { case: 0, window }, since, pace) {
-                    true => (controls, since) = (controls + 1, 1),
-                    false => since += 1,
+                if seeds.control_comes_first(WindowId { case: 0, window }, since, pace) {
+                    (controls, since) = (controls + 1, 1)
+                } else {
+                    since += 1
                 }
                 assert!(since <= longest, "{since} at {pace:?}");
             }

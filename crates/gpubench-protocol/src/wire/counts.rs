@@ -23,9 +23,10 @@ pub fn encode_counts(counts: &[Count]) -> Vec<u8> {
     let mut rest = 0.0;
     for count in sorted {
         let entry = encode(count);
-        match bytes.len() + entry.len() <= CAPACITY {
-            true => bytes.extend(entry),
-            false => rest += count.value,
+        if bytes.len() + entry.len() <= CAPACITY {
+            bytes.extend(entry)
+        } else {
+            rest += count.value
         }
     }
     if rest > 0.0 {

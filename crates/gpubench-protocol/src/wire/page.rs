@@ -205,7 +205,7 @@ impl PageLeft {
     pub const BYTES: u64 = (size_of::<PageLayout>() - offset_of!(PageLayout, done)) as u64;
 
     /// Reads the words from copied bytes.
-    pub fn of(copied: &[u8]) -> Option<PageLeft> {
+    pub fn from_bytes(copied: &[u8]) -> Option<PageLeft> {
         let digests = copied.get(offset_of!(PageLayout, digests) - offset_of!(PageLayout, done)..)?;
         Some(PageLeft {
             done: bytemuck::try_pod_read_unaligned(copied.get(..4)?).ok()?,

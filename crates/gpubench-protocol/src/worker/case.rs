@@ -95,7 +95,7 @@ impl Worker {
     /// Returns the overhead of a timed window's stopwatch, in nanoseconds.
     pub(super) fn stopwatch_overhead(&mut self) -> Result<f64, WorkerError> {
         let device = &mut self.device;
-        let stopwatch = device.events.of(WindowKind::Timed);
+        let stopwatch = device.events.for_window(WindowKind::Timed);
         Ok(stopwatch.overhead(&mut *device.driver, device.stream)?)
     }
 
@@ -104,7 +104,7 @@ impl Worker {
     pub(super) fn shortest_reading(&mut self) -> Result<f64, WorkerError> {
         let Worker { device, assignment } = self;
         let (driver, stream) = (&mut *device.driver, device.stream);
-        let stopwatch = device.events.of(WindowKind::Timed);
+        let stopwatch = device.events.for_window(WindowKind::Timed);
         Ok(stopwatch.shortest_empty_reading(driver, stream, &assignment.page, assignment.on_device)?)
     }
 
@@ -166,12 +166,19 @@ impl Assignment {
                 Some(_) => None,
                 None => {
                     let harness = &device.harness;
-                    Some(Twin::of(driver, harness, stream, buffers, setup.calls, setup.launches)?)
+                    Some(Twin::new(
+                        driver,
+                        harness,
+                        stream,
+                        buffers,
+                        setup.calls,
+                        setup.launches,
+                    )?)
                 }
             };
             Ok(Side {
                 outputs: buffers.outputs(),
-                warming: Warming::of(setup.calls.method, buffers),
+                warming: Warming::new(setup.calls.method, buffers),
                 twin,
             })
         });
@@ -180,7 +187,7 @@ impl Assignment {
         let (copies, buffers) = match setup.observer {
             Observer::None | Observer::Profiler => (None, buffers),
             Observer::Sanitizer => {
-                let (copies, own) = Copies::of(driver, &buffers)?;
+                let (copies, own) = Copies::new(driver, &buffers)?;
                 (Some(copies), own)
             }
         };
@@ -355,18 +362,17 @@ fn map_buffers(
     }
     for (position, ((_, index), layout)) in uses.into_iter().zip(layouts).enumerate() {
         let (name, role) = describe_buffer(recording, index);
-        let mapping = match allocations.is_home(position) {
-            false => buffers[allocations.home_of(position)].mapping,
-            true => {
-                let descriptor = descriptors.next().ok_or(WorkerError::Order("a buffer is missing"))?;
-                let memory = driver.import(descriptor, layout.allocation)?;
-                memories.push(memory);
-                let access = match role {
-                    Role::Input | Role::Constant => Access::Read,
-                    Role::Output | Role::InOut | Role::Scratch => Access::ReadWrite,
-                };
-                driver.map(memory, access)?
-            }
+        let mapping = if allocations.is_home(position) {
+            let descriptor = descriptors.next().ok_or(WorkerError::Order("a buffer is missing"))?;
+            let memory = driver.import(descriptor, layout.allocation)?;
+            memories.push(memory);
+            let access = match role {
+                Role::Input | Role::Constant => Access::Read,
+                Role::Output | Role::InOut | Role::Scratch => Access::ReadWrite,
+            };
+            driver.map(memory, access)?
+        } else {
+            buffers[allocations.home_of(position)].mapping
         };
         buffers.push(NamedBuffer {
             name,

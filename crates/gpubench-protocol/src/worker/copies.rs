@@ -24,7 +24,7 @@ struct Private {
 impl Copies {
     /// Allocates a copy of each buffer. Returns the copies, and the buffers that the call uses
     /// instead of `shared`.
-    pub(super) fn of(driver: &mut dyn Driver, shared: &Buffers) -> Result<(Copies, Buffers), DeviceError> {
+    pub(super) fn new(driver: &mut dyn Driver, shared: &Buffers) -> Result<(Copies, Buffers), DeviceError> {
         let (mut copies, mut own) = (Vec::new(), Vec::new());
         for buffer in &shared.0 {
             let bytes = buffer.layout.len;

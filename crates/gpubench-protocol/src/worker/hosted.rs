@@ -98,9 +98,10 @@ impl Hosted {
             Err(error) => return Err(error.into()),
         }
         let made = std::mem::take(&mut *place.lock().unwrap_or_else(PoisonError::into_inner));
-        match made.len() == calls.get() as usize {
-            true => Ok(Hosted { calls: made }),
-            false => Err(WorkerError::Order("the set-up stored another number of benchmarks")),
+        if made.len() == calls.get() as usize {
+            Ok(Hosted { calls: made })
+        } else {
+            Err(WorkerError::Order("the set-up stored another number of benchmarks"))
         }
     }
 

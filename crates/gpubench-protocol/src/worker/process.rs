@@ -94,9 +94,10 @@ fn run_window(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Re
     if let Some(annotation) = &worker.assignment.annotation {
         annotation.open(order.window);
     }
-    let ended = match worker.device.counter.is_some() {
-        true => count_window(channel, worker, order)?,
-        false => time_window(channel, worker, order)?,
+    let ended = if worker.device.counter.is_some() {
+        count_window(channel, worker, order)?
+    } else {
+        time_window(channel, worker, order)?
     };
     // After the claim, the broker may end this process at any time.
     if let Some(annotation) = &worker.assignment.annotation {

@@ -95,7 +95,7 @@ impl Setup {
     /// worker the tensors of all.
     pub(super) fn allocations(&self) -> Allocations {
         let scratch = self.recording.plan.scratch.len();
-        Allocations::of(
+        Allocations::new(
             &self.recording.tensors,
             self.calls.count,
             std::iter::repeat_n(scratch, self.sides),
@@ -134,6 +134,6 @@ fn host_code(head: &WorkerSetup, request: &[u8], recording: &Recording) -> HostC
         call: (**call).clone(),
         tensors: recording.tensors[..tensors].to_vec(),
         device: head.device.backend().kind,
-        gate: Gate::of(recording.execution),
+        gate: Gate::new(recording.execution),
     }
 }

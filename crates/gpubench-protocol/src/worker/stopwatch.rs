@@ -29,7 +29,7 @@ impl Stopwatch {
     }
 
     /// Returns the stopwatch for a kind of window, with the device's events.
-    pub(super) fn of(self, kind: WindowKind) -> Stopwatch {
+    pub(super) fn for_window(self, kind: WindowKind) -> Stopwatch {
         match kind {
             WindowKind::EarlyCheck | WindowKind::Parts => Stopwatch::Absent,
             // An empty window submits what a timed one does besides its call.

@@ -33,7 +33,7 @@ impl Twin {
     ///
     /// # Errors
     /// If a graph cannot be made.
-    pub(super) fn of(
+    pub(super) fn new(
         driver: &mut dyn Driver,
         harness: &Harness,
         stream: Stream,
@@ -116,7 +116,7 @@ pub(super) struct Warming(Vec<Touched>);
 
 impl Warming {
     /// Returns the reads that a method wants before the calls of a window.
-    pub(super) fn of(method: Method, buffers: &Buffers) -> Warming {
+    pub(super) fn new(method: Method, buffers: &Buffers) -> Warming {
         let all = buffers.0.iter().map(|buffer| Touched {
             address: buffer.address(),
             bytes: buffer.layout.len,

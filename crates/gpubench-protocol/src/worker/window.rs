@@ -59,7 +59,7 @@ impl Worker {
     fn queue(&mut self, order: &WindowOrder) -> Result<Queued, WorkerError> {
         let (case, device) = (&self.assignment, &mut self.device);
         let (driver, harness, stream) = (&mut *device.driver, &device.harness, device.stream);
-        let stopwatch = device.events.of(order.kind);
+        let stopwatch = device.events.for_window(order.kind);
         let on_device = case.on_device.in_window(order.window);
         // Making a graph could wait for the stream, so the stream must not wait for *go* yet.
         let bundle = case.call.bundle(order.repeats, driver, stream)?;
@@ -113,7 +113,9 @@ impl Worker {
             stopwatch: Stopwatch::Absent,
             host_ns,
             bundle: None,
-            work: work.map_or(DeviceWork::default(), |operations| DeviceWork::of(&operations)),
+            work: work.map_or(DeviceWork::default(), |operations| {
+                DeviceWork::from_operations(&operations)
+            }),
         })
     }
 

@@ -30,9 +30,10 @@ pub(super) fn section(run: &StoredRun, comparisons: &[ComparisonComplete], past:
 fn fold(run: &StoredRun, result: &BenchmarkComplete, comparisons: &[ComparisonComplete]) -> Element {
     let mut rows = comparisons.iter().flat_map(|comparison| &comparison.rows);
     let regressed = rows.any(|row| row.verdict == ChangeVerdict::Regressed && row.is_of(result));
-    match run.results.len() <= FEW || regressed || result.verdict.is_failure() {
-        true => element("details").with("open", ""),
-        false => element("details"),
+    if run.results.len() <= FEW || regressed || result.verdict.is_failure() {
+        element("details").with("open", "")
+    } else {
+        element("details")
     }
 }
 
@@ -63,7 +64,7 @@ fn content(result: &BenchmarkComplete, past: &Past<'_>) -> Markup {
     let figures = [
         stats.and_then(|stats| distribution::figure(result, stats)),
         sequence::figure(result),
-        trend::figure(result, past.of(result)),
+        trend::figure(result, past.get(result)),
     ];
     let figures: Vec<Element> = figures.into_iter().flatten().collect();
     let figures = (!figures.is_empty()).then(|| element("div").class("figures").children(figures));

@@ -89,9 +89,10 @@ fn cases_and_results(run: &StoredRun) -> String {
 }
 
 fn row(anchor: Anchor, result: &BenchmarkComplete, readings: &Readings) -> Element {
-    let name = match readings.differ() {
-        true => name_with_params(&result.benchmark, &result.params),
-        false => case_name(result),
+    let name = if readings.differ() {
+        name_with_params(&result.benchmark, &result.params)
+    } else {
+        case_name(result)
     };
     let mode = readings.differ().then(|| cell(MODE.1).text(result.reading()));
     let row = element("tr").child(row_heading(anchor.link(name))).child(mode);

@@ -29,13 +29,13 @@ impl Scale {
     pub(super) fn new(values: (f64, f64), positions: (f64, f64)) -> Scale {
         let (low, high) = values;
         let extent = high - low;
-        let values = match extent.is_finite() && extent > 0.0 && (low / extent).abs() < 1e12 {
-            true => values,
-            false if low.is_finite() && low.abs() < 1e300 => {
-                let room = (low.abs() * 0.005).max(1.0);
-                (low - room, low + room)
-            }
-            false => (0.0, 1.0),
+        let values = if extent.is_finite() && extent > 0.0 && (low / extent).abs() < 1e12 {
+            values
+        } else if low.is_finite() && low.abs() < 1e300 {
+            let room = (low.abs() * 0.005).max(1.0);
+            (low - room, low + room)
+        } else {
+            (0.0, 1.0)
         };
         Scale { values, positions }
     }

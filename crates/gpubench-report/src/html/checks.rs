@@ -26,9 +26,10 @@ pub(super) fn table(result: &BenchmarkComplete) -> Option<Element> {
 
 fn row(check: &Check) -> Element {
     let shape: Vec<String> = check.shape.iter().map(u64::to_string).collect();
-    let right = match check.matched == check.elements {
-        true => format!("all {}", check.elements),
-        false => format!("{} of {}", check.matched, check.elements),
+    let right = if check.matched == check.elements {
+        format!("all {}", check.elements)
+    } else {
+        format!("{} of {}", check.matched, check.elements)
     };
     let worst = check
         .worst_index
@@ -56,9 +57,10 @@ fn allowed(AllowedError { rtol, atol }: AllowedError) -> String {
         .into_iter()
         .filter(|(_, part)| *part > 0.0);
     let parts: Vec<String> = parts.map(|(name, part)| format!("{name} {part:e}")).collect();
-    match parts.is_empty() {
-        true => "exact".to_owned(),
-        false => parts.join(", "),
+    if parts.is_empty() {
+        "exact".to_owned()
+    } else {
+        parts.join(", ")
     }
 }
 

@@ -19,7 +19,7 @@ use gpubench_store::StoredRun;
 
 /// Returns the section of the comparison at `position`.
 pub(super) fn section(run: &StoredRun, comparison: &ComparisonComplete, position: usize) -> Element {
-    let forest = Forest::of(comparison);
+    let forest = Forest::new(comparison);
     let (unchanged, shown): (Vec<_>, Vec<_>) = comparison
         .by_relevance()
         .into_iter()

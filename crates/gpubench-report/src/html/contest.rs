@@ -47,10 +47,12 @@ fn row(run: &StoredRun, contest: &ContestComplete, contestant: &Contestant, most
         Some(position) => Markup::from(Anchor(position).link(label)),
         None => label.into(),
     };
-    let class = match contestant.verdict.is_failure() {
-        true => "bad",
-        false if has_won(contest, contestant) => "good",
-        false => "plain",
+    let class = if contestant.verdict.is_failure() {
+        "bad"
+    } else if has_won(contest, contestant) {
+        "good"
+    } else {
+        "plain"
     };
     let place = span(class).text(words(contest, contestant));
     element("tr")

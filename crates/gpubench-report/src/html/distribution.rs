@@ -24,7 +24,7 @@ const STEPS: usize = 60;
 /// Returns the figure. `None` if there are no samples.
 pub(super) fn figure(result: &BenchmarkComplete, stats: &Stats) -> Option<Element> {
     let metric = &result.metric;
-    let histogram = Histogram::of(&result.samples)?;
+    let histogram = Histogram::from_samples(&result.samples)?;
     let mut sorted = result.samples.clone();
     sorted.sort_unstable_by(f64::total_cmp);
     let scale = Scale::new((histogram.low, histogram.high), (LEFT, RIGHT));
@@ -62,7 +62,7 @@ pub(super) fn figure(result: &BenchmarkComplete, stats: &Stats) -> Option<Elemen
 
 /// Returns a small histogram for a row of a table.
 pub(super) fn strip(samples: &[f64]) -> Option<Element> {
-    let histogram = Histogram::of(samples)?;
+    let histogram = Histogram::from_samples(samples)?;
     let scale = Scale::new((0.0, histogram.counts.len() as f64), (0.0, 72.0));
     let bars = Path::default().move_to(0.0, 16.0);
     let bars = columns(bars, &histogram, (16.0, 1.0), |edge| scale.at(edge as f64))
@@ -80,9 +80,10 @@ pub(super) fn strip(samples: &[f64]) -> Option<Element> {
 fn bars(histogram: &Histogram, scale: &Scale) -> Path {
     let (low, high) = (scale.at(histogram.low), scale.at(histogram.high));
     // Equal samples give a bar no width, so use a fixed one.
-    let (from, to) = match histogram.high > histogram.low {
-        true => (low, high),
-        false => (low - 12.0, low + 12.0),
+    let (from, to) = if histogram.high > histogram.low {
+        (low, high)
+    } else {
+        (low - 12.0, low + 12.0)
     };
     let place = |edge: usize| from + (to - from) * edge as f64 / histogram.counts.len() as f64;
     let path = Path::default().move_to(place(0), BASE);

@@ -136,9 +136,12 @@ fn digest(text: &str) -> String {
         let mut group = [0; 3];
         group[..bytes.len()].copy_from_slice(bytes);
         let number = u32::from_be_bytes([0, group[0], group[1], group[2]]);
-        (0..4).map(move |position| match position <= bytes.len() {
-            true => char::from(LETTERS[(number >> (18 - 6 * position) & 63) as usize]),
-            false => '=',
+        (0..4).map(move |position| {
+            if position <= bytes.len() {
+                char::from(LETTERS[(number >> (18 - 6 * position) & 63) as usize])
+            } else {
+                '='
+            }
         })
     });
     groups.collect()

@@ -26,7 +26,7 @@ pub(super) struct Forest {
 impl Forest {
     /// Returns a scale that fits nine of ten intervals and every threshold. An arrow marks an
     /// interval that exceeds it.
-    pub(super) fn of(comparison: &ComparisonComplete) -> Forest {
+    pub(super) fn new(comparison: &ComparisonComplete) -> Forest {
         let changes = || comparison.rows.iter().filter_map(|row| row.change.as_ref());
         let extent = |change: &Change| {
             change
@@ -73,9 +73,10 @@ impl Forest {
         // Keep a distance to the edges, which would cut labels off.
         let inside = (0.8 * self.reach).exp() - 1.0;
         let step = Scale::new((0.0, inside), (0.0, 1.0)).step(2);
-        match step < 0.5 {
-            true => [1.0 - step, 1.0, 1.0 + step],
-            false => [0.5, 1.0, 2.0],
+        if step < 0.5 {
+            [1.0 - step, 1.0, 1.0 + step]
+        } else {
+            [0.5, 1.0, 2.0]
         }
     }
 

@@ -73,9 +73,10 @@ fn bullet(clocks: &Conservation) -> Option<Element> {
     let (excess, bound) = (clocks.excess_ns?, clocks.bound_ns?.abs());
     let reach = (1.3 * bound).max(1.15 * excess.abs());
     let scale = Scale::new((-reach, reach), (4.0, WIDTH - 4.0));
-    let (class, within) = match excess > bound {
-        true => ("bar-bad", "above the bound"),
-        false => ("bar-good", "within the bound"),
+    let (class, within) = if excess > bound {
+        ("bar-bad", "above the bound")
+    } else {
+        ("bar-good", "within the bound")
     };
     let shapes = Markup::from(rectangle("band", (scale.at(-bound), scale.at(bound)), (4.0, 18.0)))
         .then(rectangle(class, (scale.at(0.0), scale.at(excess)), (8.0, 14.0)))

@@ -151,9 +151,10 @@ impl From<Element> for Markup {
             attributes,
             content,
         } = element;
-        Markup(match content.is_empty() && closes_itself(name) {
-            true => format!("<{name}{attributes}/>"),
-            false => format!("<{name}{attributes}>{content}</{name}>"),
+        Markup(if content.is_empty() && closes_itself(name) {
+            format!("<{name}{attributes}/>")
+        } else {
+            format!("<{name}{attributes}>{content}</{name}>")
         })
     }
 }

@@ -21,7 +21,7 @@ pub(super) enum Roof {
 }
 
 impl Roof {
-    fn of(peak: Option<f64>, achieved: impl Iterator<Item = f64>) -> Option<Roof> {
+    fn new(peak: Option<f64>, achieved: impl Iterator<Item = f64>) -> Option<Roof> {
         let positive = |rate: &f64| rate.is_finite() && *rate > 0.0;
         let best = achieved.filter(positive).reduce(f64::max);
         peak.filter(positive).map(Roof::Peak).or(best.map(Roof::BestHere))
@@ -85,7 +85,7 @@ fn highest_peak<'t>(throughputs: impl Iterator<Item = &'t Throughput>) -> Option
 impl<'a> Roofline<'a> {
     /// Returns the roofline of a run. `None` if no case that passed declares both bytes and
     /// operations.
-    fn of(run: &'a StoredRun) -> Option<Roofline<'a>> {
+    fn from_run(run: &'a StoredRun) -> Option<Roofline<'a>> {
         let points: Vec<Point<'_>> = positions(run)
             .filter_map(|(anchor, result)| point(anchor, result))
             .collect();
@@ -97,11 +97,11 @@ impl<'a> Roofline<'a> {
         };
         let device = &run.run.device;
         Some(Roofline {
-            bandwidth: Roof::of(
+            bandwidth: Roof::new(
                 device.peak_bandwidth,
                 passed().filter_map(|throughput| throughput.bytes_per_s),
             )?,
-            compute: Roof::of(
+            compute: Roof::new(
                 highest_peak(passed()).or(device.peak_flops),
                 passed().filter_map(|throughput| throughput.flops_per_s),
             )?,
@@ -163,7 +163,7 @@ pub(super) fn section(run: &StoredRun) -> Option<Element> {
     if !run.results.iter().any(declares) {
         return None;
     }
-    let content = match Roofline::of(run) {
+    let content = match Roofline::from_run(run) {
         Some(roofline) => drawn(run, &roofline),
         None => Markup::from(
             element("p")

@@ -35,7 +35,7 @@ struct Axes {
 }
 
 impl Axes {
-    fn of(roofline: &Roofline<'_>, (width, height): (f64, f64)) -> Axes {
+    fn new(roofline: &Roofline<'_>, (width, height): (f64, f64)) -> Axes {
         let ridge = roofline.ridge();
         let (least, most) = extent(roofline.points.iter().map(|point| point.intensity).chain([ridge]));
         let (from, to) = (least / 3.0, most * 3.0);
@@ -59,7 +59,7 @@ impl Axes {
 
 /// Returns the chart.
 pub(super) fn chart(roofline: &Roofline<'_>, (class, size): Shape) -> Element {
-    let axes = Axes::of(roofline, size);
+    let axes = Axes::new(roofline, size);
     let shapes = grid(&axes)
         .then(roofs(roofline, &axes))
         .then(points(roofline, &axes))

@@ -24,7 +24,7 @@ const MARKED: usize = 60;
 /// Returns the figure. `None` if there are fewer than two samples.
 pub(super) fn figure(result: &BenchmarkComplete) -> Option<Element> {
     let samples = &result.samples;
-    let range = Histogram::of(samples).filter(|_| samples.len() > 1)?;
+    let range = Histogram::from_samples(samples).filter(|_| samples.len() > 1)?;
     let x = Scale::new((0.0, (samples.len() - 1) as f64), (LEFT, RIGHT));
     let y = Scale::new((range.low, range.high), (BASE, TOP));
     let last = format!("sample {}", samples.len());

@@ -56,7 +56,7 @@ impl<'a> Past<'a> {
     }
 
     /// Returns the earlier results of a case with the reading of this one.
-    pub(super) fn of(&self, result: &BenchmarkComplete) -> &[PastResult<'a>] {
+    pub(super) fn get(&self, result: &BenchmarkComplete) -> &[PastResult<'a>] {
         self.0
             .get(&(result.full_name(), result.reading()))
             .map_or(&[], Vec::as_slice)

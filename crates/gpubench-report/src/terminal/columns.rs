@@ -174,7 +174,7 @@ mod tests {
     fn readings() -> Readings {
         let modes = Method::ALL.iter();
         modes
-            .map(|mode| gpubench_contract::Reading::of(*mode, &Metric::time()))
+            .map(|mode| gpubench_contract::Reading::new(*mode, &Metric::time()))
             .collect()
     }
 

@@ -136,9 +136,12 @@ fn asked_of_driver(audit: &CallAudit) -> String {
     ];
     let parts = parts.into_iter().filter(|(number, ..)| *number > 0.0);
     let parts: Vec<String> = parts
-        .map(|(number, [one, several], of)| match number == 1.0 {
-            true => format!("1 {one}{of}"),
-            false => format!("{} {several}{of}", mean(number)),
+        .map(|(number, [one, several], of)| {
+            if number == 1.0 {
+                format!("1 {one}{of}")
+            } else {
+                format!("{} {several}{of}", mean(number))
+            }
         })
         .collect();
     match &parts[..] {

@@ -24,7 +24,7 @@ pub(super) struct ProgressLine {
 
 impl ProgressLine {
     /// Returns the progress line for `cases` cases.
-    pub(super) fn of(cases: u64) -> ProgressLine {
+    pub(super) fn new(cases: u64) -> ProgressLine {
         ProgressLine {
             cases,
             done: 0,

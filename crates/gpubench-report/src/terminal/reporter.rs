@@ -69,7 +69,7 @@ impl TerminalOptions {
     pub fn of_stdout(color: Color) -> TerminalOptions {
         TerminalOptions {
             width: columns_of(&io::stdout()),
-            styling: Styling::of(color, &io::stdout()),
+            styling: Styling::new(color, &io::stdout()),
             progress: ProgressDisplay::Stderr,
             detail: Detail::Table,
         }
@@ -80,10 +80,11 @@ impl TerminalOptions {
     pub fn of_stderr(color: Color) -> TerminalOptions {
         TerminalOptions {
             width: columns_of(&io::stderr()),
-            styling: Styling::of(color, &io::stderr()),
-            progress: match io::stdout().is_terminal() {
-                true => ProgressDisplay::Hidden,
-                false => ProgressDisplay::Stderr,
+            styling: Styling::new(color, &io::stderr()),
+            progress: if io::stdout().is_terminal() {
+                ProgressDisplay::Hidden
+            } else {
+                ProgressDisplay::Stderr
             },
             detail: Detail::Table,
         }
@@ -182,9 +183,10 @@ impl TerminalReporter {
         let above = above.into_iter();
         let mut text: String = above.map(|name| heading(name, &result.metric, table, line)).collect();
         let has_details = self.options.detail == Detail::Full;
-        text += &match is_repeated && !has_details {
-            true => table.row(&styling.paint(FAINT, &own.continued), "", &figures),
-            false => entry(own, &figures, table, line),
+        text += &if is_repeated && !has_details {
+            table.row(&styling.paint(FAINT, &own.continued), "", &figures)
+        } else {
+            entry(own, &figures, table, line)
         };
         if has_details {
             text += &details_below(own, result, self.options.width, styling);
@@ -228,7 +230,7 @@ impl TerminalReporter {
 
 impl Reporter for TerminalReporter {
     fn run_started(&mut self, run: &RunStarted, cases: &[BenchmarkStarted]) -> Result<(), OutputError> {
-        self.tree = Tree::of(cases);
+        self.tree = Tree::from_cases(cases);
         let is_timed = self.figures == Figures::Expected;
         let has_peak = run.device.peak_bandwidth.is_some();
         let wanted = |figure: Figure| match figure {
@@ -242,7 +244,7 @@ impl Reporter for TerminalReporter {
         self.table = columns::table_for(line, names, &readings, wanted, self.options.styling);
         self.device = Some(run.device.kind);
         if self.options.progress == ProgressDisplay::Stderr {
-            self.progress = Some(ProgressLine::of(run.cases));
+            self.progress = Some(ProgressLine::new(run.cases));
         }
         if self.options.detail == Detail::Brief {
             return Ok(());

@@ -33,7 +33,7 @@ pub fn comparisons_page(comparisons: &[ComparisonComplete], options: TerminalOpt
             .map(|comparison| comparison_page(comparison, options));
         return pages.collect::<Vec<_>>().join("\n");
     }
-    let table = SideBySide::of(comparisons, options);
+    let table = SideBySide::new(comparisons, options);
     let mut page = legend(first, comparisons, options);
     page += &table.text();
     for comparison in comparisons {
@@ -75,7 +75,7 @@ struct Line<'a> {
 }
 
 impl<'a> SideBySide<'a> {
-    fn of(comparisons: &'a [ComparisonComplete], options: TerminalOptions) -> SideBySide<'a> {
+    fn new(comparisons: &'a [ComparisonComplete], options: TerminalOptions) -> SideBySide<'a> {
         let mut lines: Vec<Line<'a>> = Vec::new();
         let mut position_of: HashMap<String, usize> = HashMap::new();
         for (run, comparison) in comparisons.iter().enumerate() {

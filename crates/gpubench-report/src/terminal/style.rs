@@ -50,7 +50,7 @@ pub enum Styling {
 
 impl Styling {
     /// Returns the styling of a stream for this choice.
-    pub(super) fn of(color: Color, stream: &impl anstream::stream::RawStream) -> Styling {
+    pub(super) fn new(color: Color, stream: &impl anstream::stream::RawStream) -> Styling {
         Styling::resolve(color, anstream::AutoStream::choice(stream))
     }
 

@@ -48,7 +48,7 @@ struct Node {
 
 impl Tree {
     /// Returns the tree of these cases, in their order.
-    pub(super) fn of(cases: &[BenchmarkStarted]) -> Tree {
+    pub(super) fn from_cases(cases: &[BenchmarkStarted]) -> Tree {
         let mut root = Node::default();
         for case in cases {
             root.insert(&path_of(case), case.index);
@@ -100,9 +100,10 @@ impl Tree {
         let results = node.results.iter().map(|result| (*result, position));
         self.of_result.extend(results);
         for (index, child) in node.children.iter().enumerate() {
-            let added = match index + 1 == node.children.len() {
-                true => LAST,
-                false => BETWEEN,
+            let added = if index + 1 == node.children.len() {
+                LAST
+            } else {
+                BETWEEN
             };
             let [own, below] = added.map(|added| format!("{below}{added}"));
             self.add(child, Some(position), &own, &below);

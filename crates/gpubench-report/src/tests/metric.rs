@@ -27,7 +27,7 @@ fn rate() -> Metric {
 }
 
 fn stored(run: SampleRun) -> StoredRun {
-    StoredRun::of(run.started, run.results, Some(run.finished), None)
+    StoredRun::new(run.started, run.results, Some(run.finished), None)
 }
 
 /// The reports of the sample run in another metric: table, CSV, Markdown, JUnit and page.

@@ -18,7 +18,7 @@ impl Play for SampleRun {
             reporter.benchmark_started(case)?;
             reporter.benchmark_complete(result)?;
         }
-        let stored = StoredRun::of(self.started.clone(), self.results.clone(), None, None);
+        let stored = StoredRun::new(self.started.clone(), self.results.clone(), None, None);
         for contest in contests(&stored) {
             reporter.contest_complete(&contest)?;
         }

@@ -58,7 +58,7 @@ impl Machine {
     }
 
     fn balance(&mut self, shape: Shape, claim_ns: f64, hidden_ns: impl Fn(usize, usize) -> f64) -> TimingAudit {
-        TimingAudit::of(&self.case(shape, claim_ns, hidden_ns), &[]).unwrap()
+        TimingAudit::new(&self.case(shape, claim_ns, hidden_ns), &[]).unwrap()
     }
 }
 
@@ -201,7 +201,7 @@ fn an_offset_of_a_process_does_not_count_as_hidden_time() {
                 .iter_mut()
                 .for_each(|control_ns| *control_ns += 9_000.0);
         }
-        assert!(!TimingAudit::of(&workers, &[]).unwrap().is_too_short());
+        assert!(!TimingAudit::new(&workers, &[]).unwrap().is_too_short());
     }
 }
 
@@ -209,7 +209,7 @@ fn an_offset_of_a_process_does_not_count_as_hidden_time() {
 fn a_worker_without_control_windows_is_compared_with_those_of_the_others() {
     let mut turns = Machine::usual(17).case(shape(5, 10, 8), 30_000.0, |_, _| 6_000.0);
     turns[2].control_ns.clear();
-    assert!(TimingAudit::of(&turns, &[]).unwrap().is_too_short());
+    assert!(TimingAudit::new(&turns, &[]).unwrap().is_too_short());
 }
 
 #[test]
@@ -221,10 +221,10 @@ fn control_windows_that_the_worker_disturbed_are_replaced() {
             .iter_mut()
             .for_each(|control_ns| *control_ns += 50_000.0);
     }
-    let disturbed = TimingAudit::of(&turns, &[]).unwrap();
+    let disturbed = TimingAudit::new(&turns, &[]).unwrap();
     assert!(!disturbed.is_too_short(), "the same time is hidden in control windows");
     let alone: Vec<f64> = (0..8).map(|_| machine.residual(0.0)).collect();
-    let balance = TimingAudit::of(&turns, &alone).unwrap();
+    let balance = TimingAudit::new(&turns, &alone).unwrap();
     assert!(balance.is_too_short());
     assert!(
         balance
@@ -236,13 +236,13 @@ fn control_windows_that_the_worker_disturbed_are_replaced() {
 #[test]
 fn too_few_windows_and_times_that_are_not_finite_have_no_audit() {
     let case = |shape| Machine::usual(23).case(shape, 30_000.0, |_, _| 0.0);
-    assert_eq!(TimingAudit::of(&[], &[]), None);
-    assert_eq!(TimingAudit::of(&case(shape(1, 5, 20)), &[]), None);
-    assert_eq!(TimingAudit::of(&case(shape(1, 20, 5)), &[]), None);
+    assert_eq!(TimingAudit::new(&[], &[]), None);
+    assert_eq!(TimingAudit::new(&case(shape(1, 5, 20)), &[]), None);
+    assert_eq!(TimingAudit::new(&case(shape(1, 20, 5)), &[]), None);
     let mut turns = case(shape(2, 10, 10));
     turns[0].windows[3].claim_ns = f64::NAN;
-    assert_eq!(TimingAudit::of(&turns, &[]), None);
+    assert_eq!(TimingAudit::new(&turns, &[]), None);
     let mut turns = case(shape(2, 10, 10));
     turns[1].control_ns[0] = f64::INFINITY;
-    assert_eq!(TimingAudit::of(&turns, &[]), None);
+    assert_eq!(TimingAudit::new(&turns, &[]), None);
 }

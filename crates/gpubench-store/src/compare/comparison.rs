@@ -25,7 +25,7 @@ pub fn compare(
     rules: &Rules,
 ) -> ComparisonComplete {
     let differences = difference::of_runs(&baseline.run.run, &candidate.run.run);
-    let pairing = Pairing::of(&baseline.run.results, &candidate.run.results, &rules.matching);
+    let pairing = Pairing::new(&baseline.run.results, &candidate.run.results, &rules.matching);
     // If both sides are the same measurement, its twin says nothing about drift between them.
     let separate = pairing
         .both

@@ -34,9 +34,10 @@ fn inputs(pair: &Pair<'_>, context: &RowContext<'_>) -> CountedInputs {
     let [baseline, candidate] = context.runs.map(|run| &run.run.seed_commitment);
     let have_one_seed = baseline == candidate;
     let are_one_result = pair.baseline.key() == pair.candidate.key();
-    match context.arrangement == Arrangement::Apart && have_one_seed && are_one_result {
-        true => CountedInputs::Shared,
-        false => CountedInputs::Own,
+    if context.arrangement == Arrangement::Apart && have_one_seed && are_one_result {
+        CountedInputs::Shared
+    } else {
+        CountedInputs::Own
     }
 }
 

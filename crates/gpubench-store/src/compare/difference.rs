@@ -40,9 +40,10 @@ type Fact = (&'static str, Option<String>, Weight);
 /// Returns the differences between two runs.
 pub(super) fn of_runs(baseline: &RunStarted, candidate: &RunStarted) -> Vec<Difference> {
     let is_the_host = |run: &RunStarted| run.device.kind.words().is_the_host;
-    let processor = match is_the_host(baseline) && is_the_host(candidate) {
-        true => ("processor", Weight::Decides),
-        false => ("host's processor", Weight::Noted),
+    let processor = if is_the_host(baseline) && is_the_host(candidate) {
+        ("processor", Weight::Decides)
+    } else {
+        ("host's processor", Weight::Noted)
     };
     differing([baseline, candidate].map(|run| facts_of_run(run, processor)))
 }
@@ -107,9 +108,10 @@ fn differing([baseline, candidate]: [Vec<Fact>; 2]) -> Vec<Difference> {
     let differing = sides.filter(|((_, one, _), (_, other, _))| one != other);
     let differences = differing.map(|((what, baseline, weight), (_, candidate, _))| Difference {
         what,
-        weight: match baseline.is_some() && candidate.is_some() {
-            true => weight,
-            false => Weight::Noted,
+        weight: if baseline.is_some() && candidate.is_some() {
+            weight
+        } else {
+            Weight::Noted
         },
         baseline: known(baseline),
         candidate: known(candidate),

@@ -161,9 +161,9 @@ mod tests {
                 let [before, after] = [100.0, 100.0 * factor].map(|center| {
                     let side = shape.side(&mut random, workers, samples, center);
                     let side: Vec<&[f64]> = side.iter().map(Vec::as_slice).collect();
-                    Estimate::of(&side).unwrap()
+                    Estimate::from_workers(&side).unwrap()
                 });
-                let ratio = Ratio::of(&before, &after, Confidence::DEFAULT, 0.0).unwrap();
+                let ratio = Ratio::from_estimates(&before, &after, Confidence::DEFAULT, 0.0).unwrap();
                 judge(&ratio, FLOOR, Better::Lower)
             })
             .collect()
@@ -231,7 +231,7 @@ mod tests {
         let verdicts = (0..trials).map(|_| {
             let runs = machine.two_runs(&STEADY_PROCESSES, &mut random, size, (100.0, factor), follows);
             let [before, after] = runs.each_ref().map(RunApart::estimate);
-            let alone = Ratio::of(&before, &after, Confidence::DEFAULT, 0.0).unwrap();
+            let alone = Ratio::from_estimates(&before, &after, Confidence::DEFAULT, 0.0).unwrap();
             let relative = RunApart::relative(&runs, alone);
             (
                 judge(&alone, FLOOR, Better::Lower),
@@ -300,12 +300,12 @@ mod tests {
                     [0, 1].map(|side: usize| -> Vec<&[f64]> { sides[side].iter().map(Vec::as_slice).collect() });
                 let ratio = match method {
                     Method::Paired => {
-                        let paired = Paired::of(&before, &after).unwrap();
+                        let paired = Paired::new(&before, &after).unwrap();
                         paired.ratio(Confidence::DEFAULT, 0.0)
                     }
                     Method::Unpaired => {
-                        let [before, after] = [before, after].map(|side| Estimate::of(&side).unwrap());
-                        Ratio::of(&before, &after, Confidence::DEFAULT, 0.0).unwrap()
+                        let [before, after] = [before, after].map(|side| Estimate::from_workers(&side).unwrap());
+                        Ratio::from_estimates(&before, &after, Confidence::DEFAULT, 0.0).unwrap()
                     }
                 };
                 judge(&ratio, FLOOR, Better::Lower)
@@ -370,7 +370,7 @@ mod tests {
                     [0, 1].map(|side: usize| -> Vec<&[f64]> { sides[side].iter().map(Vec::as_slice).collect() });
                 let mut rounds = InterimAnalyses::ROUNDS[0];
                 loop {
-                    let paired = Paired::of(&before[..rounds], &after[..rounds]).unwrap();
+                    let paired = Paired::new(&before[..rounds], &after[..rounds]).unwrap();
                     let ratio = paired.ratio(confidence, 0.0);
                     match InterimAnalyses::UntilDecided.next(rounds) {
                         Some(next) if !is_decided(&ratio, FLOOR) => rounds = next,

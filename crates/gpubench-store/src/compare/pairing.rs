@@ -35,7 +35,7 @@ impl Pair<'_> {
 }
 
 impl<'a> Pairing<'a> {
-    pub(super) fn of(
+    pub(super) fn new(
         baseline: &'a [BenchmarkComplete],
         candidate: &'a [BenchmarkComplete],
         matching: &Matching,

@@ -72,7 +72,7 @@ pub(super) fn row(pair: &Pair<'_>, context: &RowContext<'_>) -> ComparisonRow {
 
 /// Returns the estimate of a result that passed. The samples of other results mean nothing.
 fn side(result: &BenchmarkComplete) -> Option<Estimate> {
-    (result.verdict == Verdict::Pass).then(|| Estimate::of(&result.samples_by_worker()))?
+    (result.verdict == Verdict::Pass).then(|| Estimate::from_workers(&result.samples_by_worker()))?
 }
 
 fn compared_result(result: &BenchmarkComplete, side: Option<&Estimate>) -> ComparedResult {
@@ -115,9 +115,10 @@ fn obstacle(pair: &Pair<'_>, context: &RowContext<'_>, differences: &[Difference
 pub(super) fn without_change(pair: &Pair<'_>, reason: String) -> Finding {
     let newly_failed = pair.baseline.verdict == Verdict::Pass && pair.candidate.verdict.is_failure();
     Finding {
-        verdict: match newly_failed {
-            true => ChangeVerdict::NowFails,
-            false => ChangeVerdict::NotCompared,
+        verdict: if newly_failed {
+            ChangeVerdict::NowFails
+        } else {
+            ChangeVerdict::NotCompared
         },
         change: None,
         remarks: vec![reason],
@@ -228,7 +229,7 @@ fn compared(
     let step = if metric.is_time() { context.tick } else { 0.0 };
     let confidence = context.rules.confidence;
     let of_values = match sides {
-        [Some(baseline), Some(candidate)] => Ratio::of(baseline, candidate, confidence, step),
+        [Some(baseline), Some(candidate)] => Ratio::from_estimates(baseline, candidate, confidence, step),
         _ => None,
     };
     let ([Some(baseline), Some(candidate)], Some(of_values)) = (sides, of_values) else {
@@ -239,7 +240,9 @@ fn compared(
     let analyses = context.rules.analyses.get(&key).copied().unwrap_or_default();
     let paired = match context.arrangement {
         Arrangement::Apart => None,
-        Arrangement::Interleaved => Paired::of(&pair.baseline.samples_by_worker(), &pair.candidate.samples_by_worker()),
+        Arrangement::Interleaved => {
+            Paired::new(&pair.baseline.samples_by_worker(), &pair.candidate.samples_by_worker())
+        }
     };
     let of_pairs = paired.map(|paired| paired.ratio(analyses.confidence(confidence), step));
     let drift = drift(pair).filter(|_| needs_twins(pair, context));

@@ -99,9 +99,10 @@ impl Rules {
 
     /// Returns the threshold of a benchmark: the larger of its floor and its fence.
     pub fn threshold(&self, key: &ResultKey) -> Threshold {
-        let everywhere = match key.reading.is_of_counts() {
-            true => self.count_floor,
-            false => self.floor,
+        let everywhere = if key.reading.is_of_counts() {
+            self.count_floor
+        } else {
+            self.floor
         };
         let floor = self.floors.get(key).copied().unwrap_or(everywhere);
         match self.fences.get(key) {

@@ -34,15 +34,20 @@ pub fn append(folder: &Utf8Path, identity: &DeviceIdentity, entry: &HistoryEntry
     let text = contents(&path)?.unwrap_or_default();
     let line = line_of(entry).map_err(&not_written)?;
     let (written, tail) = if text.is_empty() {
-        let begun = [line_of(&HistoryHead::of(identity.clone())).map_err(&not_written)?, line].concat();
+        let begun = [
+            line_of(&HistoryHead::new(identity.clone())).map_err(&not_written)?,
+            line,
+        ]
+        .concat();
         (replace(&path, &begun), Tail::Whole)
     } else {
         head(&path, &text)?;
         let (whole, tail) = whole_lines(&text);
         let runs = whole.iter().filter(|byte| **byte == b'\n').count().saturating_sub(1);
-        match runs < MOST_RUNS {
-            true => (extend(&path, whole.len() as u64, &line), tail),
-            false => (replace(&path, &[&latest(whole), line.as_slice()].concat()), tail),
+        if runs < MOST_RUNS {
+            (extend(&path, whole.len() as u64, &line), tail)
+        } else {
+            (replace(&path, &[&latest(whole), line.as_slice()].concat()), tail)
         }
     };
     written.map_err(&not_written)?;
@@ -78,7 +83,7 @@ fn line_of(value: &impl serde::Serialize) -> io::Result<Vec<u8>> {
 
 /// Appends a line after the first `whole` bytes and drops everything else.
 fn extend(path: &Utf8Path, whole: u64, line: &[u8]) -> io::Result<()> {
-    let mut file = File::options().append(true).open(Place::of(path)?.path())?;
+    let mut file = File::options().append(true).open(Place::from_path(path)?.path())?;
     if file.metadata()?.len() != whole {
         file.set_len(whole)?;
     }
@@ -91,7 +96,7 @@ fn extend(path: &Utf8Path, whole: u64, line: &[u8]) -> io::Result<()> {
 }
 
 fn replace(path: &Utf8Path, text: &[u8]) -> io::Result<()> {
-    Replacement::of(path)?.commit(text)
+    Replacement::new(path)?.commit(text)
 }
 
 /// Returns the head and the latest runs, one fewer than the maximum.

@@ -57,13 +57,13 @@ fn is_time(metric: &Metric) -> bool {
 
 impl HistoryEntry {
     /// Returns the entry for a run.
-    pub fn of(stored: &StoredRun) -> HistoryEntry {
+    pub fn from_run(stored: &StoredRun) -> HistoryEntry {
         HistoryEntry {
             run_id: stored.run.run_id.clone(),
             started_at: stored.run.started_at.clone(),
             tool_version: stored.run.tool_version.clone(),
             revision: stored.revision.clone(),
-            cases: stored.results.iter().filter_map(HistoryCase::of).collect(),
+            cases: stored.results.iter().filter_map(HistoryCase::from_result).collect(),
         }
     }
 }
@@ -71,11 +71,11 @@ impl HistoryEntry {
 impl HistoryCase {
     /// Returns how the value was measured.
     pub fn reading(&self) -> Reading {
-        Reading::of(self.mode, &self.metric)
+        Reading::new(self.mode, &self.metric)
     }
 
     /// Returns the entry for a result. `None` if it did not pass.
-    fn of(result: &BenchmarkComplete) -> Option<HistoryCase> {
+    fn from_result(result: &BenchmarkComplete) -> Option<HistoryCase> {
         let stats = result.stats.as_ref().filter(|_| result.verdict == Verdict::Pass)?;
         Some(HistoryCase {
             case: result.full_name(),

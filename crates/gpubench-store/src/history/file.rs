@@ -38,7 +38,7 @@ pub struct HistoryHead {
 
 impl HistoryHead {
     /// Returns the head of a device's history.
-    pub fn of(identity: DeviceIdentity) -> HistoryHead {
+    pub fn new(identity: DeviceIdentity) -> HistoryHead {
         HistoryHead {
             format: HISTORY_FORMAT.to_owned(),
             format_version: HISTORY_FORMAT_VERSION,

@@ -22,7 +22,7 @@ fn folder() -> Folder {
 }
 
 fn identity() -> DeviceIdentity {
-    DeviceIdentity::of(&on_gpu().started)
+    DeviceIdentity::from_run(&on_gpu().started)
 }
 
 fn entry(run_id: &str, value: f64) -> HistoryEntry {
@@ -131,7 +131,7 @@ fn only_an_unmodified_commit_identifies_the_sources_of_a_run() {
 #[test]
 fn only_cases_that_passed_are_kept() {
     let run = stored(&on_gpu());
-    let kept = HistoryEntry::of(&run);
+    let kept = HistoryEntry::from_run(&run);
     let passed = run
         .results
         .iter()
@@ -193,7 +193,7 @@ fn a_file_that_is_not_a_history_is_rejected_and_unchanged() {
     let of_version = |format_version| {
         let head = HistoryHead {
             format_version,
-            ..HistoryHead::of(identity())
+            ..HistoryHead::new(identity())
         };
         serde_json::to_string(&head).unwrap() + "\n"
     };

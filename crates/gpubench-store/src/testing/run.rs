@@ -62,7 +62,7 @@ pub fn run(seed: u64, benchmarks: &[(&str, f64)], size: Size) -> StoredRun {
         cases: results.len() as u64,
         environment: environment(),
     };
-    StoredRun::of(started, results, Some(finished), None)
+    StoredRun::new(started, results, Some(finished), None)
 }
 
 /// Returns the run with another name of the GPU.

@@ -228,7 +228,7 @@ impl RunApart {
     /// # Panics
     /// If the run has no samples.
     pub fn estimate(&self) -> Estimate {
-        Estimate::of(&slices(&self.samples)).expect("times")
+        Estimate::from_workers(&slices(&self.samples)).expect("times")
     }
 
     /// Returns the ratio of two runs of a case, relative to the drift that their twins show.

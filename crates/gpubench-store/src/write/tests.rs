@@ -19,7 +19,7 @@ fn place() -> Place {
     let kept = tempfile::tempdir().unwrap();
     let path = Utf8PathBuf::from_path_buf(kept.path().join("main.json")).unwrap();
     Place {
-        destination: Destination::of(&path.as_str().parse().unwrap(), &Home::ABSENT).unwrap(),
+        destination: Destination::new(&path.as_str().parse().unwrap(), &Home::ABSENT).unwrap(),
         _kept: kept,
     }
 }

@@ -425,9 +425,10 @@ fn described_copy(from: View, to: View) -> Result<Step> {
 
 /// Returns the offset of a view's first byte, if the view is in bounds.
 fn start_of(view: View) -> Result<u64> {
-    match view.inside {
-        true => Ok(view.start * view.element_size),
-        false => Err(outside(view)),
+    if view.inside {
+        Ok(view.start * view.element_size)
+    } else {
+        Err(outside(view))
     }
 }
 

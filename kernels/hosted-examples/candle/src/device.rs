@@ -14,7 +14,7 @@ pub struct Device(CudaDevice);
 
 impl Device {
     /// Opens the tool's GPU in its primary context, as `candle_core::Device::new_cuda` does.
-    pub fn of(cx: &Host) -> Result<Device> {
+    pub fn new(cx: &Host) -> Result<Device> {
         Ok(Device(CudaDevice::new(cx.ordinal() as usize)?))
     }
 

@@ -41,7 +41,7 @@ fn softmax_on_cpu(_rows: usize, columns: usize, x: &[f32], y: &mut [f32]) {
     requires(cuda),
 )]
 fn softmax(cx: &mut Host, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
-    let device = Device::of(cx)?;
+    let device = Device::new(cx)?;
     let (x, y) = (cx.pointer(x), cx.pointer_mut(y));
     // SAFETY: the tensors have these shapes, and live until the process ends.
     let (x, mut y) = unsafe { (device.input(x, &[rows, columns]), device.output(y, rows * columns)) };
@@ -87,7 +87,7 @@ fn product_on_cpu(n: usize, a: &[f32], b: &[f32], c: &mut [f32]) {
     requires(cuda),
 )]
 fn matmul(cx: &mut Host, n: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
-    let device = Device::of(cx)?;
+    let device = Device::new(cx)?;
     let (a, b, c) = (cx.pointer(a), cx.pointer(b), cx.pointer_mut(c));
     // SAFETY: the tensors have these shapes, and live until the process ends.
     let (a, b, mut c) = unsafe {

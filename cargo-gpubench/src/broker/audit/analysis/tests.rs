@@ -11,7 +11,7 @@ const MIB: u64 = 1 << 20;
 
 /// The worker, with a kernel of a plan and one of the tool's own.
 fn worker() -> Script {
-    Script::of(7, 0, "worker")
+    Script::new(7, 0, "worker")
         .name(1, "gemm")
         .name(2, "gb_digest")
         .allocate(0x1000, 64)
@@ -41,7 +41,7 @@ fn seen(scripts: impl IntoIterator<Item = Script>) -> SeenCalls {
 /// out.
 fn calls(script: Script, begin_ms: &[u64]) -> AuditedCalls {
     let begins: Vec<u64> = [2].iter().chain(begin_ms).copied().collect();
-    AuditedCalls::of(&seen([script]), &spans(&begins)).unwrap()
+    AuditedCalls::from_calls(&seen([script]), &spans(&begins)).unwrap()
 }
 
 fn kernel(name: &str, launches: f64) -> AuditedKernel {
@@ -62,8 +62,8 @@ fn calls_are_counted_in_their_spans_and_without_the_kernels_of_the_tool() {
         .launch(1)
         .launch_as(1, LaunchKind::Plain, Execution::Captured)
         .copy(CopyDirection::HostToDevice, 100, std::time::Duration::ZERO);
-    let other = Script::of(8, 0, "referee").name(1, "gemm").after_ms(10).launch(1);
-    let calls = AuditedCalls::of(&seen([script, other]), &spans(&[5, 10, 20])).unwrap();
+    let other = Script::new(8, 0, "referee").name(1, "gemm").after_ms(10).launch(1);
+    let calls = AuditedCalls::from_calls(&seen([script, other]), &spans(&[5, 10, 20])).unwrap();
     let audit = calls.audit();
     assert_eq!((audit.calls, audit.launches, audit.streams), (2, 1.0, 1.0));
     assert_eq!((audit.copies, audit.copied_bytes), (0.5, 50.0));
@@ -83,8 +83,8 @@ fn submissions_that_no_call_of_the_driver_explains_are_found() {
     let empty = script.after_ms(10).push(EventKind::RecordEvent { stream }).launch(2);
     let mut seen = seen([empty]);
     let of = |seen: &SeenCalls, submissions: f64| {
-        let mut calls = AuditedCalls::of(seen, &spans(&[10])).unwrap();
-        calls.add_submissions(submissions, AuditedCalls::of(seen, &spans(&[30])).as_ref());
+        let mut calls = AuditedCalls::from_calls(seen, &spans(&[10])).unwrap();
+        calls.add_submissions(submissions, AuditedCalls::from_calls(seen, &spans(&[30])).as_ref());
         (calls.audit().submissions, calls.findings())
     };
     // A launch, and three for the copy.
@@ -114,7 +114,7 @@ fn a_copy_within_the_device_explains_one_submission() {
 fn the_first_call_is_left_out_unless_it_is_the_only_one() {
     let script = || worker().after_ms(10).launch(1).launch(1).after_ms(10).launch(1);
     let launches = |begin_ms: &[u64]| {
-        let calls = AuditedCalls::of(&seen([script()]), &spans(begin_ms)).unwrap();
+        let calls = AuditedCalls::from_calls(&seen([script()]), &spans(begin_ms)).unwrap();
         (calls.audit().calls, calls.audit().launches)
     };
     assert_eq!(launches(&[10]), (1, 2.0));
@@ -180,7 +180,7 @@ fn failed_calls_and_lost_events_are_told() {
         lost: 3,
         ..seen([script])
     };
-    let calls = AuditedCalls::of(&lossy, &spans(&[10])).unwrap();
+    let calls = AuditedCalls::from_calls(&lossy, &spans(&[10])).unwrap();
     assert_eq!(
         calls.findings(),
         [
@@ -201,11 +201,11 @@ fn calls_without_any_work_are_told() {
 
 #[test]
 fn nothing_of_the_worker_is_no_audit() {
-    let audited = |script, begin_ms: &[u64]| AuditedCalls::of(&seen([script]), &spans(begin_ms)).is_some();
-    let other = Script::of(8, 0, "referee").after_ms(10).launch(1);
+    let audited = |script, begin_ms: &[u64]| AuditedCalls::from_calls(&seen([script]), &spans(begin_ms)).is_some();
+    let other = Script::new(8, 0, "referee").after_ms(10).launch(1);
     assert!(!audited(other, &[10]));
     assert!(!audited(worker(), &[]));
-    assert!(!audited(Script::of(7, 0, "worker"), &[10]));
+    assert!(!audited(Script::new(7, 0, "worker"), &[10]));
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn processes_that_the_worker_starts_are_audited_with_it() {
         command: Vec::new(),
     }));
     let child = child.name(1, "scan").after_ms(5).launch(1);
-    let calls = AuditedCalls::of(&seen([worker(), child]), &spans(&[10])).unwrap();
+    let calls = AuditedCalls::from_calls(&seen([worker(), child]), &spans(&[10])).unwrap();
     assert_eq!(calls.audit().kernels, [kernel("scan", 1.0)]);
 }
 
@@ -289,7 +289,7 @@ fn system_calls_count_while_host_code_is_timed() {
     let mut spans = spans(&[2, 10, 20]);
     (spans[1].timed_ns, spans[2].timed_ns) = (timed(10_100, 10_500), timed(20_100, 20_500));
     let named = |spans: &[WindowSpan]| {
-        let calls = AuditedCalls::of(&seen, spans).unwrap().audit().system_calls?;
+        let calls = AuditedCalls::from_calls(&seen, spans).unwrap().audit().system_calls?;
         let call = |call: AuditedSystemCall| (call.name, call.calls);
         Some(calls.into_iter().map(call).collect::<Vec<_>>())
     };

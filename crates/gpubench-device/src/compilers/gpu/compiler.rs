@@ -193,9 +193,10 @@ impl GpuCompiler {
         let names: Vec<String> = names.into_iter().flatten().collect();
         GpuCompiler {
             architecture,
-            identity: match names.is_empty() {
-                true => "none".to_owned(),
-                false => names.join(", "),
+            identity: if names.is_empty() {
+                "none".to_owned()
+            } else {
+                names.join(", ")
             },
             compilers,
         }
@@ -256,7 +257,7 @@ impl Compiler for GpuCompiler {
 
     fn made_by(&self, compiled: &Path) -> String {
         let described = |tool: Option<String>| tool.unwrap_or_else(|| self.identity.clone());
-        match Maker::of(compiled) {
+        match Maker::from_path(compiled) {
             Some(Maker::Nvrtc | Maker::NvrtcOfDevice) => described(self.compilers.nvrtc()),
             Some(Maker::Nvcc) => described(self.compilers.nvcc()),
             Some(Maker::Given) => "none".to_owned(),
@@ -266,7 +267,7 @@ impl Compiler for GpuCompiler {
 
     fn made_otherwise(&self, source: &Source, compiled: &Path) -> Option<String> {
         let name = &source.name;
-        match (Maker::of(compiled)?, self.compilers.second()) {
+        match (Maker::from_path(compiled)?, self.compilers.second()) {
             (Maker::NvrtcOfDevice, _) => Some(format!(
                 "NVRTC compiles `{name}` only without its host code (hint: set `compiler = nvcc` in `cuda_source!` to compile all of it)"
             )),

@@ -108,9 +108,10 @@ fn of_cubin(bytes: &[u8]) -> Option<Contents> {
         ..SECOND_ABI => (flags & 0xff, flags & 0x800 != 0),
         SECOND_ABI.. => (flags >> 8 & 0xff, flags & 0x8 != 0),
     };
-    let features = match is_specific {
-        true => Features::Specific,
-        false => Features::Portable,
+    let features = if is_specific {
+        Features::Specific
+    } else {
+        Features::Portable
     };
     let sections = header.sections(endian, bytes).ok()?;
     let symbols = sections.symbols(endian, bytes, elf::SHT_SYMTAB).ok()?;

@@ -40,9 +40,10 @@ impl Code {
         }
         let older = |capability: &&u32| **capability < device.capability;
         let newest = Architecture::of_capability(*capabilities.iter().rev().find(older)?);
-        match newest.machine_code_runs_on(device) {
-            true => Some(Code::Machine(newest)),
-            false => Some(Code::Ptx(newest)),
+        if newest.machine_code_runs_on(device) {
+            Some(Code::Machine(newest))
+        } else {
+            Some(Code::Ptx(newest))
         }
     }
 

@@ -112,9 +112,10 @@ impl Nvcc {
         let finished = job.run(Dialect::Nvcc, &self.readable, &mut command, Stdio::null())?;
         // Some parts of nvcc write messages to standard output, others to standard error.
         let messages = format!("{}{}", String::from_utf8_lossy(&finished.stdout), finished.stderr);
-        match finished.status.success() {
-            true => Ok(messages),
-            false => Err(job.rejection(&messages)),
+        if finished.status.success() {
+            Ok(messages)
+        } else {
+            Err(job.rejection(&messages))
         }
     }
 }

@@ -32,7 +32,7 @@ impl Maker {
     }
 
     /// Returns the maker of a file named by [`cached`].
-    pub(super) fn of(path: &Path) -> Option<Maker> {
+    pub(super) fn from_path(path: &Path) -> Option<Maker> {
         let (_, ending) = path.file_name()?.to_str()?.split_once('.')?;
         Maker::ALL.into_iter().find(|maker| maker.ending() == ending)
     }
@@ -122,9 +122,12 @@ mod tests {
                 cache: Path::new("/cache"),
                 interrupt: &AtomicBool::new(false),
             };
-            assert_eq!(Maker::of(&cached(wanted, maker, "nvcc 13.0", SM_90)), Some(maker));
+            assert_eq!(
+                Maker::from_path(&cached(wanted, maker, "nvcc 13.0", SM_90)),
+                Some(maker)
+            );
         }
-        assert_eq!(Maker::of(Path::new("/cache/image")), None);
+        assert_eq!(Maker::from_path(Path::new("/cache/image")), None);
     }
 
     #[test]

@@ -76,9 +76,10 @@ pub(super) fn instructions_by_function(profile: &str, own: &OwnObjects) -> Resul
         } else if line.starts_with(|first: char| first.is_ascii_digit()) {
             let (_, cost) = line.split_once(' ').ok_or_else(wrong)?;
             let cost = cost.trim().parse().map_err(|_| wrong())?;
-            match of_a_call {
-                true => reader.add_call(cost),
-                false => reader.add_own(cost),
+            if of_a_call {
+                reader.add_call(cost)
+            } else {
+                reader.add_own(cost)
             }
             of_a_call = false;
         } else {

@@ -281,22 +281,21 @@ impl BlockRunner {
         let mut used = 0;
         while next < threads {
             let slot = self.slot(used)?;
-            match self.start(slot, next, threads)? {
-                false if used == 0 => return Ok(false),
-                false => {
-                    self.slot_of[next as usize..].fill(ptr::null_mut());
-                    break;
-                }
-                true => {
-                    self.waited = true;
-                    // SAFETY: the request of a waiting thread lives on its coroutine's stack.
-                    let thread = unsafe { (*(*slot).request.get()).thread };
-                    self.slot_of[next as usize..thread as usize].fill(ptr::null_mut());
-                    self.slot_of[thread as usize] = slot;
-                    next = thread + 1;
-                    used += 1;
-                }
+            let is_waiting = self.start(slot, next, threads)?;
+            if !is_waiting && used == 0 {
+                return Ok(false);
             }
+            if !is_waiting {
+                self.slot_of[next as usize..].fill(ptr::null_mut());
+                break;
+            }
+            self.waited = true;
+            // SAFETY: the request of a waiting thread lives on its coroutine's stack.
+            let thread = unsafe { (*(*slot).request.get()).thread };
+            self.slot_of[next as usize..thread as usize].fill(ptr::null_mut());
+            self.slot_of[thread as usize] = slot;
+            next = thread + 1;
+            used += 1;
         }
         Ok(true)
     }

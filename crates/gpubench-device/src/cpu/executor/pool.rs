@@ -154,9 +154,10 @@ fn deny_new_tasks() -> std::io::Result<()> {
     thread_local! {
         static IS_ALONE: Cell<bool> = const { Cell::new(false) };
     }
-    match IS_ALONE.replace(true) {
-        true => Ok(()),
-        false => gpubench_sandbox::deny_new_tasks(),
+    if IS_ALONE.replace(true) {
+        Ok(())
+    } else {
+        gpubench_sandbox::deny_new_tasks()
     }
 }
 

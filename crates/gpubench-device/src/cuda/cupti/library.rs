@@ -125,10 +125,11 @@ impl Library {
         let mut name = std::ptr::null();
         // SAFETY: the function writes a pointer to a string that is never freed.
         let is_known = unsafe { (self.cuptiGetResultString)(result, &mut name) } == 0 && !name.is_null();
-        match is_known {
+        if is_known {
             // SAFETY: as above.
-            true => unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned(),
-            false => "unknown".to_owned(),
+            unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
+        } else {
+            "unknown".to_owned()
         }
     }
 

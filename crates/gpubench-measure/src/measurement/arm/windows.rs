@@ -150,9 +150,10 @@ impl Arm<'_> {
         let place = context.next_place(self.case().number);
         let (seeds, run) = (self.protocol.seeds, self.runs.last());
         let is_next = |controls: &mut Controls| run.is_some_and(|run| controls.is_next(seeds, place, run));
-        match self.controls.can_continue(&context.control) && is_next(&mut self.controls) {
-            true => self.control_window(context, worker, WindowKind::Control),
-            false => Ok(Step::Done),
+        if self.controls.can_continue(&context.control) && is_next(&mut self.controls) {
+            self.control_window(context, worker, WindowKind::Control)
+        } else {
+            Ok(Step::Done)
         }
     }
 

@@ -140,7 +140,7 @@ fn interruptible(
         protocol: &protocol,
         last_inputs: None,
         gate: Gate::Stream,
-        rests: Rests::of(&protocol),
+        rests: Rests::from_protocol(&protocol),
     };
     let worker = spawn(move || match worker(&worker_end) {
         Leaves::Never => Some(worker_end),

@@ -23,7 +23,7 @@ pub(super) struct Offsets {
 }
 
 impl Offsets {
-    pub(super) fn of(types: &KernelTypes) -> Result<Offsets, BpfError> {
+    pub(super) fn from_types(types: &KernelTypes) -> Result<Offsets, BpfError> {
         Ok(Offsets {
             task_process: types.offset("task_struct", "tgid")?,
             task_leader: types.offset("task_struct", "group_leader")?,

@@ -91,7 +91,7 @@ impl Programs {
         recording: Recording,
         attach: AttachType,
     ) -> Result<Programs, BpfError> {
-        let kernel = Offsets::of(types)?;
+        let kernel = Offsets::from_types(types)?;
         let begin = || Code::begin(maps, &kernel, recording);
         let load = |kind, attach, name: &str, code| Program::load(kind, attach, &format!("gpubench_{name}"), code);
         let probe = |name, code| load(ProgramKind::Probe, attach, name, code);

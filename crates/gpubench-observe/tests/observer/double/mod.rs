@@ -135,7 +135,7 @@ pub(crate) struct Seen {
 
 impl Seen {
     /// Runs a command under an observer, which polls when the command has ended.
-    pub(crate) fn of(command: Command) -> Seen {
+    pub(crate) fn from_command(command: Command) -> Seen {
         Seen::with(command, Attachment::AtOnce, Launches::Each)
     }
 

@@ -186,7 +186,7 @@ fn in_out_elements_whose_input_is_right_do_not_count_as_unwritten() {
             .classify_wrong_output(
                 &comparison,
                 buffer,
-                EarlierAnswers::of(&case, 3, answers, 1),
+                EarlierAnswers::new(&case, 3, answers, 1),
                 &mut output,
             )
             .unwrap();
@@ -254,12 +254,13 @@ fn no_write_of_a_call_remains_in_the_next_window() {
             };
             assert_eq!(alike(redzone, redzone_before), 0, "redzone of buffer {index}");
             let length = layout.len as usize;
-            match constant(index) {
-                true => assert_eq!(contents[..length], contents_before[..length], "buffer {index}"),
-                false => assert!(
+            if constant(index) {
+                assert_eq!(contents[..length], contents_before[..length], "buffer {index}")
+            } else {
+                assert!(
                     alike(contents, contents_before) < 2,
                     "buffer {index} in window {window}"
-                ),
+                )
             }
             assert!(!now.chunks_exact(8).any(|word| word == [MARK; 8]), "buffer {index}");
         }
@@ -418,7 +419,7 @@ fn the_previous_call_of_a_graph_is_the_one_before_in_the_same_window() {
     let case = open_case(&mut referee, BEGINNING, calls, ALONE, in_graph, &[]).unwrap();
     let expected = |index: usize| case.buffers()[index].answers.as_ref().unwrap().expected;
     let earlier = |index: usize, position| {
-        EarlierAnswers::of(&case, index, case.buffers()[index].answers.as_ref().unwrap(), position).previous
+        EarlierAnswers::new(&case, index, case.buffers()[index].answers.as_ref().unwrap(), position).previous
     };
     let last_window = case.buffers()[1].answers.as_ref().unwrap().previous;
     assert_eq!(earlier(1, 1), None, "the first call of a case");

@@ -23,7 +23,7 @@ pub struct DeviceWork {
 
 impl DeviceWork {
     /// Sums up the operations of a call.
-    pub fn of(operations: &[Operation]) -> DeviceWork {
+    pub fn from_operations(operations: &[Operation]) -> DeviceWork {
         let number = |kind: OperationKind| operations.iter().filter(|it| it.kind == kind).count() as u32;
         DeviceWork {
             kernels: number(OperationKind::Kernel),

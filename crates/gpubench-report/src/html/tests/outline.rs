@@ -76,11 +76,14 @@ fn words(node: Node<'_, '_>) -> String {
             .ancestors()
             .any(|above| above.has_tag_name("svg") && above != *below)
     });
-    let spoken = below.filter_map(|below| match below.has_tag_name("svg") {
-        true => below.attribute("aria-label").map(|label| format!(" ({label}) ")),
-        false if ["dd", "td", "p", "pre", "li", "details"].contains(&below.tag_name().name()) => Some(" ".to_owned()),
-        false if below.is_text() => below.text().map(str::to_owned),
-        false => None,
+    let spoken = below.filter_map(|below| {
+        if below.has_tag_name("svg") {
+            below.attribute("aria-label").map(|label| format!(" ({label}) "))
+        } else if ["dd", "td", "p", "pre", "li", "details"].contains(&below.tag_name().name()) {
+            Some(" ".to_owned())
+        } else {
+            below.text().filter(|_| below.is_text()).map(str::to_owned)
+        }
     });
     spoken
         .collect::<String>()

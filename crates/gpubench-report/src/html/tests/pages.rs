@@ -12,7 +12,7 @@ use gpubench_testing::{SampleRun, on_gpu};
 
 /// Returns a sample run as it is stored.
 pub(super) fn stored(run: SampleRun) -> StoredRun {
-    StoredRun::of(run.started, run.results, Some(run.finished), Some(revision()))
+    StoredRun::new(run.started, run.results, Some(run.finished), Some(revision()))
 }
 
 fn revision() -> Revision {
@@ -59,7 +59,7 @@ fn with_workers(mut run: StoredRun) -> StoredRun {
 
 /// Returns the results of a run some days ago.
 fn past(run: &StoredRun, position: u32) -> HistoryEntry {
-    let mut entry = HistoryEntry::of(run);
+    let mut entry = HistoryEntry::from_run(run);
     entry.run_id = format!("past-{position}");
     entry.started_at = format!("2026-11-{:02}T08:00:00Z", position + 1);
     entry.revision = entry.revision.map(|revision| Revision {

@@ -36,10 +36,7 @@ pub(crate) fn rate(number: f64) -> String {
 
 /// Returns a number a second in a sentence, where 0 is `0`.
 pub(crate) fn rate_in_words(number: f64) -> String {
-    match number > 0.0 {
-        true => rate(number),
-        false => "0".to_owned(),
-    }
+    if number > 0.0 { rate(number) } else { "0".to_owned() }
 }
 
 /// Returns a size in a sentence, where 0 is `0 B`.
@@ -57,9 +54,10 @@ pub(crate) fn bytes(number: u64) -> String {
 
 /// Returns a number of bytes a second: `12.30 GB/s`. 0 is `-`.
 pub(crate) fn bytes_rate(number: f64) -> String {
-    match number > 0.0 {
-        true => byte_rate(number).to_string(),
-        false => super::super::table::NONE.to_owned(),
+    if number > 0.0 {
+        byte_rate(number).to_string()
+    } else {
+        super::super::table::NONE.to_owned()
     }
 }
 

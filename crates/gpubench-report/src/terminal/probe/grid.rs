@@ -88,10 +88,10 @@ impl Grid {
             Room::From(least) => columns >= least,
         };
         // One line has room for the first row, or for saying that there are more.
-        let hidden = match self.rows.len() > rows {
-            true if rows == 1 => self.rows.len() - 1,
-            true => self.rows.len() - (rows - 1),
-            false => 0,
+        let hidden = if self.rows.len() > rows {
+            self.rows.len() - rows.saturating_sub(1).max(1)
+        } else {
+            0
         };
         let shown = &self.rows[..self.rows.len() - hidden];
         let mut widths: Vec<(usize, usize)> = self

@@ -21,9 +21,10 @@ pub(super) fn left(seen: &ProbeState) -> String {
     let total_bytes: u64 = seen.memory.iter().map(|memory| memory.left_bytes).sum();
     let has_ended = seen.processes.iter().any(|process| !process.running);
     if total == 0 {
-        return match has_ended {
-            true => format!("\n{GOOD}Nothing was left allocated.{GOOD:#}\n"),
-            false => String::new(),
+        return if has_ended {
+            format!("\n{GOOD}Nothing was left allocated.{GOOD:#}\n")
+        } else {
+            String::new()
         };
     }
     let text = format!(

@@ -82,10 +82,7 @@ pub(crate) fn submissions(process: &OutlinedProcess) -> String {
 
 /// Returns whether a process was seen with the driver.
 pub(crate) fn driver(process: &OutlinedProcess) -> &'static str {
-    match process.driver {
-        true => "loaded",
-        false => "not seen",
-    }
+    if process.driver { "loaded" } else { "not seen" }
 }
 
 /// Returns the processes that have to do with a GPU. Shells and tools around them would fill the

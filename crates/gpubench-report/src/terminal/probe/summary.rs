@@ -154,8 +154,5 @@ pub(super) fn remarks(remarks: Vec<String>, started: &ProbeStarted) -> String {
     let all = remarks.into_iter().chain(started.notices.iter().cloned());
     let lines = all.map(|remark| format!("{DOUBTFUL}note{DOUBTFUL:#}: {}\n", printable_line(&remark)));
     let lines: String = lines.collect();
-    match lines.is_empty() {
-        true => lines,
-        false => format!("\n{lines}"),
-    }
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
 }

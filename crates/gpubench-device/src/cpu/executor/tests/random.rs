@@ -85,10 +85,13 @@ impl Step {
             },
             5 => Step::Ballot { modulus: rng.u32(2..6) },
             6 => Step::Match { modulus: rng.u32(2..6) },
-            7 => match rng.bool() {
-                true => Step::Reduce,
-                false => Step::Count { modulus: rng.u32(2..6) },
-            },
+            7 => {
+                if rng.bool() {
+                    Step::Reduce
+                } else {
+                    Step::Count { modulus: rng.u32(2..6) }
+                }
+            }
             _ => Step::Repeat {
                 times: rng.u32(2..4),
                 body: (0..rng.usize(1..4)).map(|_| Step::random(rng, depth + 1)).collect(),
@@ -145,9 +148,12 @@ impl Step {
         let n = v.len();
         let exists = |lane: usize, thread: usize| thread / 32 * 32 + lane < n;
         // Returns the value of a lane of the thread's warp; zero if there is none.
-        let of_lane = |lane: usize, thread: usize| match exists(lane, thread) {
-            true => before[thread / 32 * 32 + lane],
-            false => 0,
+        let of_lane = |lane: usize, thread: usize| {
+            if exists(lane, thread) {
+                before[thread / 32 * 32 + lane]
+            } else {
+                0
+            }
         };
         let over_warp = |thread: usize, value: &dyn Fn(usize, u32) -> u32| -> u32 {
             let lanes = (0..32).filter(|&lane| exists(lane, thread));
