@@ -1,19 +1,21 @@
 //! `cargo gpubench archive`: makes an archive from the options.
 
+mod ahead;
+
 use std::collections::BTreeSet;
 
 use camino::Utf8PathBuf;
 use gpubench::catalog::{Catalog, DeviceFacts};
 
-use super::ahead::{AheadTarget, compile_ahead};
 use super::code::compilers::gpu_compilers;
+use super::libraries::authors::{AuthorSettings, Authors};
 use super::options::ArchiveOptions;
 use super::process::{catch_interrupts, prepare_for_roles};
-use super::recording::authors::{AuthorSettings, Authors};
 use super::status::status;
 use crate::archive::{Contents, typical_device, write};
 use crate::cdylibs::{BuildOptions, Built, WorkspaceFolders, build_cdylibs};
 use crate::git::Git;
+use ahead::{AheadTarget, compile_ahead};
 use gpubench_contract::Revision;
 use gpubench_contract::units::{counted, size};
 use gpubench_device::Facts;

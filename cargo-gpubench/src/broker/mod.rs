@@ -1,48 +1,29 @@
 //! The broker: the command itself. It starts the other processes, runs every case's windows and
 //! decides the verdicts.
+//!
+//! [`run`] has the steps of a run in their order. Each folder is one concern of a run, and uses
+//! the folders below it: cases and options, libraries, code, recordings, the choice of cases,
+//! the device, settings, stored runs, and the lanes that measure.
 
 mod against;
-mod ahead;
 mod archive;
 mod audit;
-mod benchmark_line;
-mod case_readings;
 mod case_runner;
-mod case_watcher;
 pub mod cases;
 mod choice;
-mod clocks;
 mod code;
 mod compare;
 mod contest;
-mod counters;
-mod decision;
-mod device_choice;
-mod device_turn;
-mod earlier_modes;
-mod environment;
-mod job;
-mod lane;
-mod lane_context;
-mod lane_session;
+mod device;
 mod lanes;
 mod libraries;
-mod listing;
-mod observers;
 pub mod options;
-mod overrides;
 mod places;
 mod process;
 mod recording;
 mod report;
 mod reporting;
-mod result_parts;
-mod results;
-mod roles;
 mod run;
-mod run_names;
-mod same_tensors;
-mod selected;
 mod settings;
 mod sources;
 mod status;
@@ -50,8 +31,8 @@ mod stored;
 
 pub use archive::archive;
 pub use compare::{CompareOptions, ComparisonFormat, compare_runs};
-pub use decision::DecisionRule;
 pub use places::PlaceOptions;
 pub use report::{ReportOptions, report};
 pub use run::run;
+pub use settings::DecisionRule;
 pub use stored::baseline_error::BaselineError;

@@ -1,16 +1,16 @@
 //! The command, from its options to its exit code.
 
 use super::case_runner::CaseRunner;
-use super::clocks::{lock_clocks, unlock_clocks};
-use super::counters::Counters;
-use super::device_choice::choose_device;
-use super::device_turn::DeviceTurn;
-use super::listing::print_names;
-use super::observers::find_observer;
+use super::choice::listing::print_names;
+use super::device::choice::choose_device;
+use super::device::clocks::{lock_clocks, unlock_clocks};
+use super::device::counters::Counters;
+use super::device::observers::find_observer;
+use super::device::turn::DeviceTurn;
+use super::libraries::authors::AuthorSettings;
 use super::options::{Action, ResultOptions, RunOptions};
 use super::places::Places;
 use super::process::{guard_process, prepare_for_roles, require_nvtx};
-use super::recording::authors::AuthorSettings;
 use super::settings::DeviceTools;
 use super::sources::Sources;
 use super::stored::bookkeeping::ResultTargets;

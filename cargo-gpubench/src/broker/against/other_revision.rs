@@ -8,9 +8,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use gpubench::catalog::{Catalog, DeviceFacts};
 
 use crate::archive::ExtractTo;
-use crate::broker::libraries::Libraries;
+use crate::broker::libraries::authors::{AuthorSettings, Authors};
+use crate::broker::libraries::built::Libraries;
 use crate::broker::options::{LibrarySource, OpponentSource, Verbosity};
-use crate::broker::recording::authors::{AuthorSettings, Authors};
 use crate::broker::status::{first_of, status};
 use crate::cdylibs::{BuildOptions, Built, WorkspaceFolders};
 use crate::checkout::Checkout;

@@ -10,6 +10,7 @@ mod error;
 mod expansion;
 mod filter;
 mod partition;
+pub(super) mod run_names;
 mod selection;
 
 pub use axis_override::{AxisOverride, InvalidAxisOverride};

@@ -6,10 +6,7 @@ use gpubench::catalog::{AxisValue, Benchmark};
 
 use super::error::ContestError;
 use crate::broker::cases::{Case, Disposition};
-use crate::broker::job::Job;
-use crate::broker::options::CaseOptions;
 use gpubench_contract::Method;
-use gpubench_diagnostic::print_warning;
 
 /// The contests of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -133,26 +130,6 @@ fn ensure_can_compete(case: &Case) -> Result<(), ContestError> {
         Ok(())
     } else {
         Err(ContestError::NoTimes { case: case.name() })
-    }
-}
-
-/// Warns of contestants whose own settings have no effect: all of a contest have those of the
-/// first.
-pub(super) fn warn_of_other_settings(contestants: &[&Job<'_>]) {
-    let Some((first, others)) = contestants.split_first() else {
-        return;
-    };
-    let of_measurement = |options: &CaseOptions| CaseOptions {
-        criteria: first.options.criteria,
-        ..options.clone()
-    };
-    for other in others {
-        if of_measurement(&other.options) != first.options {
-            print_warning(&format!(
-                "`{}` is measured with the settings of `{}`: all contestants need the same settings",
-                other.announced.case, first.announced.case
-            ));
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The options of a run as types. The command line and its environment variables are converted to
 //! these.
 
+pub(super) mod case_readings;
 mod device;
 mod libraries;
 mod measurement;

@@ -10,6 +10,7 @@ use gpubench::plan::KernelRef;
 
 use super::host_code::{HostCode, HostCodes};
 use super::recordings::{RecordedCase, record_cases};
+use super::selected::Side;
 use crate::archive::Digest;
 use crate::broker::cases::{Case, Disposition};
 use crate::broker::code::kernel_uses::image_of;
@@ -17,7 +18,6 @@ use crate::broker::code::kernels::{self, KernelBuild, Modules};
 use crate::broker::code::machine_code::{CaseMachineCode, MachineCodes};
 use crate::broker::code::occupancy::{AskDevice, Occupancies};
 use crate::broker::options::Verbosity;
-use crate::broker::selected::Side;
 use crate::broker::status::status;
 use gpubench_contract::{Cause, Launching, Method};
 use gpubench_device::cuda::KernelImage;

@@ -3,10 +3,10 @@
 use gpubench::catalog::{Catalog, OccupancyQuery, RecordRequest, Recording};
 use gpubench::codec;
 
-use super::authors::Authors;
 use crate::admission::{memory_needed, validate};
 use crate::broker::cases::Case;
 use crate::broker::code::occupancy::{NoAnswer, Occupancies};
+use crate::broker::libraries::authors::Authors;
 use gpubench_contract::Cause;
 use gpubench_contract::units::size;
 use gpubench_device::Facts;

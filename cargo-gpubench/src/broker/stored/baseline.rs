@@ -4,7 +4,7 @@ use super::stored_cases::{case_of, chosen};
 use super::stored_run::load_run;
 use crate::broker::BaselineError;
 use crate::broker::cases::{Case, Disposition, NameFilter, full_names};
-use crate::broker::choice::ChosenCases;
+use crate::broker::choice::chosen::ChosenCases;
 use crate::broker::options::{BaselineOptions, NewBenchmarks};
 use gpubench_contract::{BenchmarkComplete, ResultKeys};
 use gpubench_store::{Home, StoreError, StoredRun};

@@ -10,7 +10,7 @@ use super::saving::SavePlan;
 use crate::broker::BaselineError;
 use crate::broker::against::results::OtherResults;
 use crate::broker::cases::{Case, NameFilter};
-use crate::broker::choice::ChosenCases;
+use crate::broker::choice::chosen::ChosenCases;
 use crate::broker::options::{HistoryOptions, JudgingOptions, PageTarget, ResultOptions, Verbosity};
 use crate::broker::places::Places;
 use crate::broker::status::status;

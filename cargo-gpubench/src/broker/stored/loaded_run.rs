@@ -6,7 +6,7 @@ use super::saving::replaced_by_loaded;
 use super::stored_cases::{case_of, chosen};
 use crate::broker::BaselineError;
 use crate::broker::cases::Naming;
-use crate::broker::choice::ChosenCases;
+use crate::broker::choice::chosen::ChosenCases;
 use crate::broker::options::RunOptions;
 use crate::broker::places::Places;
 use crate::broker::reporting::Reporting;

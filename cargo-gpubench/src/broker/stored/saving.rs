@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::broker::cases::{CaseSelection, NameFilter, SelectedPart};
-use crate::broker::choice::ChosenCases;
+use crate::broker::choice::chosen::ChosenCases;
 use crate::broker::options::Verbosity;
 use crate::broker::status::{first_of, status};
 use gpubench_contract::ResultKey;

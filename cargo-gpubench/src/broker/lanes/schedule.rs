@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
+use super::context::LaneContext;
 use super::earlier_modes::EarlierModes;
 use super::job::Job;
 use super::lane::{Finished, Lane};
-use super::lane_context::LaneContext;
-use super::recording::authors::{AuthorSettings, Authors};
 use super::results::Results;
 use super::roles::Roles;
 use crate::admission::memory_needed;
+use crate::broker::libraries::authors::{AuthorSettings, Authors};
 use gpubench_contract::RunEnd;
 use gpubench_device::telemetry::Telemetry;
 use gpubench_diagnostic::Interrupted;
@@ -35,7 +35,7 @@ enum Message {
 
 /// Measures groups of jobs one after another, the jobs of each together. Returns the end of the run
 /// if they end it.
-pub(super) fn in_order(
+pub(in crate::broker) fn in_order(
     lane: &mut Lane<'_, '_>,
     groups: &[Vec<&Job<'_>>],
     results: &mut Results<'_, '_>,
@@ -59,7 +59,7 @@ pub(super) fn in_order(
 
 /// Returns how many of these jobs run at the same time: one, unless they only count, and at most as
 /// many as fit into the memory of the device.
-pub(super) fn lanes_for(jobs: &[&Job<'_>], context: &LaneContext<'_>) -> NonZeroUsize {
+pub(in crate::broker) fn lanes_for(jobs: &[&Job<'_>], context: &LaneContext<'_>) -> NonZeroUsize {
     let selected = context.selected;
     if !jobs.iter().all(|job| job.is_only_counted()) {
         return NonZeroUsize::MIN;
@@ -86,7 +86,7 @@ pub(super) fn lanes_for(jobs: &[&Job<'_>], context: &LaneContext<'_>) -> NonZero
 
 /// Measures jobs in several lanes at once, and reports them in order. Returns the end of the run if
 /// a job ends it; later jobs are then neither finished nor reported.
-pub(super) fn side_by_side(
+pub(in crate::broker) fn side_by_side(
     lanes: NonZeroUsize,
     jobs: &[&Job<'_>],
     results: &mut Results<'_, '_>,

@@ -1,8 +1,8 @@
 //! The names of the selected cases: printed, or saved for commands that build nothing.
 
-use super::cases::{Case, Naming, names};
-use super::choice::ChosenCases;
-use super::options::MessageFormat;
+use super::chosen::ChosenCases;
+use crate::broker::cases::{Case, Naming, names};
+use crate::broker::options::MessageFormat;
 use crate::cdylibs::Built;
 use gpubench_contract::{BenchmarkListed, Record, SchemaVersion};
 use gpubench_diagnostic::{ExitCode, Failure, chain, print_warning};
@@ -11,7 +11,7 @@ use gpubench_store::Listing;
 
 /// Saves the names of all cases. A failure only prints a warning, so that a full disk does not
 /// prevent measuring.
-pub(super) fn remember_names(built: &Built, chosen: &ChosenCases) {
+pub(in crate::broker) fn remember_names(built: &Built, chosen: &ChosenCases) {
     let cases = chosen.cases.iter().chain(&chosen.left_out);
     let names: Vec<String> = cases.map(Case::full_name).collect();
     if let Err(error) = Listing::remember(&built.target_directory, &chosen.packages, &names) {
@@ -26,7 +26,7 @@ pub(super) fn remember_names(built: &Built, chosen: &ChosenCases) {
 ///
 /// # Errors
 /// Standard output cannot be written.
-pub(super) fn print_names(chosen: &ChosenCases, format: MessageFormat) -> Result<ExitCode, Failure> {
+pub(in crate::broker) fn print_names(chosen: &ChosenCases, format: MessageFormat) -> Result<ExitCode, Failure> {
     let (cases, naming) = (&chosen.cases, chosen.naming());
     match format {
         MessageFormat::Human => {

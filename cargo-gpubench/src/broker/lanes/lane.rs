@@ -3,22 +3,21 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use super::against::baseline_run::BaselineCase;
-use super::audit::{Audited, Auditor, Doorbells, audit, no_audit};
 use super::benchmark_line::located_message;
-use super::cases::Case;
-use super::contest::{Division, divide};
+use super::context::LaneContext;
+use super::division::{Division, divide};
 use super::earlier_modes::EarlierModes;
-use super::job::Job;
-use super::lane_context::LaneContext;
-use super::lane_session::Purpose;
-use super::options::Audit;
-use super::recording::authors::Authors;
-use super::recording::preparation::PreparedCase;
+use super::job::{Entry, Job, Purpose};
 use super::result_parts::ResultParts;
 use super::roles::Roles;
 use crate::admission::unusable;
 use crate::archive::Digest;
+use crate::broker::against::baseline_run::BaselineCase;
+use crate::broker::audit::{Audited, Auditor, Doorbells, audit, no_audit};
+use crate::broker::cases::Case;
+use crate::broker::libraries::authors::Authors;
+use crate::broker::options::Audit;
+use crate::broker::recording::preparation::PreparedCase;
 use gpubench_contract::{BenchmarkComplete, CallAudit, Cause, ContestShare, Environment, Verdict};
 use gpubench_device::Facts;
 use gpubench_device::telemetry::Telemetry;
@@ -32,18 +31,18 @@ use gpubench_protocol::wire::Measurand;
 use gpubench_report::Progress;
 
 /// The processes that measure one case at a time, and the instruments that observe it.
-pub(super) struct Lane<'l, 'a> {
-    pub(super) context: LaneContext<'l>,
-    pub(super) roles: &'l mut Roles<'a>,
-    pub(super) authors: &'l mut Authors<'a>,
-    pub(super) telemetry: &'l mut Telemetry,
+pub(in crate::broker) struct Lane<'l, 'a> {
+    pub(in crate::broker) context: LaneContext<'l>,
+    pub(in crate::broker) roles: &'l mut Roles<'a>,
+    pub(in crate::broker) authors: &'l mut Authors<'a>,
+    pub(in crate::broker) telemetry: &'l mut Telemetry,
 }
 
 /// The results of a job.
-pub(super) struct Finished {
-    pub(super) result: BenchmarkComplete,
+pub(in crate::broker) struct Finished {
+    pub(in crate::broker) result: BenchmarkComplete,
     /// The baseline's result, if it was measured or could not be.
-    pub(super) baseline: Option<Box<BenchmarkComplete>>,
+    pub(in crate::broker) baseline: Option<Box<BenchmarkComplete>>,
 }
 
 impl From<BenchmarkComplete> for Finished {
@@ -51,16 +50,6 @@ impl From<BenchmarkComplete> for Finished {
     fn from(result: BenchmarkComplete) -> Finished {
         Finished { result, baseline: None }
     }
-}
-
-/// A case that can be measured.
-pub(super) struct Entry<'e, 'j> {
-    pub(super) job: &'e Job<'j>,
-    pub(super) prepared: &'j PreparedCase,
-    /// Position of its job.
-    pub(super) position: usize,
-    /// The contest that it is measured in.
-    pub(super) contest: Option<ContestShare>,
 }
 
 impl Lane<'_, '_> {

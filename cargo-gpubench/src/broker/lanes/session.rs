@@ -1,15 +1,14 @@
 //! One measurement of a lane: of a case alone, or of several that alternate.
 
-use super::against::baseline_run::BaselineCase;
-use super::audit::Doorbells;
-use super::case_watcher::CaseWatcher;
+use super::context::LaneContext;
 use super::earlier_modes::{EarlierModes, another};
-use super::job::Job;
+use super::job::{Job, Purpose};
 use super::lane::Lane;
-use super::lane_context::LaneContext;
-use super::recording::preparation::{CaseInputs, PreparedCase};
-use super::settings::Company;
+use super::watcher::CaseWatcher;
 use crate::admission::calls_per_sample;
+use crate::broker::against::baseline_run::BaselineCase;
+use crate::broker::recording::preparation::{CaseInputs, PreparedCase};
+use crate::broker::settings::Company;
 use gpubench::catalog::Recording;
 use gpubench_contract::{Launching, Method};
 use gpubench_measure::clients::WorkerReading;
@@ -19,17 +18,6 @@ use gpubench_measure::measurement::{
 use gpubench_protocol::window::case_number;
 use gpubench_protocol::wire::Measurand;
 use gpubench_report::Progress;
-
-/// What a case is measured for.
-#[derive(Clone, Copy)]
-pub(super) enum Purpose<'r> {
-    /// Its times.
-    Times,
-    /// Its counts.
-    Counts(WorkerReading<'r>),
-    /// What its calls ask of the driver, and submit.
-    Audit(&'r Doorbells<'r>),
-}
 
 impl Lane<'_, '_> {
     /// Measures cases alternately, with the baseline's case if there is one.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::lane_context::LaneContext;
-use super::recording::preparation::PreparedCase;
+use super::context::LaneContext;
+use crate::broker::recording::preparation::PreparedCase;
 use gpubench_contract::{BenchmarkComplete, CallAudit, Counts, KernelUse};
 use gpubench_measure::measurement::{CaseFailure, Figures, Outcome};
 

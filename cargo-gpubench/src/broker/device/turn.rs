@@ -10,13 +10,13 @@ use gpubench_diagnostic::{ExitCode, Expected, Failure, Interrupted, print_warnin
 use gpubench_measure::clients::Interrupt;
 use gpubench_store::{Holder, LockError};
 
-use super::options::{Action, OtherRuns, RunOptions};
+use crate::broker::options::{Action, OtherRuns, RunOptions};
 use crate::turn::{lock_file, wait_for};
 
 /// The right to measure on a device while this value lives. The system releases the lock if the
 /// process dies.
 #[derive(Debug)]
-pub(super) struct DeviceTurn {
+pub(in crate::broker) struct DeviceTurn {
     _lock: Option<File>,
 }
 
@@ -43,7 +43,7 @@ impl DeviceTurn {
     ///
     /// # Errors
     /// Another run uses the device for an hour, or Ctrl-C.
-    pub(super) fn take(
+    pub(in crate::broker) fn take(
         options: &RunOptions,
         facts: &Facts,
         interrupt: &Interrupt,
@@ -97,7 +97,7 @@ impl DeviceTurn {
 ///
 /// # Errors
 /// If there is no folder for it.
-pub(super) fn file_of_clocks(facts: &Facts) -> io::Result<Utf8PathBuf> {
+pub(in crate::broker) fn file_of_clocks(facts: &Facts) -> io::Result<Utf8PathBuf> {
     Ok(folder()?.join(format!("{}.clocks", key(facts))))
 }
 

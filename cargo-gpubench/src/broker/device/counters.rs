@@ -1,17 +1,17 @@
 //! What counts on the device of a run.
 
-use super::cases::Case;
+use crate::broker::cases::Case;
 use gpubench_device::DeviceOrder;
 use gpubench_diagnostic::SetupMissing;
 use gpubench_measure::probe::{Answer, CounterTarget, ask_counter};
 
 /// The counters that a run needs.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Counters {
+pub(in crate::broker) struct Counters {
     /// A description of what counts instructions.
-    pub(super) instructions: Option<String>,
+    pub(in crate::broker) instructions: Option<String>,
     /// A description of what reads hardware metrics.
-    pub(super) hardware: Option<String>,
+    pub(in crate::broker) hardware: Option<String>,
 }
 
 impl Counters {
@@ -19,7 +19,7 @@ impl Counters {
     ///
     /// # Errors
     /// The device cannot count what a case needs, or does not have one of its metrics.
-    pub(super) fn for_cases(cases: &[Case], device: DeviceOrder) -> Result<Counters, SetupMissing> {
+    pub(in crate::broker) fn for_cases(cases: &[Case], device: DeviceOrder) -> Result<Counters, SetupMissing> {
         let mut metrics: Vec<String> = Vec::new();
         for name in cases.iter().flat_map(|case| case.metrics.hardware()) {
             if !metrics.contains(name) {

@@ -1,33 +1,33 @@
 //! Results on their way to the reports, in the order of their jobs.
 
-use super::against::baseline_run::BaselineRun;
+use super::context::LaneContext;
 use super::job::Job;
 use super::lane::Finished;
-use super::lane_context::LaneContext;
-use super::reporting::Reporting;
+use crate::broker::against::baseline_run::BaselineRun;
+use crate::broker::reporting::Reporting;
 use gpubench_contract::RunEnd;
 use gpubench_report::Progress;
 
 /// The reports of a run, and the results of the baseline that it alternates with.
-pub(super) struct Results<'r, 'a> {
-    pub(super) context: LaneContext<'r>,
-    pub(super) reporting: &'r mut Reporting,
-    pub(super) baseline_run: Option<&'r mut BaselineRun<'a>>,
+pub(in crate::broker) struct Results<'r, 'a> {
+    pub(in crate::broker) context: LaneContext<'r>,
+    pub(in crate::broker) reporting: &'r mut Reporting,
+    pub(in crate::broker) baseline_run: Option<&'r mut BaselineRun<'a>>,
 }
 
 impl Results<'_, '_> {
     /// Reports the start of a job.
-    pub(super) fn start(&mut self, job: &Job<'_>) {
+    pub(in crate::broker) fn start(&mut self, job: &Job<'_>) {
         self.reporting.benchmark_started(&job.announced);
     }
 
     /// Reports the progress of the job.
-    pub(super) fn progress(&mut self, progress: &Progress) {
+    pub(in crate::broker) fn progress(&mut self, progress: &Progress) {
         self.reporting.progress(progress);
     }
 
     /// Reports the result of the job. Returns the end of the run if it ends with this result.
-    pub(super) fn complete(&mut self, job: &Job<'_>, finished: Finished) -> Option<RunEnd> {
+    pub(in crate::broker) fn complete(&mut self, job: &Job<'_>, finished: Finished) -> Option<RunEnd> {
         let Finished { result, baseline } = finished;
         let has_failed = result.verdict.is_failure();
         self.reporting.complete_in_order(result);

@@ -3,12 +3,12 @@
 use camino::Utf8Path;
 use gpubench::catalog::{Catalog, OccupancyQuery};
 
-use super::code::kernels::{self, KernelBuild};
-use super::code::occupancy::Occupancies;
 use crate::archive::{ArchiveError, Contents};
 use crate::broker::cases::{Case, CaseDevice, Disposition, Naming};
-use crate::broker::choice::every_case;
-use crate::broker::recording::authors::Authors;
+use crate::broker::choice::chosen::every_case;
+use crate::broker::code::kernels::{self, KernelBuild};
+use crate::broker::code::occupancy::Occupancies;
+use crate::broker::libraries::authors::Authors;
 use crate::broker::recording::recordings::record_cases;
 use crate::cdylibs::Built;
 use gpubench_contract::Cause;

@@ -2,27 +2,27 @@
 
 use gpubench::catalog::{Benchmark, Catalog};
 
-use super::against::other_revision::OtherRevision;
-use super::case_readings::{ReadingError, choose_readings};
-use super::cases::{
+use crate::broker::against::other_revision::OtherRevision;
+use crate::broker::cases::{
     Case, CaseDevice, CaseError, CaseSelection, IgnoredSelection, Naming, PackageCatalog, full_names, select_cases,
 };
-use super::contest::Contests;
-use super::options::{CaseOrder, RunOptions};
-use super::status::status;
+use crate::broker::contest::Contests;
+use crate::broker::options::case_readings::{ReadingError, choose_readings};
+use crate::broker::options::{CaseOrder, RunOptions};
+use crate::broker::status::status;
 use crate::cdylibs::Built;
 use gpubench_device::Facts;
 use gpubench_diagnostic::{Failure, chain, print_warning};
 
 /// The cases of a run, and the cases that it leaves out.
 #[derive(Clone, Debug)]
-pub(super) struct ChosenCases {
+pub(in crate::broker) struct ChosenCases {
     /// Names of their packages.
-    pub(super) packages: Vec<String>,
+    pub(in crate::broker) packages: Vec<String>,
     /// The selected cases.
-    pub(super) cases: Vec<Case>,
+    pub(in crate::broker) cases: Vec<Case>,
     /// The existing cases that are not selected.
-    pub(super) left_out: Vec<Case>,
+    pub(in crate::broker) left_out: Vec<Case>,
 }
 
 impl ChosenCases {
@@ -30,7 +30,7 @@ impl ChosenCases {
     ///
     /// # Errors
     /// No case is selected or matches, the modes of a case are invalid, or there is no contest.
-    pub(super) fn new(
+    pub(in crate::broker) fn new(
         options: &RunOptions,
         built: &Built,
         catalogs: &[Catalog],
@@ -62,12 +62,12 @@ impl ChosenCases {
     }
 
     /// Returns the number of results that the cases will have.
-    pub(super) fn results(&self) -> usize {
+    pub(in crate::broker) fn results(&self) -> usize {
         self.cases.iter().map(|case| case.readings().count()).sum()
     }
 
     /// Returns the form in which names are shown.
-    pub(super) fn naming(&self) -> Naming {
+    pub(in crate::broker) fn naming(&self) -> Naming {
         Naming::for_packages(self.packages.len())
     }
 }
@@ -83,7 +83,7 @@ fn benchmark_of<'b>(case: &Case, built: &Built, catalogs: &'b [Catalog]) -> Opti
 ///
 /// # Errors
 /// The modes of a case are invalid.
-pub(super) fn choose_other_cases(
+pub(in crate::broker) fn choose_other_cases(
     options: &RunOptions,
     other: &OtherRevision,
     catalogs: &[Catalog],
@@ -103,7 +103,11 @@ pub(super) fn choose_other_cases(
 }
 
 /// Returns the cases of the libraries on a device, including ignored ones.
-pub(super) fn every_case(built: &Built, catalogs: &[Catalog], device: CaseDevice) -> Result<Vec<Case>, Failure> {
+pub(in crate::broker) fn every_case(
+    built: &Built,
+    catalogs: &[Catalog],
+    device: CaseDevice,
+) -> Result<Vec<Case>, Failure> {
     let selection = CaseSelection {
         ignored: IgnoredSelection::Include,
         ..CaseSelection::default()
@@ -118,7 +122,7 @@ pub(super) fn every_case(built: &Built, catalogs: &[Catalog], device: CaseDevice
 ///
 /// # Errors
 /// No case is selected, or the selection does not fit the benchmarks.
-pub(super) fn cases_of(
+pub(in crate::broker) fn cases_of(
     built: &Built,
     catalogs: &[Catalog],
     device: CaseDevice,

@@ -3,11 +3,11 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use super::audit::Doorbells;
-use super::counters::Counters;
 use super::decision::DecisionRule;
-use super::environment::DeviceSetup;
-use super::options::{CaseOptions, MasterSeed, ObserverChoice, RunOptions};
+use crate::broker::audit::Doorbells;
+use crate::broker::device::counters::Counters;
+use crate::broker::device::environment::DeviceSetup;
+use crate::broker::options::{CaseOptions, MasterSeed, ObserverChoice, RunOptions};
 use gpubench_contract::{ContestShare, ThresholdSource};
 use gpubench_device::{ClockBound, DeviceOrder, Facts};
 use gpubench_diagnostic::{Failure, InternalError};
@@ -27,17 +27,17 @@ const OBSERVED: u32 = 30;
 const AUDITED_FOR: Duration = Duration::from_millis(200);
 
 /// The measurement settings of a run.
-pub(super) struct RunSettings<'a> {
-    pub(super) options: &'a RunOptions,
-    pub(super) mode: RunMode,
-    pub(super) seeds: Seeds,
+pub(in crate::broker) struct RunSettings<'a> {
+    pub(in crate::broker) options: &'a RunOptions,
+    pub(in crate::broker) mode: RunMode,
+    pub(in crate::broker) seeds: Seeds,
     /// Bytes to flush before each cold call.
-    pub(super) flush_bytes: u64,
-    pub(super) interrupt: &'a Interrupt,
+    pub(in crate::broker) flush_bytes: u64,
+    pub(in crate::broker) interrupt: &'a Interrupt,
     /// The locked clock in MHz.
     locked_mhz: Option<u32>,
     /// What counts on the device.
-    pub(super) counters: Counters,
+    pub(in crate::broker) counters: Counters,
     /// The program that observes the calls.
     observer: Option<ObserverProgram>,
     device: DeviceOrder,
@@ -49,7 +49,7 @@ pub(super) struct RunSettings<'a> {
 
 /// Whether a case is measured together with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Company {
+pub(in crate::broker) enum Company {
     /// It is measured alone.
     Alone,
     /// It is measured alternately with others.
@@ -57,13 +57,13 @@ pub(super) enum Company {
 }
 
 /// What a run uses of its device besides measuring on it.
-pub(super) struct DeviceTools<'a> {
+pub(in crate::broker) struct DeviceTools<'a> {
     /// The lock of its clocks, if there is one.
-    pub(super) clocks: Option<&'a ClockLock>,
+    pub(in crate::broker) clocks: Option<&'a ClockLock>,
     /// What counts on it.
-    pub(super) counters: Counters,
+    pub(in crate::broker) counters: Counters,
     /// The program that observes the calls.
-    pub(super) observer: Option<ObserverProgram>,
+    pub(in crate::broker) observer: Option<ObserverProgram>,
 }
 
 impl<'a> RunSettings<'a> {
@@ -71,7 +71,7 @@ impl<'a> RunSettings<'a> {
     ///
     /// # Errors
     /// The operating system provides no random seed.
-    pub(super) fn new(
+    pub(in crate::broker) fn new(
         options: &'a RunOptions,
         device: DeviceOrder,
         facts: &'a Facts,
@@ -100,7 +100,7 @@ impl<'a> RunSettings<'a> {
     }
 
     /// Returns the referee's settings.
-    pub(super) fn begin(&self) -> Begin {
+    pub(in crate::broker) fn begin(&self) -> Begin {
         Begin {
             master_seed: *self.seeds.master(),
             flush_bytes: self.flush_bytes,
@@ -110,7 +110,7 @@ impl<'a> RunSettings<'a> {
     }
 
     /// Returns what the run has set on the device.
-    pub(super) fn setup(&self) -> DeviceSetup {
+    pub(in crate::broker) fn setup(&self) -> DeviceSetup {
         DeviceSetup {
             flush: self.options.measurement.flush,
             flush_bytes: self.flush_bytes,
@@ -119,7 +119,11 @@ impl<'a> RunSettings<'a> {
     }
 
     /// Returns the protocol of a case whose calls are counted instead of timed.
-    pub(super) fn counting_protocol<'p>(&'p self, case: &CaseOptions, reading: WorkerReading<'p>) -> Protocol<'p> {
+    pub(in crate::broker) fn counting_protocol<'p>(
+        &'p self,
+        case: &CaseOptions,
+        reading: WorkerReading<'p>,
+    ) -> Protocol<'p> {
         Protocol {
             reading,
             energy: Energy::Ignored,
@@ -139,7 +143,11 @@ impl<'a> RunSettings<'a> {
 
     /// Returns the protocol of the calls that are audited: those of one worker, one after another.
     /// `doorbells` counts what they submit.
-    pub(super) fn audit_protocol<'p>(&'p self, case: &CaseOptions, doorbells: &'p Doorbells<'p>) -> Protocol<'p> {
+    pub(in crate::broker) fn audit_protocol<'p>(
+        &'p self,
+        case: &CaseOptions,
+        doorbells: &'p Doorbells<'p>,
+    ) -> Protocol<'p> {
         Protocol {
             mode: RunMode::Profile(AUDITED_FOR),
             energy: Energy::Ignored,
@@ -151,7 +159,7 @@ impl<'a> RunSettings<'a> {
     }
 
     /// Returns the protocol of a case.
-    pub(super) fn protocol_for(&self, case: &CaseOptions, company: Company) -> Protocol<'_> {
+    pub(in crate::broker) fn protocol_for(&self, case: &CaseOptions, company: Company) -> Protocol<'_> {
         let stop = StopRule {
             step: self.facts.clock_tick_ns,
             ..case.stopping.clone()
@@ -224,7 +232,7 @@ impl<'a> RunSettings<'a> {
     }
 
     /// Returns what the records say about a contest: its number, and how its ranking is decided.
-    pub(super) fn contest_share(&self, number: usize, case: &CaseOptions) -> ContestShare {
+    pub(in crate::broker) fn contest_share(&self, number: usize, case: &CaseOptions) -> ContestShare {
         ContestShare {
             number: number as u64,
             confidence: self.options.results.judging.confidence.fraction(),
@@ -233,7 +241,7 @@ impl<'a> RunSettings<'a> {
     }
 
     /// Returns what the rounds of alternating cases decide.
-    pub(super) fn question(&self, case: &CaseOptions) -> DecisionRule {
+    pub(in crate::broker) fn question(&self, case: &CaseOptions) -> DecisionRule {
         DecisionRule {
             analyses: case.analyses,
             confidence: self.options.results.judging.confidence,
@@ -246,7 +254,7 @@ impl<'a> RunSettings<'a> {
     }
 
     /// Returns what the samples of a case are compared with.
-    pub(super) fn expectations(&self, case: &CaseOptions) -> Expectations {
+    pub(in crate::broker) fn expectations(&self, case: &CaseOptions) -> Expectations {
         Expectations {
             target_cv: case.stopping.target_cv,
             peak_bandwidth: self.facts.peak_bandwidth,

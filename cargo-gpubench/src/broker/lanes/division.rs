@@ -2,15 +2,15 @@
 
 use std::num::NonZeroU32;
 
-use super::grouping::warn_of_other_settings;
+use super::job::{Entry, Job};
 use crate::admission::memory_needed_in_turns;
-use crate::broker::job::Job;
-use crate::broker::lane::Entry;
+use crate::broker::options::CaseOptions;
 use crate::broker::recording::preparation::PreparedCase;
-use crate::broker::same_tensors::difference;
+use crate::broker::recording::same_tensors::difference;
 use gpubench_contract::units::size;
 use gpubench_contract::{Cause, ContestShare};
 use gpubench_device::Facts;
+use gpubench_diagnostic::print_warning;
 use gpubench_measure::measurement::CaseFailure;
 use gpubench_protocol::window::{Allocations, CodePlacement};
 use gpubench_protocol::wire::{MAX_ALLOCATIONS, MAX_ARMS};
@@ -19,16 +19,16 @@ use gpubench_protocol::wire::{MAX_ALLOCATIONS, MAX_ARMS};
 const HINT: &str = "(hint: select fewer of them with a filter, or leave out `--contest`)";
 
 /// The cases of a contest, divided into those that can be measured together.
-pub(in crate::broker) struct Division<'e, 'j> {
+pub(super) struct Division<'e, 'j> {
     /// Cases that alternate, at least one in each group.
-    pub(in crate::broker) groups: Vec<Vec<Entry<'e, 'j>>>,
+    pub(super) groups: Vec<Vec<Entry<'e, 'j>>>,
     /// Cases that do not fit on the device at once.
-    pub(in crate::broker) misfits: Vec<(Entry<'e, 'j>, CaseFailure)>,
+    pub(super) misfits: Vec<(Entry<'e, 'j>, CaseFailure)>,
 }
 
 /// Divides the cases of a contest into those that can alternate: cases with other tensors or
 /// another kind of time compete apart.
-pub(in crate::broker) fn divide<'e, 'j>(entries: Vec<Entry<'e, 'j>>, facts: &Facts) -> Division<'e, 'j> {
+pub(super) fn divide<'e, 'j>(entries: Vec<Entry<'e, 'j>>, facts: &Facts) -> Division<'e, 'j> {
     let mut groups: Vec<Vec<Entry<'_, '_>>> = Vec::new();
     for entry in entries {
         match groups.iter_mut().find(|group| can_alternate(&group[0], &entry)) {
@@ -69,6 +69,26 @@ fn set_apart(group: &mut [Entry<'_, '_>]) {
     for entry in group {
         let contest = entry.job.contest.clone().filter(|_| has_rivals);
         entry.contest = contest.map(|contest| ContestShare { number, ..contest });
+    }
+}
+
+/// Warns of contestants whose own settings have no effect: all of a contest have those of the
+/// first.
+fn warn_of_other_settings(contestants: &[&Job<'_>]) {
+    let Some((first, others)) = contestants.split_first() else {
+        return;
+    };
+    let of_measurement = |options: &CaseOptions| CaseOptions {
+        criteria: first.options.criteria,
+        ..options.clone()
+    };
+    for other in others {
+        if of_measurement(&other.options) != first.options {
+            print_warning(&format!(
+                "`{}` is measured with the settings of `{}`: all contestants need the same settings",
+                other.announced.case, first.announced.case
+            ));
+        }
     }
 }
 

@@ -3,15 +3,15 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::choice::ChosenCases;
-use super::options::{ObserverChoice, Profiler};
+use crate::broker::choice::chosen::ChosenCases;
+use crate::broker::options::{ObserverChoice, Profiler};
 use gpubench_device::{Facts, NvidiaTools};
 use gpubench_diagnostic::{ExitCode, Expected};
 use gpubench_measure::clients::{ObserverProgram, ObserverTask};
 
 /// Why no program can observe the calls.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum ObserverError {
+pub(in crate::broker) enum ObserverError {
     /// The device runs nothing that the program could observe.
     #[error("`{option}` needs a GPU: NVIDIA's tools cannot observe the {device}")]
     OtherDevice {
@@ -61,7 +61,7 @@ impl Expected for ObserverError {
 ///
 /// # Errors
 /// It cannot observe this device or these cases, or is not installed.
-pub(super) fn find_observer(
+pub(in crate::broker) fn find_observer(
     choice: &ObserverChoice,
     facts: &Facts,
     chosen: &ChosenCases,
@@ -76,7 +76,7 @@ pub(super) fn find_observer(
         });
     }
     if let ObserverChoice::Profiler(..) = choice {
-        let runs = |case: &&super::cases::Case| case.disposition.reason().is_none();
+        let runs = |case: &&crate::broker::cases::Case| case.disposition.reason().is_none();
         match chosen.cases.iter().filter(runs).count() {
             0 => return Err(ObserverError::NoCase { option }),
             1 => {}

@@ -4,8 +4,8 @@
 use gpubench::catalog::{Benchmark, Catalog};
 use thiserror::Error;
 
-use super::cases::Case;
-use super::options::RunOptions;
+use super::RunOptions;
+use crate::broker::cases::Case;
 use crate::cdylibs::Built;
 use crate::config::{CaseSettings, InvalidSetting, Metrics, Modes};
 use gpubench_contract::Method;
@@ -15,7 +15,7 @@ use gpubench_measure::measurement::RunMode;
 
 /// The modes or metrics of a case are invalid.
 #[derive(Debug, Error)]
-pub(super) enum ReadingError {
+pub(in crate::broker) enum ReadingError {
     /// Cold calls without a cache flush.
     #[error("`{case}` has the mode `cold`, but `--flush-bytes 0` flushes nothing")]
     NothingFlushed { case: String },
@@ -51,7 +51,7 @@ impl Expected for ReadingError {
 ///
 /// # Errors
 /// Calls are to be cold, but nothing is flushed; or an attribute has an invalid setting.
-pub(super) fn choose_readings(
+pub(in crate::broker) fn choose_readings(
     cases: &mut [Case],
     options: &RunOptions,
     (built, catalogs): (&Built, &[Catalog]),
@@ -108,7 +108,7 @@ fn modes_of(wanted: Option<Modes>, flushes: bool) -> Option<Modes> {
 }
 
 /// Returns the settings of a benchmark's attribute.
-pub(super) fn settings_of(benchmark: &Benchmark) -> Result<CaseSettings, ReadingError> {
+pub(in crate::broker) fn settings_of(benchmark: &Benchmark) -> Result<CaseSettings, ReadingError> {
     let mut settings = CaseSettings::default();
     for (key, value) in &benchmark.settings {
         settings.set(key, value).map_err(|source| ReadingError::Attribute {

@@ -2,9 +2,9 @@
 
 use gpubench::catalog::OccupancyQuery;
 
-use super::code::kernel_uses::{kernel_uses, report_on};
-use super::code::occupancy::NoAnswer;
-use super::recording::preparation::PreparedCase;
+use crate::broker::code::kernel_uses::{kernel_uses, report_on};
+use crate::broker::code::occupancy::NoAnswer;
+use crate::broker::recording::preparation::PreparedCase;
 use gpubench_contract::KernelUse;
 use gpubench_device::{DeviceOrder, Facts, FrozenFile, LaunchConfig, Resources};
 use gpubench_diagnostic::{Interrupted, print_warning, printable_line};
@@ -13,7 +13,7 @@ use gpubench_measure::measurement::RolesAfterwards;
 use gpubench_protocol::wire::Begin;
 
 /// The roles that all cases of a run share.
-pub(super) struct Roles<'a> {
+pub(in crate::broker) struct Roles<'a> {
     device: DeviceOrder,
     begin: Begin,
     /// A referee that has opened the device and waits for the seed.
@@ -26,7 +26,7 @@ pub(super) struct Roles<'a> {
 
 impl<'a> Roles<'a> {
     /// Returns the roles on a device. Uses `referee` if one already runs.
-    pub(super) fn on(
+    pub(in crate::broker) fn on(
         device: DeviceOrder,
         begin: Begin,
         referee: Option<RefereeClient>,
@@ -46,7 +46,7 @@ impl<'a> Roles<'a> {
     ///
     /// # Errors
     /// The referee cannot be started, or lacks memory.
-    pub(super) fn ready(&mut self) -> Result<(&mut RefereeClient, &mut ControlWorker), RoleFailure> {
+    pub(in crate::broker) fn ready(&mut self) -> Result<(&mut RefereeClient, &mut ControlWorker), RoleFailure> {
         let referee = match self.begun.take() {
             Some(referee) => referee,
             None => {
@@ -65,7 +65,11 @@ impl<'a> Roles<'a> {
     ///
     /// # Errors
     /// The referee cannot answer.
-    pub(super) fn occupancy(&mut self, module: &FrozenFile, query: &OccupancyQuery) -> Result<u32, NoAnswer> {
+    pub(in crate::broker) fn occupancy(
+        &mut self,
+        module: &FrozenFile,
+        query: &OccupancyQuery,
+    ) -> Result<u32, NoAnswer> {
         let config = LaunchConfig {
             dynamic_shared: query.dynamic_shared,
             ..LaunchConfig::linear(1, query.threads)
@@ -81,7 +85,7 @@ impl<'a> Roles<'a> {
     ///
     /// # Errors
     /// The referee cannot answer.
-    pub(super) fn resources(
+    pub(in crate::broker) fn resources(
         &mut self,
         module: &FrozenFile,
         kernel: &str,
@@ -99,7 +103,7 @@ impl<'a> Roles<'a> {
 
     /// Returns the kernels that a call of a measured case launches, with what each needs of the
     /// device. Warns if the referee cannot tell. Its state after the case is `afterwards`.
-    pub(super) fn kernels_of(
+    pub(in crate::broker) fn kernels_of(
         &mut self,
         case: &PreparedCase,
         facts: &Facts,
@@ -128,7 +132,7 @@ impl<'a> Roles<'a> {
     }
 
     /// Ends both processes, because their state is unknown. The next case starts new ones.
-    pub(super) fn retire(&mut self) {
+    pub(in crate::broker) fn retire(&mut self) {
         (self.waiting, self.begun) = (None, None);
         self.control_worker.retire();
     }

@@ -5,9 +5,9 @@ use std::fmt;
 use camino::{Utf8Path, Utf8PathBuf};
 use gpubench::catalog::{Catalog, DeviceFacts};
 
+use super::authors::ListingError;
 use crate::archive::{AheadCompiler, ArchiveError, Manifest, Unpacked, fitting, unpack};
 use crate::broker::options::LibrarySource;
-use crate::broker::recording::authors::ListingError;
 use crate::cdylibs::{Built, build_cdylibs};
 use gpubench_contract::{Revision, UNKNOWN_REVISION};
 use gpubench_device::compilers::Compiler;

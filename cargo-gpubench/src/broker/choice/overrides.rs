@@ -2,8 +2,8 @@
 
 use gpubench::catalog::Catalog;
 
-use super::cases::{Case, CaseDevice};
-use super::choice::{ChosenCases, every_case};
+use super::chosen::{ChosenCases, every_case};
+use crate::broker::cases::{Case, CaseDevice};
 use crate::cdylibs::{Built, Coverage};
 use crate::config::{CaseNames, CaseOverride};
 use gpubench_device::Backend;
@@ -11,7 +11,7 @@ use gpubench_diagnostic::print_warning;
 
 /// Warns of overrides whose filters match no case, selected or not, on any kind of device. Does
 /// nothing if the workspace may have benchmarks that are not built.
-pub(super) fn warn_of_idle_overrides(
+pub(in crate::broker) fn warn_of_idle_overrides(
     overrides: &[CaseOverride],
     chosen: &ChosenCases,
     built: &Built,

@@ -1,18 +1,18 @@
 //! Names of a run and its cases in records.
 
-use super::cases::{Case, Naming};
+use super::{Case, Naming};
 use gpubench_contract::{BenchmarkStarted, Method, Metric, SchemaVersion};
 
 /// Names of a run and its cases.
-pub(super) struct RunNames {
-    pub(super) run_id: String,
+pub(in crate::broker) struct RunNames {
+    pub(in crate::broker) run_id: String,
     naming: Naming,
 }
 
 impl RunNames {
     /// Draws the run's id: sixteen random hexadecimal digits, or the time if the system has no
     /// randomness.
-    pub(super) fn draw(naming: Naming) -> RunNames {
+    pub(in crate::broker) fn draw(naming: Naming) -> RunNames {
         let number = getrandom::u64().unwrap_or_else(|_| jiff::Timestamp::now().as_nanosecond() as u64);
         RunNames {
             run_id: format!("{number:016x}"),
@@ -22,7 +22,7 @@ impl RunNames {
 
     /// Returns the first record of each of a case's results; `index` is the position of the first
     /// in the run.
-    pub(super) fn announce(&self, case: &Case, index: usize) -> Vec<BenchmarkStarted> {
+    pub(in crate::broker) fn announce(&self, case: &Case, index: usize) -> Vec<BenchmarkStarted> {
         let results = case.measured().into_iter().zip(index..);
         results
             .map(|(measured, index)| self.announce_one(case, measured, index))

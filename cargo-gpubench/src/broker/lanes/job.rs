@@ -2,31 +2,54 @@
 
 use std::collections::BTreeMap;
 
-use super::cases::Case;
-use super::contest::Contests;
-use super::options::{CaseOptions, CaseOrder};
-use super::recording::preparation::Prepared;
-use super::run_names::RunNames;
-use super::selected::Selected;
-use super::settings::RunSettings;
+use crate::broker::audit::Doorbells;
+use crate::broker::cases::Case;
+use crate::broker::cases::run_names::RunNames;
+use crate::broker::contest::Contests;
+use crate::broker::options::{CaseOptions, CaseOrder};
+use crate::broker::recording::preparation::{Prepared, PreparedCase};
+use crate::broker::recording::selected::Selected;
+use crate::broker::settings::RunSettings;
 use gpubench_contract::{BenchmarkStarted, ContestShare};
+use gpubench_measure::clients::WorkerReading;
 
 /// A case to be measured for one of its results.
-pub(super) struct Job<'j> {
-    pub(super) case: &'j Case,
-    pub(super) prepared: &'j Prepared,
-    pub(super) options: CaseOptions,
-    pub(super) announced: BenchmarkStarted,
+pub(in crate::broker) struct Job<'j> {
+    pub(in crate::broker) case: &'j Case,
+    pub(in crate::broker) prepared: &'j Prepared,
+    pub(in crate::broker) options: CaseOptions,
+    pub(in crate::broker) announced: BenchmarkStarted,
     /// Number of times of the case that are measured after this result.
-    pub(super) timed_left: usize,
+    pub(in crate::broker) timed_left: usize,
     /// The contest, if it is measured in one.
-    pub(super) contest: Option<ContestShare>,
+    pub(in crate::broker) contest: Option<ContestShare>,
+}
+
+/// A case that can be measured.
+pub(in crate::broker) struct Entry<'e, 'j> {
+    pub(in crate::broker) job: &'e Job<'j>,
+    pub(in crate::broker) prepared: &'j PreparedCase,
+    /// Position of its job.
+    pub(in crate::broker) position: usize,
+    /// The contest that it is measured in.
+    pub(in crate::broker) contest: Option<ContestShare>,
+}
+
+/// What a case is measured for.
+#[derive(Clone, Copy)]
+pub(in crate::broker) enum Purpose<'r> {
+    /// Its times.
+    Times,
+    /// Its counts.
+    Counts(WorkerReading<'r>),
+    /// What its calls ask of the driver, and submit.
+    Audit(&'r Doorbells<'r>),
 }
 
 impl<'j> Job<'j> {
     /// Returns the jobs of a run, in the order of its results. `prepared` has the preparation of
     /// each selected case.
-    pub(super) fn all(
+    pub(in crate::broker) fn all(
         selected: Selected<'j>,
         prepared: &'j [Prepared],
         names: &RunNames,
@@ -68,7 +91,7 @@ impl<'j> Job<'j> {
     }
 
     /// Returns the same job with a single call.
-    pub(super) fn once(&self) -> Job<'j> {
+    pub(in crate::broker) fn once(&self) -> Job<'j> {
         Job {
             options: self.options.once(),
             announced: self.announced.clone(),
@@ -79,7 +102,7 @@ impl<'j> Job<'j> {
     }
 
     /// Divides jobs into those that are measured together: one alone, or those of a contest.
-    pub(super) fn together<'r>(jobs: &'r [Job<'j>]) -> Vec<Vec<&'r Job<'j>>> {
+    pub(in crate::broker) fn together<'r>(jobs: &'r [Job<'j>]) -> Vec<Vec<&'r Job<'j>>> {
         let mut groups: Vec<Vec<&Job<'_>>> = Vec::new();
         for job in jobs {
             match groups.iter_mut().find(|group| group[0].competes_with(job)) {
@@ -96,18 +119,18 @@ impl<'j> Job<'j> {
     }
 
     /// Returns whether another job is of the same case.
-    pub(super) fn is_of_case_of(&self, other: &Job<'_>) -> bool {
+    pub(in crate::broker) fn is_of_case_of(&self, other: &Job<'_>) -> bool {
         std::ptr::eq(self.case, other.case)
     }
 
     /// Returns whether no result of the case is a time.
-    pub(super) fn is_only_counted(&self) -> bool {
+    pub(in crate::broker) fn is_only_counted(&self) -> bool {
         !self.case.metrics.times()
     }
 }
 
 /// Returns the first records of each case's results.
-pub(super) fn announced(names: &RunNames, cases: &[Case]) -> Vec<Vec<BenchmarkStarted>> {
+pub(in crate::broker) fn announced(names: &RunNames, cases: &[Case]) -> Vec<Vec<BenchmarkStarted>> {
     let mut index = 0;
     let mut announce = |case| {
         let announced = names.announce(case, index);

@@ -8,7 +8,7 @@ type Named<'a, T> = (&'a str, &'a T);
 
 /// Returns why two cases cannot share buffers, inputs and a reference, or have different kinds of
 /// time; `None` if they can be measured alternately.
-pub(super) fn difference(theirs: Named<'_, Recording>, ours: Named<'_, Recording>) -> Option<String> {
+pub(in crate::broker) fn difference(theirs: Named<'_, Recording>, ours: Named<'_, Recording>) -> Option<String> {
     if Gate::new(theirs.1.execution) != Gate::new(ours.1.execution) {
         let (theirs, ours) = (theirs.0, ours.0);
         return Some(format!(

@@ -1,8 +1,8 @@
 //! `--lock-clocks`: the device's clocks are locked while cases are measured.
 
-use super::device_turn::file_of_clocks;
-use super::options::{Action, RunOptions};
-use super::status::status;
+use super::turn::file_of_clocks;
+use crate::broker::options::{Action, RunOptions};
+use crate::broker::status::status;
 use gpubench_device::Facts;
 use gpubench_device::telemetry::ThrottleReason;
 use gpubench_diagnostic::{Failure, SetupMissing, print_warning};
@@ -14,7 +14,7 @@ use gpubench_measure::clock_lock::{ClockLock, ClockOrder};
 ///
 /// # Errors
 /// The clocks cannot be locked, or Ctrl-C.
-pub(super) fn lock_clocks(
+pub(in crate::broker) fn lock_clocks(
     options: &RunOptions,
     facts: &Facts,
     interrupt: &Interrupt,
@@ -55,7 +55,7 @@ pub(super) fn lock_clocks(
 }
 
 /// Unlocks the clocks. A failure is a warning: the results are valid.
-pub(super) fn unlock_clocks(clocks: Option<ClockLock>, options: &RunOptions) {
+pub(in crate::broker) fn unlock_clocks(clocks: Option<ClockLock>, options: &RunOptions) {
     match clocks.map(ClockLock::release) {
         None => {}
         Some(Ok(())) => status(options.output.verbosity, "Unlocked", "the multiprocessors' clock"),

@@ -5,17 +5,17 @@ use gpubench_device::Facts;
 
 /// What a run has set on its device.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct DeviceSetup {
+pub(in crate::broker) struct DeviceSetup {
     /// How the flush accesses its memory.
-    pub(super) flush: Flush,
+    pub(in crate::broker) flush: Flush,
     /// Bytes to flush before each call.
-    pub(super) flush_bytes: u64,
+    pub(in crate::broker) flush_bytes: u64,
     /// The locked clock in MHz.
-    pub(super) locked_mhz: Option<u32>,
+    pub(in crate::broker) locked_mhz: Option<u32>,
 }
 
 /// Returns the current environment of this process.
-pub(super) fn environment(facts: &Facts, setup: DeviceSetup, compiler: Option<&str>) -> Environment {
+pub(in crate::broker) fn environment(facts: &Facts, setup: DeviceSetup, compiler: Option<&str>) -> Environment {
     let loads = fs_err::read_to_string("/proc/loadavg").unwrap_or_default();
     let memory = fs_err::read_to_string("/proc/meminfo").unwrap_or_default();
     let kibibytes = memory
@@ -43,7 +43,7 @@ pub(super) fn environment(facts: &Facts, setup: DeviceSetup, compiler: Option<&s
 }
 
 /// Returns the record of the run's device.
-pub(super) fn device(facts: &Facts) -> Device {
+pub(in crate::broker) fn device(facts: &Facts) -> Device {
     let known = &facts.device;
     Device {
         kind: known.kind.into(),

@@ -1,30 +1,30 @@
 //! What the lanes of a run share.
 
-use super::cases::Case;
-use super::environment;
 use super::job::Job;
-use super::recording::preparation::Prepared;
-use super::selected::Selected;
-use super::settings::RunSettings;
+use crate::broker::cases::Case;
+use crate::broker::device::environment;
+use crate::broker::recording::preparation::Prepared;
+use crate::broker::recording::selected::Selected;
+use crate::broker::settings::RunSettings;
 use gpubench_contract::{BenchmarkComplete, CacheState, Method, Verdict};
 use gpubench_measure::clients::Interrupt;
 
 /// What the lanes of a run share.
 #[derive(Clone, Copy)]
-pub(super) struct LaneContext<'r> {
-    pub(super) selected: Selected<'r>,
+pub(in crate::broker) struct LaneContext<'r> {
+    pub(in crate::broker) selected: Selected<'r>,
     /// The identity of the compiler.
-    pub(super) compiler: &'r str,
-    pub(super) settings: &'r RunSettings<'r>,
+    pub(in crate::broker) compiler: &'r str,
+    pub(in crate::broker) settings: &'r RunSettings<'r>,
     /// The cases of the baseline that the run alternates with, and their preparations.
-    pub(super) baseline: Option<(&'r [Case], &'r [Prepared])>,
+    pub(in crate::broker) baseline: Option<(&'r [Case], &'r [Prepared])>,
     /// Ends the lanes.
-    pub(super) interrupt: &'r Interrupt,
+    pub(in crate::broker) interrupt: &'r Interrupt,
 }
 
 impl LaneContext<'_> {
     /// Returns the result of a job that was not measured.
-    pub(super) fn unmeasured(&self, job: &Job<'_>) -> BenchmarkComplete {
+    pub(in crate::broker) fn unmeasured(&self, job: &Job<'_>) -> BenchmarkComplete {
         let (selected, settings) = (&self.selected, self.settings);
         let device = environment::device(selected.facts).short();
         BenchmarkComplete {
@@ -34,7 +34,7 @@ impl LaneContext<'_> {
         }
     }
 
-    pub(super) fn cache_state(&self, mode: Method) -> CacheState {
+    pub(in crate::broker) fn cache_state(&self, mode: Method) -> CacheState {
         let cache_bytes = self.selected.facts.device.l2_bytes;
         CacheState::new(mode, self.settings.flush_bytes, cache_bytes)
     }

@@ -2,16 +2,16 @@
 
 use std::num::NonZeroUsize;
 
-use super::options::{DeviceOptions, RunOptions};
+use crate::broker::options::{DeviceOptions, RunOptions};
 use gpubench_device::cpu::available_threads;
 use gpubench_device::{Absence, AbsenceKind, Backend, DeviceOrder, DeviceRequest, Facts};
 use gpubench_diagnostic::{Failure, SetupMissing, chain, print_warning};
 use gpubench_measure::clients::{Interrupt, Output, RefereeClient, RoleFailure};
 
 /// The chosen device of a run.
-pub(super) struct ChosenDevice {
-    pub(super) order: DeviceOrder,
-    pub(super) facts: Facts,
+pub(in crate::broker) struct ChosenDevice {
+    pub(in crate::broker) order: DeviceOrder,
+    pub(in crate::broker) facts: Facts,
 }
 
 /// A usable device, with the referee if one was started to query it; or why the device is not
@@ -22,7 +22,7 @@ type Opened = Result<(ChosenDevice, Option<RefereeClient>), Absence>;
 ///
 /// # Errors
 /// No admitted device is usable, or the user interrupts.
-pub(super) fn choose_device(
+pub(in crate::broker) fn choose_device(
     options: &RunOptions,
     interrupt: &Interrupt,
 ) -> Result<(ChosenDevice, Option<RefereeClient>), Failure> {

@@ -1,0 +1,8 @@
+//! The device of a run: its choice, exclusive use, clocks, counters and observers.
+
+pub(super) mod choice;
+pub(super) mod clocks;
+pub(super) mod counters;
+pub(super) mod environment;
+pub(super) mod observers;
+pub(super) mod turn;

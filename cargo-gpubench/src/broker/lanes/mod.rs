@@ -1,0 +1,14 @@
+//! The lanes of a run: jobs, and the processes that measure them one at a time.
+
+mod benchmark_line;
+pub(super) mod context;
+mod division;
+mod earlier_modes;
+pub(super) mod job;
+pub(super) mod lane;
+mod result_parts;
+pub(super) mod results;
+pub(super) mod roles;
+pub(super) mod schedule;
+mod session;
+mod watcher;
