@@ -53,7 +53,7 @@ fn refuse_rights(refused: ForeignRights) -> SetupMissing {
 
 fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, Failure> {
     arguments.color().apply();
-    let command = arguments.into_command()?;
+    let command = arguments.into_command(&cli::described_verb())?;
     keep_in_broker(command.rights()).map_err(InternalError::because("cannot drop capabilities"))?;
     if command.starts_roles() {
         continue_without_foreign_children().map_err(InternalError::because("cannot start a process"))?;

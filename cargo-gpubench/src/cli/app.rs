@@ -2,19 +2,12 @@
 
 use std::path::PathBuf;
 
-use camino::{Utf8Path, Utf8PathBuf};
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
-use super::examples::illustrated;
-use super::gpubench::rows_of;
-use super::settings::RunArguments;
-use super::{Environment, GpubenchArguments, Resolved, Unresolved, help, resolve};
-use crate::cdylibs::workspace_root;
-use crate::config::{Group, folder_with_configuration};
+use super::GpubenchArguments;
 use gpubench_device::clocks::ClockSetting;
-use gpubench_diagnostic::{Failure, print_to_stderr, print_warning};
 use gpubench_measure::probe::Target;
-use gpubench_report::{HELP_STYLES, OutputError};
+use gpubench_report::HELP_STYLES;
 
 /// The name of the cargo subcommand.
 pub(super) const GPUBENCH: &str = "gpubench";
@@ -72,67 +65,10 @@ pub enum Verb {
     },
 }
 
-/// Returns the command line for clap, with an example for every option.
-pub(super) fn described() -> clap::Command {
-    App::command().mut_subcommand(GPUBENCH, |gpubench| {
-        let help = help::subcommand(&gpubench);
-        let gpubench = gpubench.mut_subcommands(|below| {
-            let rows = rows_of(below.get_name());
-            illustrated(below, &rows)
-        });
-        illustrated(gpubench, &RunArguments::rows()).subcommand(help)
-    })
-}
-
-/// Returns the command `cargo gpubench` for clap.
-pub(super) fn described_verb() -> clap::Command {
-    let app = described();
-    app.find_subcommand(GPUBENCH).expect("the verb is there").clone()
-}
-
-/// Reads the command line, the environment and the configuration of this process. Prints help and
-/// clap's errors, and ends the process after them.
-///
-/// # Errors
-/// The environment or the configuration is invalid.
-pub fn parse() -> Result<Verb, Failure> {
-    let arguments: Vec<_> = std::env::args_os().collect();
-    let find_workspace = |manifest: Option<&Utf8Path>| {
-        workspace_root(manifest).or_else(|| {
-            let here = Utf8PathBuf::from_path_buf(std::env::current_dir().ok()?).ok()?;
-            folder_with_configuration(&here)
-        })
-    };
-    match resolve(&arguments, &Environment::of_process(), &find_workspace) {
-        Ok(Resolved {
-            verb,
-            unknown_variables,
-            warnings,
-            foreign_file,
-        }) => {
-            foreign_file.iter().for_each(|file| print_warning(file));
-            unknown_variables.iter().for_each(|variable| print_warning(variable));
-            warnings.iter().for_each(|warning| print_warning(warning));
-            Ok(verb)
-        }
-        Err(Unresolved::CommandLine(error)) if error.use_stderr() => {
-            print_to_stderr(&error.render().ansi());
-            std::process::exit(error.exit_code())
-        }
-        Err(Unresolved::CommandLine(help)) => match help.print() {
-            Ok(()) => std::process::exit(help.exit_code()),
-            Err(source) => Err(OutputError::Unwritten {
-                what: "the help".to_owned(),
-                source,
-            }
-            .into()),
-        },
-        Err(Unresolved::Expected(error)) => Err(error),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
 
     #[test]

@@ -6,17 +6,6 @@ use crate::cdylibs::{
     BuildOptions, CompilationOptions, FeatureSelection, ManifestOptions, PackageSelection, PackageSpec,
 };
 
-/// Checks cargo's grammar for jobs: a positive number, a negative number that counts down from the
-/// number of processors, or `default`.
-pub(super) fn parse_jobs(text: &str) -> Result<String, String> {
-    let is_number = text.parse::<i32>().is_ok_and(|jobs| jobs != 0);
-    if is_number || text == "default" {
-        Ok(text.to_owned())
-    } else {
-        Err("must be a number other than 0, or `default`".to_owned())
-    }
-}
-
 impl CargoArguments {
     pub(super) fn into_options(self, output: &OutputOptions) -> BuildOptions {
         let lock_flags = [

@@ -147,6 +147,7 @@ fn parse_groups(text: &str) -> Result<Regex, String> {
 mod tests {
     use super::*;
     use crate::broker::options::Verbosity;
+    use crate::cli::described_verb;
     use crate::cli::{Command, Environment, Unresolved, Verb, resolve};
     use gpubench_report::{OnInconclusive, OnRegression};
     use gpubench_store::compare::Setups;
@@ -159,7 +160,9 @@ mod tests {
             Unresolved::Expected(error) => error.to_string(),
         })?;
         match resolved.verb {
-            Verb::Gpubench(arguments) => arguments.into_command().map_err(|error| error.to_string()),
+            Verb::Gpubench(arguments) => arguments
+                .into_command(&described_verb())
+                .map_err(|error| error.to_string()),
             other => panic!("another verb: {other:?}"),
         }
     }

@@ -159,7 +159,7 @@ mod tests {
     use clap::ValueEnum;
 
     use super::*;
-    use crate::cli::app::described_verb;
+    use crate::cli::description::described_verb;
 
     /// Returns what bash offers for the last word of a line. `before` runs first; `cargo` prints
     /// nothing unless `before` defines it.

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use clap::{Arg, Command};
 
-use super::layered_value::takes_a_value;
+use super::option_kind::takes_a_value;
 use gpubench_diagnostic::{closest, suggestion};
 
 /// The prefix of the variables.

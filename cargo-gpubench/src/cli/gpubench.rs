@@ -5,7 +5,6 @@ use std::ffi::OsString;
 use clap::{Args, Subcommand};
 
 use super::UsageError;
-use super::app::described_verb;
 use super::archive::ArchiveArguments;
 use super::compare::CompareArguments;
 use super::completions::CompletionsArguments;
@@ -211,16 +210,16 @@ impl GpubenchArguments {
         self.run.output.color()
     }
 
-    /// Returns the requested command.
+    /// Returns the requested command. `gpubench` is the described command line.
     ///
     /// # Errors
     ///
     /// As [`into_options`](Self::into_options).
-    pub fn into_command(mut self) -> Result<Command, UsageError> {
+    pub fn into_command(mut self, gpubench: &clap::Command) -> Result<Command, UsageError> {
         use GpubenchSubcommand as Below;
         let color = self.color();
         let Some(subcommand) = self.subcommand.take() else {
-            return Ok(Command::Run(Box::new(self.into_options()?)));
+            return Ok(Command::Run(Box::new(self.into_options(gpubench)?)));
         };
         Ok(match subcommand {
             Below::Archive(arguments) => Command::Archive(Box::new(arguments.into_options(color))),
@@ -228,19 +227,20 @@ impl GpubenchArguments {
             Below::Doctor(arguments) => Command::Doctor(arguments.into_options()),
             Below::Probe(arguments) => Command::Probe(arguments.arguments),
             Below::ShowConfig(arguments) => Command::Print(arguments.text(&self.active_settings)),
-            Below::Completions(arguments) => Command::Print(arguments.text(&described_verb())),
-            Below::Man(arguments) => arguments.into_command(&described_verb()),
+            Below::Completions(arguments) => Command::Print(arguments.text(gpubench)),
+            Below::Man(arguments) => Command::Manual(arguments.into_manual(gpubench)),
             Below::History(arguments) => Command::History(arguments.into_options()?),
             Below::Report(arguments) => Command::Report(arguments.into_options()?),
         })
     }
 
-    /// Checks the rules that clap cannot express, and returns the options of the run.
+    /// Checks the rules that clap cannot express, and returns the options of the run. `gpubench` is
+    /// the described command line.
     ///
     /// # Errors
     ///
     /// An option or a combination of options is invalid.
-    pub fn into_options(self) -> Result<RunOptions, UsageError> {
+    pub fn into_options(self, gpubench: &clap::Command) -> Result<RunOptions, UsageError> {
         let run = self.run;
         let action = action(&run);
         let observer = observer(run.sanitize, run.profile_with, self.profiler_arguments);
@@ -252,7 +252,7 @@ impl GpubenchArguments {
         refuse_to_mix(&output, results.page.as_ref())?;
         Ok(RunOptions {
             action,
-            cases: run.selection.into_selection()?,
+            cases: run.selection.into_selection(gpubench)?,
             libraries: match run.unpack.into_libraries() {
                 Some(archived) => archived,
                 None => LibrarySource::Build(run.cargo.into_options(&output)),

@@ -12,6 +12,7 @@ use regex::Regex;
 
 use super::UsageError;
 use super::environment::{Environment, variable_of};
+use super::option_kind::{is_flag, is_switch, takes_a_value, takes_several};
 use crate::broker::options::PageTarget;
 use crate::config::{ConfigError, ConfigValue, LayeredValue, Profile, Row, Scope, Setting, Source, Switch};
 use gpubench_diagnostic::in_backticks;
@@ -25,26 +26,6 @@ const SKIP: &str = "skip";
 pub(super) type LayeredValues = BTreeMap<String, LayeredValue>;
 
 type Reason = Box<dyn Error + Send + Sync>;
-
-/// Returns whether the option is a flag without a value.
-pub(super) fn is_flag(option: &Arg) -> bool {
-    matches!(option.get_action(), ArgAction::SetTrue)
-}
-
-/// Returns whether the option is a flag that may also have the value `true` or `false`.
-pub(super) fn is_switch(option: &Arg) -> bool {
-    option.is_require_equals_set()
-}
-
-/// Returns whether the option may be given several times.
-pub(super) fn takes_several(option: &Arg) -> bool {
-    matches!(option.get_action(), ArgAction::Append)
-}
-
-/// Returns whether the option has a value: help and version have none.
-pub(super) fn takes_a_value(option: &Arg) -> bool {
-    is_flag(option) || takes_several(option) || matches!(option.get_action(), ArgAction::Set)
-}
 
 /// Returns the values that the environment sets for the options of a command.
 pub(super) fn of_environment(command: &Command, environment: &Environment) -> Result<LayeredValues, UsageError> {

@@ -5,7 +5,7 @@ use clap::{Command, ValueHint};
 use clap_mangen::Man;
 
 use crate::config::settings;
-use gpubench_report::{OutputError, OutputTarget};
+use gpubench_report::{Output, OutputError, OutputTarget};
 
 settings! {
     /// The options of `cargo gpubench man`.
@@ -16,20 +16,26 @@ settings! {
     }
 }
 
-/// Manual pages for a folder.
+/// The manual.
 #[derive(Debug)]
-pub struct Manual {
-    folder: Utf8PathBuf,
-    /// The pages by file name.
-    pages: Vec<(String, String)>,
+pub enum Manual {
+    /// The page of `cargo gpubench`, for standard output.
+    Page(String),
+    /// All pages by file name, for a folder.
+    Pages {
+        /// The folder.
+        folder: Utf8PathBuf,
+        /// File names and pages.
+        pages: Vec<(String, String)>,
+    },
 }
 
 impl ManArguments {
     /// Returns the page of `cargo gpubench`, or all pages if a folder is given.
-    pub(super) fn into_command(self, gpubench: &Command) -> super::Command {
+    pub(super) fn into_manual(self, gpubench: &Command) -> Manual {
         let command = gpubench.clone().name("cargo-gpubench").bin_name("cargo gpubench");
         let Some(folder) = self.output_dir else {
-            return super::Command::Print(page(command));
+            return Manual::Page(page(command));
         };
         let mut pages = vec![("cargo-gpubench.1".to_owned(), page(command))];
         pages.extend(gpubench.get_subcommands().map(|subcommand| {
@@ -37,20 +43,22 @@ impl ManArguments {
             let bin = format!("cargo gpubench {}", subcommand.get_name());
             (format!("{name}.1"), page(subcommand.clone().name(name).bin_name(bin)))
         }));
-        super::Command::Manual(Manual { folder, pages })
+        Manual::Pages { folder, pages }
     }
 }
 
 impl Manual {
-    /// Writes the files.
+    /// Writes the page to standard output, or the files.
     ///
     /// # Errors
-    /// A file cannot be written.
+    /// Standard output or a file cannot be written.
     pub fn publish(&self) -> Result<(), OutputError> {
-        let Self { folder, pages } = self;
-        pages
-            .iter()
-            .try_for_each(|(name, page)| OutputTarget::File(folder.join(name)).write(page))
+        match self {
+            Manual::Page(page) => Output::stdout().print(page),
+            Manual::Pages { folder, pages } => pages
+                .iter()
+                .try_for_each(|(name, page)| OutputTarget::File(folder.join(name)).write(page)),
+        }
     }
 }
 
@@ -66,17 +74,14 @@ mod tests {
     use std::process::Command as Process;
 
     use super::*;
-    use crate::cli::app::described_verb;
+    use crate::cli::description::described_verb;
 
-    fn manual(output_dir: Option<Utf8PathBuf>) -> crate::cli::Command {
-        ManArguments { output_dir }.into_command(&described_verb())
+    fn manual(output_dir: Option<Utf8PathBuf>) -> Manual {
+        ManArguments { output_dir }.into_manual(&described_verb())
     }
 
     fn pages_in(folder: Utf8PathBuf) -> Manual {
-        match manual(Some(folder)) {
-            crate::cli::Command::Manual(manual) => manual,
-            other => panic!("no pages: {other:?}"),
-        }
+        manual(Some(folder))
     }
 
     #[test]
@@ -111,7 +116,7 @@ mod tests {
 
     #[test]
     fn the_page_of_the_command_goes_to_standard_output() {
-        let crate::cli::Command::Print(page) = manual(None) else {
+        let Manual::Page(page) = manual(None) else {
             panic!("no page");
         };
         assert!(

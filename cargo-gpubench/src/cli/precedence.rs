@@ -9,11 +9,13 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgMatches, Command, FromArgMatches};
 
-use super::app::{GPUBENCH, described};
+use super::app::GPUBENCH;
+use super::description::described;
 use super::environment::{Environment, variable_of};
 use super::gpubench::rows_of;
-use super::layered_value::{files_of, is_flag, of_environment, of_profile};
+use super::layered_value::{files_of, of_environment, of_profile};
 use super::observer::take_profiler_arguments;
+use super::option_kind::is_flag;
 use super::repeated::repeated;
 use super::selection::names;
 use super::settings::RunArguments;

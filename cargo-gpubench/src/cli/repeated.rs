@@ -4,7 +4,7 @@
 
 use clap::{Arg, Command};
 
-use super::layered_value::{is_flag, is_switch};
+use super::option_kind::{is_flag, is_switch};
 use crate::config::{LayeredValue, Source, Values};
 
 /// The help headings of the options that are repeated, in the order of repetition: first what is

@@ -4,20 +4,21 @@ use clap::{Arg, Command};
 use regex::Regex;
 
 use super::UsageError;
-use super::app::described_verb;
 use super::foreign::is_foreign;
 use super::settings::SelectionArguments;
 use crate::broker::cases::{CaseSelection, IgnoredSelection, NameFilter, NamePattern};
 use gpubench_diagnostic::closest;
 
 impl SelectionArguments {
-    pub(super) fn into_selection(self) -> Result<CaseSelection, UsageError> {
+    /// Returns the selection. `gpubench` is the described command: words that it knows are
+    /// probably not meant as filters.
+    pub(super) fn into_selection(self, gpubench: &Command) -> Result<CaseSelection, UsageError> {
         let Self { filters, skip, .. } = self;
-        if let Some(option) = filters.iter().find(|filter| is_option(filter)) {
+        if let Some(option) = filters.iter().find(|filter| is_option(filter, gpubench)) {
             let option = option.clone();
             return Err(UsageError::OptionAfterDashes { option });
         }
-        let meant = filters.first().and_then(|filter| meant_by(filter));
+        let meant = filters.first().and_then(|filter| meant_by(filter, gpubench));
         let patterns = |texts: Vec<String>| -> Result<_, UsageError> {
             Ok(if self.exact {
                 texts.into_iter().map(NamePattern::Exact).collect()
@@ -57,9 +58,8 @@ pub(super) fn expressions(texts: Vec<String>) -> Result<Vec<Regex>, UsageError> 
 
 /// Returns whether a filter is an option, of this tool or of a known one, that `cargo bench` passed
 /// on.
-fn is_option(filter: &str) -> bool {
-    let verb = described_verb();
-    let mut options = verb.get_arguments();
+fn is_option(filter: &str, gpubench: &Command) -> bool {
+    let mut options = gpubench.get_arguments();
     is_foreign(filter.split('=').next().unwrap_or(filter)) || options.any(|option| names(filter, option))
 }
 
@@ -83,11 +83,10 @@ const MEANT: [(&str, &str); 5] = [
 
 /// Returns what the user probably meant by a filter that matches no name: a subcommand, here or of
 /// another tool.
-fn meant_by(filter: &str) -> Option<String> {
+fn meant_by(filter: &str, gpubench: &Command) -> Option<String> {
     if let Some((_, meant)) = MEANT.iter().find(|(word, _)| *word == filter) {
         return Some((*meant).to_owned());
     }
-    let gpubench = described_verb();
     let subcommand = closest(filter, gpubench.get_subcommands().map(Command::get_name))?;
     Some(format!("the subcommand `{subcommand}`"))
 }
@@ -97,6 +96,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
+    use crate::cli::described_verb;
     use gpubench_diagnostic::Expected;
 
     #[derive(Debug, Parser)]
@@ -110,7 +110,7 @@ mod tests {
         Selecting::try_parse_from(all)
             .expect("a command line")
             .selection
-            .into_selection()
+            .into_selection(&described_verb())
     }
 
     #[test]

@@ -10,9 +10,8 @@ use camino::Utf8PathBuf;
 use clap::ValueHint;
 
 use super::byte_size::parse_size;
-use super::cargo::parse_jobs;
-use super::measurement::{DeviceParser, flush_kinds};
 use super::observer::{profilers, sanitizer_tools};
+use super::parsers::{DeviceParser, flush_kinds, parse_jobs};
 use crate::broker::cases::{AxisOverride, Partition};
 use crate::broker::options::{DeviceChoice, MasterSeed, MessageFormat, PageTarget, Profiler};
 use crate::cdylibs::{PackageSpec, Profile};

@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Write};
 use camino::Utf8PathBuf;
 use clap::Arg;
 
-use super::layered_value::{is_flag, is_switch, takes_several};
+use super::option_kind::{is_flag, is_switch, takes_several};
 use crate::cdylibs::{BenchmarkPackages, packages_with_benchmarks};
 use crate::config::{CaseLayers, CaseNames, CaseSettings, ConfigLine, Source, settings};
 use gpubench_diagnostic::{is_printable, print_warning, printable_line};
@@ -277,7 +277,7 @@ mod tests {
     use regex::Regex;
 
     use super::*;
-    use crate::cli::app::described_verb;
+    use crate::cli::description::described_verb;
     use crate::config::{CaseOverride, TimeLimit, WorkerCount};
 
     /// Returns the settings of a case, with an override that sets 3 s for names that match

@@ -9,6 +9,7 @@ use crate::broker::options::{
     CaseOptions, DeviceChoice, ExportFormat, MasterSeed, MessageFormat, OpponentSource, Verbosity,
 };
 use crate::cdylibs::{BuildOptions, PackageSelection, Profile};
+use crate::cli::described_verb;
 use crate::cli::{Environment, Unresolved, Verb, resolve};
 use gpubench_device::cuda::Architecture;
 use gpubench_measure::clients::Output;
@@ -26,7 +27,10 @@ fn parse(arguments: &[&str]) -> Result<GpubenchArguments, Unresolved> {
 }
 
 fn options(arguments: &[&str]) -> RunOptions {
-    parse(arguments).expect("arguments").into_options().expect("options")
+    parse(arguments)
+        .expect("arguments")
+        .into_options(&described_verb())
+        .expect("options")
 }
 
 fn build(options: &RunOptions) -> &BuildOptions {
@@ -43,7 +47,10 @@ fn refusal(arguments: &[&str]) -> String {
             error.to_string()
         }
         Err(Unresolved::Expected(error)) => gpubench_diagnostic::chain(error.as_error()),
-        Ok(arguments) => arguments.into_command().expect_err("a refusal").to_string(),
+        Ok(arguments) => arguments
+            .into_command(&described_verb())
+            .expect_err("a refusal")
+            .to_string(),
     }
 }
 
@@ -327,7 +334,11 @@ fn an_archive_contains_what_a_run_would_build() {
         "--locked",
         "-q",
     ]);
-    match arguments.expect("arguments").into_command().expect("a command") {
+    match arguments
+        .expect("arguments")
+        .into_command(&described_verb())
+        .expect("a command")
+    {
         Command::Archive(options) => {
             assert_eq!(options.archive, "a.tar.gz");
             assert_eq!(options.architectures, [90, 80].map(Architecture::of_capability));
@@ -352,7 +363,7 @@ fn doctor_takes_a_device() {
     ]);
     let arguments = arguments.expect("arguments");
     assert_eq!(arguments.color(), Color::Never);
-    match arguments.into_command().expect("a command") {
+    match arguments.into_command(&described_verb()).expect("a command") {
         Command::Doctor(options) => {
             assert_eq!(
                 (options.device.choice, options.device.ordinal),

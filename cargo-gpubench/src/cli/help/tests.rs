@@ -1,5 +1,5 @@
 use super::*;
-use crate::cli::app::{described, described_verb};
+use crate::cli::description::{described, described_verb};
 use crate::cli::examples::tests::words;
 use crate::cli::{Environment, Unresolved, resolve};
 

@@ -10,7 +10,8 @@ use crate::broker::options::{
     RunOptions, Verbosity,
 };
 use crate::cli::Command;
-use crate::cli::layered_value::takes_a_value;
+use crate::cli::described_verb;
+use crate::cli::option_kind::takes_a_value;
 use crate::config::{CaseNames, DEFAULT_FILE, Switch, TimeLimit};
 use gpubench_diagnostic::chain;
 use gpubench_measure::clients::Output;
@@ -63,7 +64,7 @@ fn without_configuration(arguments: &[&str], variables: &[(&str, &str)]) -> Resu
 
 fn options(resolved: Resolved) -> RunOptions {
     match resolved.verb {
-        Verb::Gpubench(arguments) => arguments.into_options().expect("options"),
+        Verb::Gpubench(arguments) => arguments.into_options(&described_verb()).expect("options"),
         other => panic!("another verb: {other:?}"),
     }
 }
@@ -541,7 +542,7 @@ fn example_of(option: &Arg) -> String {
 fn template() -> String {
     let resolved = without_configuration(&["show-config", "--template"], &[]).expect("it makes sense");
     match resolved.verb {
-        Verb::Gpubench(arguments) => match arguments.into_command().expect("a command") {
+        Verb::Gpubench(arguments) => match arguments.into_command(&described_verb()).expect("a command") {
             Command::Print(text) => text,
             other => panic!("no text: {other:?}"),
         },
@@ -616,7 +617,7 @@ fn subcommands_read_the_settings_that_they_share_with_a_run() {
         "[profile.default]\ndevice = 'cpu'\nnoise-threshold = '7%'\nmessage-format = 'json'\nexport-markdown = 'run.md'\n",
     );
     let command = |arguments: &[&str]| match workspace.resolve(arguments, &[]).expect("it makes sense").verb {
-        Verb::Gpubench(arguments) => arguments.into_command().expect("a command"),
+        Verb::Gpubench(arguments) => arguments.into_command(&described_verb()).expect("a command"),
         other => panic!("another verb: {other:?}"),
     };
     match command(&["doctor"]) {
@@ -760,7 +761,7 @@ fn global_options_may_come_before_a_subcommand() {
         let Verb::Gpubench(arguments) = resolved.verb else {
             panic!("another verb");
         };
-        match arguments.into_command().expect("a command") {
+        match arguments.into_command(&described_verb()).expect("a command") {
             Command::Print(text) => {
                 assert!(
                     text.contains("[profile.ci]") && text.contains("timeout = \"7s\""),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use clap::{Arg, Command};
 
 use super::RunArguments;
-use crate::cli::app::described_verb;
+use crate::cli::description::described_verb;
 use crate::cli::gpubench::rows_of;
 use crate::config::{Group, Row, Scope};
 

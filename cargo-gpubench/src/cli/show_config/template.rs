@@ -5,7 +5,7 @@ use std::fmt::Write;
 use regex::Regex;
 
 use super::{ActiveSetting, Origin, assignment};
-use crate::cli::app::described_verb;
+use crate::cli::description::described_verb;
 use crate::cli::settings::RunArguments;
 use crate::config::{Group, Row, Scope};
 
