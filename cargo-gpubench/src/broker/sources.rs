@@ -20,8 +20,8 @@ use super::stored::bookkeeping::{Origin, ResultPlan, ResultTargets};
 use super::stored::noise_floors::NoiseFloors;
 use super::stored::saving::replaced_by_measured;
 use crate::cdylibs::Built;
-use gpubench_device::Facts;
 use gpubench_device::compilers::Processors;
+use gpubench_device::{Backend, Facts};
 use gpubench_diagnostic::{ExitCode, Failure, print_warning};
 use gpubench_measure::clients::Interrupt;
 
@@ -181,7 +181,7 @@ impl Sources {
             .candidate
             .compiler(&facts.device, &chosen.catalogs.candidate, here)?;
         let counts = chosen.ours.cases.iter().any(|case| case.metrics.counts_instructions());
-        let disassembler = facts.backend().disassembler.filter(|_| counts);
+        let disassembler = Backend::for_facts(facts).disassembler.filter(|_| counts);
         let candidate = Side {
             selected: Selected {
                 libraries: &self.built().libraries,

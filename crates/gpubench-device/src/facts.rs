@@ -7,7 +7,7 @@ use gpubench::codec;
 use gpubench_contract::ArithmeticPeaks;
 use serde::{Deserialize, Serialize};
 
-use super::{Backend, KernelHost};
+use super::KernelHost;
 
 /// Device properties that the window protocol depends on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,13 +47,6 @@ pub enum ClockBound {
     Exclusive,
     /// No: work may overlap. The text is the reason.
     Absent(Cow<'static, str>),
-}
-
-impl Facts {
-    /// Returns the backend for this kind of device.
-    pub fn backend(&self) -> &'static Backend {
-        Backend::from_kind(self.device.kind)
-    }
 }
 
 /// Serializes [`DeviceFacts`] as bytes in the runtime's encoding.

@@ -3,8 +3,6 @@
 use bytemuck::{CheckedBitPattern, NoUninit};
 use gpubench::catalog::DeviceKind;
 
-use crate::Backend;
-
 /// The device that a role opens, as it is sent to the role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit)]
 #[repr(C)]
@@ -65,11 +63,6 @@ impl DeviceOrder {
             Kind::Cpu => DeviceKind::Cpu,
             Kind::Cuda => DeviceKind::Cuda,
         }
-    }
-
-    /// Returns the backend for this kind of device.
-    pub fn backend(&self) -> &'static Backend {
-        Backend::from_kind(self.kind())
     }
 }
 

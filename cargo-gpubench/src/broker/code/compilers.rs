@@ -2,7 +2,7 @@
 
 use crate::broker::options::DeviceOptions;
 use gpubench_device::compilers::{GpuCompilers, NamedCompilers, Processors};
-use gpubench_device::{CompilerRequest, Facts, FoundCompiler};
+use gpubench_device::{Backend, CompilerRequest, Facts, FoundCompiler};
 use gpubench_diagnostic::Failure;
 use gpubench_sandbox::this_program;
 
@@ -18,7 +18,7 @@ pub(crate) fn compiler_for(facts: &Facts, options: &DeviceOptions, processors: P
         named: options.compilers.clone(),
         processors,
     };
-    (facts.backend().compiler)(&facts.device, wishes)
+    (Backend::for_facts(facts).compiler)(&facts.device, wishes)
 }
 
 /// Returns the GPU compilers of this machine, including the named ones.

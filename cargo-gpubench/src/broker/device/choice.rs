@@ -80,7 +80,7 @@ fn open(backend: &Backend, order: DeviceOrder, interrupt: &Interrupt) -> Result<
 /// barrier of every block.
 fn warn_of_crowding(facts: &Facts, threads: Option<NonZeroUsize>) {
     let processors = available_threads();
-    let crowded = threads.filter(|threads| *threads > processors && facts.backend().words().is_the_host);
+    let crowded = threads.filter(|threads| *threads > processors && Backend::for_facts(facts).words().is_the_host);
     if let Some(threads) = crowded {
         print_warning(&format!(
             "{threads} threads share {processors} processors, so they wait for each other and times include the waits (hint: leave out `--threads`)"

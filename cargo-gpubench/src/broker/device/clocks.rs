@@ -3,8 +3,8 @@
 use super::turn::file_of_clocks;
 use crate::broker::options::{Action, RunOptions};
 use crate::broker::status::status;
-use gpubench_device::Facts;
 use gpubench_device::telemetry::ThrottleReason;
+use gpubench_device::{Backend, Facts};
 use gpubench_diagnostic::{Failure, SetupMissing, print_warning};
 use gpubench_measure::clients::Interrupt;
 use gpubench_measure::clock_lock::{ClockLock, ClockOrder};
@@ -25,8 +25,8 @@ pub(in crate::broker) fn lock_clocks(
     if !matches!(options.action, Action::Measure | Action::Profile(_)) {
         return Ok(None);
     }
-    let words = facts.backend().words();
-    let (Some(_), Some(identity)) = (facts.backend().clocks, &facts.identity) else {
+    let words = Backend::for_facts(facts).words();
+    let (Some(_), Some(identity)) = (Backend::for_facts(facts).clocks, &facts.identity) else {
         return Err(SetupMissing {
             what: format!("the {} has no clocks that can be locked", words.noun),
             hint: "leave out `--lock-clocks`, or choose a GPU with `--device cuda`".to_owned(),
@@ -65,7 +65,7 @@ pub(in crate::broker) fn unlock_clocks(clocks: Option<ClockLock>, options: &RunO
 
 /// Warns if somebody's setting limits the clocks already. It may be a lock, which NVML cannot read.
 fn warn_of_other_settings(facts: &Facts) {
-    let reasons = (facts.backend().gauge)(facts).and_then(|mut gauge| gauge.throttle_reasons());
+    let reasons = (Backend::for_facts(facts).gauge)(facts).and_then(|mut gauge| gauge.throttle_reasons());
     if reasons.is_some_and(|reasons| reasons.contains(&ThrottleReason::ApplicationsClocks)) {
         print_warning(
             &"a setting already limits the clocks of this GPU; if it is a lock, this run replaces it and removes it at the end",

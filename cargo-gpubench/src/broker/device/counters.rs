@@ -1,7 +1,7 @@
 //! What counts on the device of a run.
 
 use crate::broker::cases::Case;
-use gpubench_device::DeviceOrder;
+use gpubench_device::{Backend, DeviceOrder};
 use gpubench_diagnostic::SetupMissing;
 use gpubench_measure::probe::{Answer, CounterTarget, ask_counter};
 
@@ -36,7 +36,7 @@ impl Counters {
 
 /// Returns a description of what counts on the device.
 fn find(device: DeviceOrder, metrics: Vec<String>) -> Result<String, SetupMissing> {
-    let backend = device.backend();
+    let backend = Backend::for_order(&device);
     let word = backend.words().word;
     let target = CounterTarget {
         device: if backend.is_numbered {

@@ -1,7 +1,7 @@
 //! The environment of a run.
 
 use gpubench_contract::{Device, Environment, Flush};
-use gpubench_device::Facts;
+use gpubench_device::{Backend, Facts};
 
 /// What a run has set on its device.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ pub(in crate::broker) fn environment(facts: &Facts, setup: DeviceSetup, compiler
     let kibibytes = memory
         .lines()
         .find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB"));
-    let is_the_host = facts.backend().words().is_the_host;
+    let is_the_host = Backend::for_facts(facts).words().is_the_host;
     Environment {
         kernel: Some(rustix::system::uname().release().to_string_lossy().into_owned()),
         cpu: Some(gpubench_device::cpu::processor_name()),
@@ -51,7 +51,7 @@ pub(in crate::broker) fn device(facts: &Facts) -> Device {
         multiprocessors: Some(u64::from(known.multiprocessors)),
         capability: (known.capability > 0).then_some(u64::from(known.capability)),
         // The host's facts hold the flushed bytes of the cache, not the cache size.
-        l2_bytes: (!facts.backend().words().is_the_host).then_some(known.l2_bytes),
+        l2_bytes: (!Backend::for_facts(facts).words().is_the_host).then_some(known.l2_bytes),
         clock_tick_ns: Some(facts.clock_tick_ns),
         peak_bandwidth: facts.peak_bandwidth,
         peak_flops: facts.peak_arithmetic.f32,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::broker::choice::chosen::ChosenCases;
 use crate::broker::options::{ObserverChoice, Profiler};
-use gpubench_device::{Facts, NvidiaTools};
+use gpubench_device::{Backend, Facts, NvidiaTools};
 use gpubench_diagnostic::{ExitCode, Expected};
 use gpubench_measure::clients::{ObserverProgram, ObserverTask};
 
@@ -67,8 +67,8 @@ pub(in crate::broker) fn find_observer(
     chosen: &ChosenCases,
 ) -> Result<ObserverProgram, ObserverError> {
     let option = choice.option();
-    if let NvidiaTools::CannotObserve(instead) = facts.backend().nvidia_tools {
-        let device = facts.backend().words().noun;
+    if let NvidiaTools::CannotObserve(instead) = Backend::for_facts(facts).nvidia_tools {
+        let device = Backend::for_facts(facts).words().noun;
         return Err(ObserverError::OtherDevice {
             option,
             device,

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use gpubench_device::Facts;
+use gpubench_device::{Backend, Facts};
 use gpubench_diagnostic::{ExitCode, Expected, Failure, Interrupted, print_warning, printable_line};
 use gpubench_measure::clients::Interrupt;
 use gpubench_store::{Holder, LockError};
@@ -103,7 +103,10 @@ pub(in crate::broker) fn file_of_clocks(facts: &Facts) -> io::Result<Utf8PathBuf
 
 /// Returns a name for a device: the UUID of a GPU, the kind of the host.
 fn key(facts: &Facts) -> String {
-    let identity = facts.identity.as_deref().unwrap_or(facts.backend().words().noun);
+    let identity = facts
+        .identity
+        .as_deref()
+        .unwrap_or(Backend::for_facts(facts).words().noun);
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
     identity
         .chars()

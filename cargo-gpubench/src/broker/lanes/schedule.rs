@@ -18,6 +18,7 @@ use super::roles::Roles;
 use crate::admission::memory_needed;
 use crate::broker::libraries::authors::{AuthorSettings, Authors};
 use gpubench_contract::RunEnd;
+use gpubench_device::Backend;
 use gpubench_device::telemetry::Telemetry;
 use gpubench_diagnostic::Interrupted;
 use gpubench_protocol::window::CodePlacement;
@@ -76,7 +77,7 @@ pub(in crate::broker) fn lanes_for(jobs: &[&Job<'_>], context: &LaneContext<'_>)
         .unwrap_or(0)
         .saturating_add(OF_PROCESSES);
     let fitting = selected.facts.free_memory.unwrap_or(u64::MAX) / largest;
-    let most = (selected.facts.backend().counted_side_by_side)(&selected.device);
+    let most = (Backend::for_facts(selected.facts).counted_side_by_side)(&selected.device);
     let lanes = jobs
         .len()
         .min(most.get())

@@ -9,7 +9,7 @@ use crate::broker::device::counters::Counters;
 use crate::broker::device::environment::DeviceSetup;
 use crate::broker::options::{CaseOptions, MasterSeed, ObserverChoice, RunOptions};
 use gpubench_contract::{ContestShare, ThresholdSource};
-use gpubench_device::{ClockBound, DeviceOrder, Facts};
+use gpubench_device::{Backend, ClockBound, DeviceOrder, Facts};
 use gpubench_diagnostic::{Failure, InternalError};
 use gpubench_measure::clients::{Interrupt, ObserverProgram, Output, WorkerReading};
 use gpubench_measure::clock_lock::ClockLock;
@@ -133,7 +133,9 @@ impl<'a> RunSettings<'a> {
                 ..WarmUpRule::default()
             },
             worker_count: WorkerCountRule::exactly(case.workers),
-            within: case.window_within.saturating_mul(self.facts.backend().counting_takes),
+            within: case
+                .window_within
+                .saturating_mul(Backend::for_facts(self.facts).counting_takes),
             observer: None,
             // One thread runs the blocks in order: a kernel may depend on it.
             device: self.device.with_one_thread(),
@@ -210,7 +212,7 @@ impl<'a> RunSettings<'a> {
     fn schedules(&self) -> &[u64] {
         match &self.options.measurement.schedule {
             Some(schedule) => std::slice::from_ref(schedule),
-            None => self.facts.backend().schedules,
+            None => Backend::for_facts(self.facts).schedules,
         }
     }
 
@@ -223,7 +225,7 @@ impl<'a> RunSettings<'a> {
             _ if !self.mode.is_timed() => WorkerCountRule::exactly(NonZeroUsize::MIN),
             (Company::Others, _) => WorkerCountRule::exactly(analyses.first(workers)),
             (Company::Alone, InterimAnalyses::Once) => WorkerCountRule::exactly(workers),
-            (Company::Alone, InterimAnalyses::UntilDecided) => match self.facts.backend().words().advisory {
+            (Company::Alone, InterimAnalyses::UntilDecided) => match Backend::for_facts(self.facts).words().advisory {
                 None => WorkerCountRule::until_known(workers),
                 // Advisory times are not worth twice the run time.
                 Some(_) => WorkerCountRule::first_of(workers),

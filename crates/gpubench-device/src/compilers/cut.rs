@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
 use super::items::{Item, Kind, Word};
-use super::refusal::{Refusal, constructs_in};
+use super::refusal::{LAUNCH, Refusal, constructs_in, is_of_host};
 
 /// How to change a source for the CPU device.
 #[derive(Debug, Default)]
@@ -223,20 +223,25 @@ fn words_of(name: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
+/// Returns all unsupported constructs of a text that cannot be split into items.
+pub(super) fn all_refused(words: &[Word<'_>]) -> Cut {
+    let texts: Vec<&str> = words.iter().map(|word| word.text).collect();
+    let mut refusals = constructs_in(words, &texts, &(0..words.len()));
+    for refusal in &mut refusals {
+        if refusal.construct == LAUNCH {
+            refusal.construct = "a launch in a file with unbalanced brackets, where host code cannot be recognized";
+        }
+    }
+    Cut {
+        removed: Vec::new(),
+        refusals,
+    }
+}
+
 fn launches(words: &[Word<'_>], item: &Item<'_>) -> bool {
     let own = words.get(item.words.clone()).unwrap_or_default();
     own.windows(3).any(|three| three.iter().all(|word| word.text == "<"))
 }
-
-/// Returns whether a word is a function or type of the CUDA runtime or the driver.
-pub(super) fn is_of_host(word: &str) -> bool {
-    let rest = word.strip_prefix("cuda").or_else(|| word.strip_prefix("cu"));
-    let names_something = rest.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()));
-    names_something && !OF_COMPLEX_NUMBERS.iter().any(|known| word.starts_with(known))
-}
-
-/// Prefixes of the names in `<cuComplex.h>`, which kernels may use.
-const OF_COMPLEX_NUMBERS: &[&str] = &["cuC", "cuFloatComplex", "cuDoubleComplex"];
 
 /// Host API types that the CPU device declares, so that types and variables that use them can stay.
 const DECLARED: &[&str] = &["cudaError_t", "cudaStream_t", "cudaEvent_t", "cudaSuccess", "CUresult"];

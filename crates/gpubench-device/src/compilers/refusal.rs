@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use gpubench_harness::shim::SHIM;
 
-use super::cut::{Cut, is_of_host};
 use super::items::Word;
 use super::scan::{is_word, tokens};
 
@@ -30,7 +29,7 @@ impl fmt::Display for Refusal {
 
 const TENSOR_CORES: &str = "tensor cores";
 const GRID_BARRIER: &str = "a grid-wide barrier";
-const LAUNCH: &str = "a launch from a kernel";
+pub(super) const LAUNCH: &str = "a launch from a kernel";
 const CUDA_LIBRARIES: &str = "a CUDA toolkit library";
 
 /// Constructs, each with the words that identify it anywhere.
@@ -142,21 +141,6 @@ pub(super) fn constructs_in(words: &[Word<'_>], texts: &[&str], range: &Range<us
     found.collect()
 }
 
-/// Returns all unsupported constructs of a text that cannot be split into items.
-pub(super) fn all_refused(words: &[Word<'_>]) -> Cut {
-    let texts: Vec<&str> = words.iter().map(|word| word.text).collect();
-    let mut refusals = constructs_in(words, &texts, &(0..words.len()));
-    for refusal in &mut refusals {
-        if refusal.construct == LAUNCH {
-            refusal.construct = "a launch in a file with unbalanced brackets, where host code cannot be recognized";
-        }
-    }
-    Cut {
-        removed: Vec::new(),
-        refusals,
-    }
-}
-
 /// Returns whether a file may have unsupported constructs or host code, so that it needs the full
 /// analysis.
 pub(super) fn needs_analysis(text: &str) -> bool {
@@ -166,6 +150,16 @@ pub(super) fn needs_analysis(text: &str) -> bool {
     (0..texts.len()).any(|at| construct_at(&texts, at).is_some() || is_of_host(texts[at]) || grids.contains(&texts[at]))
         || includes(text).any(|header| stub(header).is_some())
 }
+
+/// Returns whether a word is a function or type of the CUDA runtime or the driver.
+pub(super) fn is_of_host(word: &str) -> bool {
+    let rest = word.strip_prefix("cuda").or_else(|| word.strip_prefix("cu"));
+    let names_something = rest.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()));
+    names_something && !OF_COMPLEX_NUMBERS.iter().any(|known| word.starts_with(known))
+}
+
+/// Prefixes of the names in `<cuComplex.h>`, which kernels may use.
+const OF_COMPLEX_NUMBERS: &[&str] = &["cuC", "cuFloatComplex", "cuDoubleComplex"];
 
 fn construct_at(texts: &[&str], at: usize) -> Option<&'static str> {
     let word = texts[at];

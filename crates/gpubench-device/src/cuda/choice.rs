@@ -8,7 +8,7 @@ use super::api::Api;
 use super::architecture::Architecture;
 use super::call::{DriverError, call};
 use super::library::unusable;
-use super::sharing::mps_is_used;
+use super::mps::mps_daemon;
 use crate::Absence;
 
 /// Values of `CU_DEVICE_ATTRIBUTE_COMPUTE_MODE`.
@@ -61,6 +61,15 @@ impl Gpu {
         Ok(u32::try_from(10 * major + minor).unwrap_or(0))
     }
 
+    /// Returns whether this process uses the GPU through MPS.
+    pub(super) fn uses_mps(&self) -> bool {
+        match self.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MPS_ENABLED) {
+            Ok(enabled) => enabled != 0,
+            // The driver does not know the attribute, so look for the daemon's control pipe.
+            Err(_) => mps_daemon().is_some(),
+        }
+    }
+
     fn check_support(&self, failed: impl Fn(DriverError) -> Absence) -> Result<(), Absence> {
         let number = self.ordinal;
         let capability = self.capability().map_err(&failed)?;
@@ -80,7 +89,7 @@ impl Gpu {
                 let reason = format!("`cuda:{number}` is in prohibited compute mode: no process may use it");
                 return Err(unusable(reason, mode_hint));
             }
-            EXCLUSIVE_PROCESS if !mps_is_used(self) => {
+            EXCLUSIVE_PROCESS if !self.uses_mps() => {
                 let reason = format!(
                     "`cuda:{number}` is in exclusive-process compute mode, but the referee and a worker must use it at the same time"
                 );

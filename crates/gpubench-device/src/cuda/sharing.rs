@@ -1,17 +1,12 @@
 //! Detects whether others can run work on the GPU at the same time as the referee. If so, the
 //! referee's clock bounds nothing.
 
-use std::ffi::c_int;
-
-use cudarc::driver::sys::CUdevice_attribute;
-
 use super::choice::Gpu;
-use super::mps::mps_daemon;
 use crate::ClockBound;
 
 /// Returns whether work of two processes can overlap on a GPU of this name.
 pub(super) fn clock_bound(gpu: &Gpu, name: &str) -> ClockBound {
-    if mps_is_used(gpu) {
+    if gpu.uses_mps() {
         return ClockBound::Absent("the GPU is shared through MPS: kernels of several processes run at once".into());
     }
     if is_slice(name) {
@@ -25,16 +20,6 @@ pub(super) fn clock_bound(gpu: &Gpu, name: &str) -> ClockBound {
         );
     }
     ClockBound::Exclusive
-}
-
-/// Returns whether this process uses the GPU through MPS.
-pub(super) fn mps_is_used(gpu: &Gpu) -> bool {
-    let attribute = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MPS_ENABLED;
-    match gpu.attribute(attribute) {
-        Ok(enabled) => enabled != 0 as c_int,
-        // The driver does not know the attribute, so look for the daemon's control pipe.
-        Err(_) => mps_daemon().is_some(),
-    }
 }
 
 /// Recognizes `NVIDIA H100 80GB HBM3 MIG 1g.10gb`.

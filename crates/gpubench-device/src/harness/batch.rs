@@ -6,6 +6,7 @@ use gpubench::catalog::Tolerance;
 use gpubench_harness::arguments::{CheckArguments, CheckPartial, NoiseCheckArguments, NoisePartial, StampArguments};
 use gpubench_harness::{CheckSummary, Kernel, NoiseSummary, bindings};
 
+use super::kernels::ReportBuffer;
 use super::{Comparison, Coverage, Harness, Revealed};
 use crate::{DeviceError, DevicePtr, Driver, LaunchConfig, Stream};
 
@@ -18,13 +19,6 @@ const SUM_OFFSET: u64 = 16;
 
 /// The largest report without partial results, such as captured or uploaded bytes.
 const PLAIN_REPORT: u64 = 1 << 10;
-
-/// Private device memory that probes report to.
-#[derive(Debug)]
-pub(super) struct ReportBuffer {
-    address: DevicePtr,
-    bytes: u64,
-}
 
 /// Probes that run in order on one stream. [`Harness::collect`] waits for all of them at once.
 #[derive(Debug)]

@@ -9,7 +9,6 @@ use gpubench_harness::arguments::{
 };
 use gpubench_harness::{Kernel, Processors, bindings, geometry};
 
-use super::batch::ReportBuffer;
 use crate::{DeviceError, DevicePtr, Driver, Function, LaunchConfig, ModuleImage, Stream};
 use gpubench_contract::Flush;
 
@@ -29,6 +28,13 @@ const BUFFERS_EACH: usize = bindings::GB_BUFFERS_EACH as usize;
 /// The most partial results per probe. It limits how much the referee reads and reduces after a
 /// window.
 const MAX_PARTIALS: u64 = 1 << 12;
+
+/// Private device memory that probes report to.
+#[derive(Debug)]
+pub(super) struct ReportBuffer {
+    pub(super) address: DevicePtr,
+    pub(super) bytes: u64,
+}
 
 /// The tool's kernels, loaded, with their private memory.
 pub struct Harness {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::clients::{descends_from_here, others_among};
 use super::energy::next_reading;
 use super::{EnergyReading, Gauge, Reading, ThrottleReasons};
-use crate::Facts;
+use crate::{Backend, Facts};
 use gpubench_contract::GpuEnvironment;
 
 /// The time that reading the clock and the throttle reasons may cost per sample. If it costs more,
@@ -81,7 +81,7 @@ pub struct Observation {
 impl Telemetry {
     /// Returns the telemetry of an open device.
     pub fn new(facts: &Facts) -> Telemetry {
-        Telemetry::through((facts.backend().gauge)(facts))
+        Telemetry::through((Backend::for_facts(facts).gauge)(facts))
     }
 
     /// Returns telemetry that reads through `gauge`, or reads nothing without one.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::observer::{Observation, ObserverProgram};
 use super::{Child, Interrupt, Output, RoleEnvironment, RoleFailure, RoleName};
 use gpubench::DeviceKind;
-use gpubench_device::{Absence, Count, CounterHold, DeviceOrder, FrozenFile, Launcher};
+use gpubench_device::{Absence, Backend, Count, CounterHold, DeviceOrder, FrozenFile, Launcher};
 use gpubench_diagnostic::{Purpose, TemporaryFolder};
 use gpubench_protocol::window::WindowCalls;
 use gpubench_protocol::wire::{
@@ -144,7 +144,7 @@ impl WorkerClient {
             (None, None, true) => WorkerClient::idle(output)?,
             (None, Some(_), true) => WorkerClient::start_with_folder(output, library_path, rights, |_| Ok(None))?,
             (None, _, false) => {
-                let counted_under = launch.device.backend().counted_under;
+                let counted_under = Backend::for_order(&launch.device).counted_under;
                 WorkerClient::start_with_folder(output, library_path, rights, counted_under)?
             }
         };

@@ -13,7 +13,7 @@ use crate::wire::{
     BufferLayout, Frame, Measurand, Observer, SourceModule, WorkerSetup, decode_modules, read_head, take_files,
     to_worker,
 };
-use gpubench_device::{CountRequest, CounterHold, DeviceOrder, KernelHost};
+use gpubench_device::{Backend, CountRequest, CounterHold, DeviceOrder, KernelHost};
 use gpubench_sandbox::ConfinedRole;
 
 /// A set-up as the broker sent it.
@@ -113,7 +113,8 @@ impl Setup {
 
     /// Returns the sandbox role for the code in this process, or `None` if it is only the tool's.
     pub(super) fn role(&self) -> Option<ConfinedRole> {
-        let is_native = self.device.backend().kernels_run_in == KernelHost::Author && !self.modules.is_empty();
+        let is_native =
+            Backend::for_order(&self.device).kernels_run_in == KernelHost::Author && !self.modules.is_empty();
         match &self.hosted {
             Some(_) => Some(ConfinedRole::HostCode),
             None => is_native.then_some(ConfinedRole::NativeKernels),
@@ -133,7 +134,7 @@ fn host_code(head: &WorkerSetup, request: &[u8], recording: &Recording) -> HostC
     HostCode::OwnLibrary {
         call: (**call).clone(),
         tensors: recording.tensors[..tensors].to_vec(),
-        device: head.device.backend().kind,
+        device: head.device.kind(),
         gate: Gate::new(recording.execution),
     }
 }

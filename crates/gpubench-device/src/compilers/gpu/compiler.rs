@@ -14,6 +14,7 @@ use super::nvcc::Nvcc;
 use super::nvrtc::NvrtcCompiler;
 use super::options::{Dialect, parse_options};
 use super::store::{self, Maker};
+use super::tool::Tool;
 use crate::cuda::{Architecture, KernelImage};
 use crate::toolkits::{Surroundings, named, named_nvcc, nvcc_next_to};
 use gpubench_diagnostic::{ExitCode, Expected};
@@ -366,46 +367,4 @@ fn instead(code: Code, device: Architecture) -> Option<String> {
 fn keep(path: PathBuf, image: &KernelImage) -> Result<PathBuf, KernelBuildError> {
     store::write(&path, image).map_err(KernelBuildError::io("write", &path))?;
     Ok(path)
-}
-
-/// A GPU compiler: NVRTC or nvcc.
-pub(super) trait Tool {
-    /// Returns the syntax of its options.
-    fn dialect(&self) -> Dialect;
-
-    /// Returns the maker that its files are named after.
-    fn maker(&self) -> Maker {
-        match self.dialect() {
-            Dialect::Nvrtc => Maker::Nvrtc,
-            Dialect::Nvcc => Maker::Nvcc,
-        }
-    }
-
-    /// Returns its name and version.
-    fn version(&self) -> String;
-
-    /// Returns its path.
-    fn path(&self) -> &Path;
-
-    /// Returns the compute capabilities that it supports, in ascending order.
-    fn capabilities(&self) -> &[u32];
-
-    /// Compiles a source.
-    fn compile(&self, job: &Job<'_>) -> Result<KernelImage, KernelBuildError>;
-
-    /// Returns the kind of code that it can make for an architecture.
-    fn code(&self, wanted: Architecture) -> Result<Code, KernelBuildError> {
-        Code::for_device(wanted, self.capabilities()).ok_or_else(|| {
-            let oldest = self.capabilities().first().copied().unwrap_or(0);
-            KernelBuildError::Unusable(format!(
-                "{} compiles for sm_{oldest} and later, but the device is {wanted} (hint: use an older version)",
-                self.version()
-            ))
-        })
-    }
-
-    /// Returns its version and path, for messages.
-    fn described(&self) -> String {
-        format!("{} ({})", self.version(), self.path().display())
-    }
 }

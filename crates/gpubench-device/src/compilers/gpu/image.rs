@@ -7,7 +7,6 @@ use object::read::elf::{FileHeader as _, Sym as _};
 use super::super::diagnostics::defines;
 use super::super::error::KernelBuildError;
 use super::job::Code;
-use super::nvrtc::end_ptx;
 use crate::cuda::{Architecture, Features, KernelImage};
 
 /// Returns the image of a source if it runs on the device and has the kernels.
@@ -176,6 +175,13 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
 
 fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     array_at(bytes, at).map(u64::from_le_bytes)
+}
+
+/// Ends PTX with a zero byte, as the driver requires.
+pub(super) fn end_ptx(image: &mut Vec<u8>) {
+    if !image.starts_with(b"\x7fELF") && image.last() != Some(&0) {
+        image.push(0);
+    }
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ mod request;
 mod sass;
 mod serve;
 mod store;
+mod tool;
 
 pub use compiler::{GpuCompiler, GpuCompilers, NamedCompilers, NamedNotFound, NvccNotFound, NvrtcNotFound};
 pub(super) use options::{Known, Shape, known};

@@ -8,12 +8,13 @@ use super::super::error::KernelBuildError;
 use super::super::process::{Finished, describe};
 use super::super::readable::Readable;
 use super::super::refusal::angled_includes;
-use super::compiler::Tool;
 use super::device_code::DEFAULT_SPACE;
 use super::headers::{FIRST, FIRST_HEADERS, HEADERS, INCLUDED_BY_NVCC, STANDARD_HEADERS};
+use super::image::end_ptx;
 use super::job::Job;
 use super::options::Dialect;
 use super::request::{Description, Order, Reply, Request};
+use super::tool::Tool;
 use crate::cuda::KernelImage;
 use gpubench_diagnostic::{Purpose, TemporaryFolder};
 
@@ -182,13 +183,6 @@ fn how_it_ended(finished: &Finished) -> String {
     match last {
         Some(line) => format!("it ended with {end} after `{}`", line.trim()),
         None => format!("it ended with {end}"),
-    }
-}
-
-/// Ends PTX with a zero byte, as the driver requires.
-pub(super) fn end_ptx(image: &mut Vec<u8>) {
-    if !image.starts_with(b"\x7fELF") && image.last() != Some(&0) {
-        image.push(0);
     }
 }
 

@@ -10,8 +10,8 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use super::abi::{Callbacks, Request, Threads, range, stop, wait};
 use super::fault::FaultKind;
-use super::signals::Trap;
 use super::stack::GuardedStack;
+use super::trap::Trap;
 
 /// The functions that kernels call.
 pub(super) static CALLBACKS: Callbacks = Callbacks {

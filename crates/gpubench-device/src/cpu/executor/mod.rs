@@ -22,6 +22,7 @@ mod stack;
 mod static_shared;
 #[cfg(test)]
 mod tests;
+mod trap;
 mod warp;
 
 pub use fault::{Access, FaultKind, KernelFault};

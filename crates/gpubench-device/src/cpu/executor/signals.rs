@@ -6,35 +6,13 @@ use std::ptr;
 use std::sync::Once;
 
 use super::exchange::Exchange;
-use super::fault::{Access, FaultKind};
+use super::fault::Access;
+use super::trap::Trap;
 
 /// The signals that a kernel can raise.
 const SIGNALS: [libc::c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
 /// Size of the signal stack in bytes; an AVX-512 register frame takes 3 KiB of it.
 const SIGNAL_STACK_BYTES: usize = 64 * 1024;
-
-/// A trap as the signal handler saw it.
-#[derive(Clone, Copy)]
-pub(super) struct Trap {
-    signal: libc::c_int,
-    address: usize,
-    access: Access,
-    in_guard: bool,
-}
-
-impl Trap {
-    pub(super) fn kind(&self) -> FaultKind {
-        match self.signal {
-            libc::SIGFPE => FaultKind::DivisionByZero,
-            libc::SIGILL => FaultKind::IllegalInstruction,
-            _ if self.in_guard => FaultKind::StackOverflow,
-            _ => FaultKind::Access {
-                address: self.address,
-                access: self.access,
-            },
-        }
-    }
-}
 
 thread_local! {
     /// The exchange of the runner on this thread.
