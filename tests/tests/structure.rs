@@ -145,3 +145,161 @@ fn no_source_folder_imports_itself_through_others() {
     assert!(seen > 20, "{seen} folders import from others");
     assert!(circles.is_empty(), "{circles:#?}");
 }
+
+/// The files that import each other in one direction only: the modules that import from each.
+type FileImports = BTreeMap<Module, BTreeSet<Module>>;
+
+/// Returns the paths that a use tree names: `a::{b, c::d}` names `a::b` and `a::c::d`.
+fn use_paths(tree: &str) -> Vec<Module> {
+    let tree = tree.trim();
+    let Some((prefix, group)) = tree.split_once('{') else {
+        let path = tree.split(" as ").next().unwrap_or_default();
+        return vec![path.split("::").map(|name| name.trim().to_owned()).collect()];
+    };
+    let group = group.trim_end().trim_end_matches('}');
+    let mut depth = 0;
+    let parts = group.split(|letter| {
+        depth += i32::from(letter == '{') - i32::from(letter == '}');
+        letter == ',' && depth == 0
+    });
+    let prefix: Module = prefix
+        .split("::")
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect();
+    let parts = parts.filter(|part| !part.trim().is_empty());
+    parts
+        .flat_map(|part| use_paths(part).into_iter().map(|path| [prefix.clone(), path].concat()))
+        .collect()
+}
+
+/// Returns the longest known module of a path from `module` on, and what the path names in it.
+fn resolved(module: &Module, path: &[String], known: &BTreeSet<Module>) -> Option<(Module, Module)> {
+    let supers = path.iter().take_while(|name| *name == "super").count();
+    let start = match path.first().map(String::as_str) {
+        Some("crate") => Vec::new(),
+        Some("self") => module.clone(),
+        Some("super") => module[..module.len().checked_sub(supers)?].to_vec(),
+        _ => return None,
+    };
+    let rest = path[supers.max(1)..].to_vec();
+    let whole = [start, rest].concat();
+    let length = (0..=whole.len())
+        .rev()
+        .find(|length| known.contains(&whole[..*length]))?;
+    Some((whole[..length].to_vec(), whole[length..].to_vec()))
+}
+
+/// Returns which files of a crate import from which. An import through a module that only
+/// re-exports a name is one from the file that has it.
+fn file_imports(sources: &Path) -> FileImports {
+    let uses = Regex::new(r"(?m)^\s*(pub(?:\([^)]*\))? )?use ([^;]+);").expect("a pattern");
+    let inline = Regex::new(r"\b(?:crate|super)(?:::\w+)+").expect("a pattern");
+    let comment = Regex::new(r"//[^\n]*").expect("a pattern");
+    let files: BTreeMap<Module, String> = files_below(sources)
+        .into_iter()
+        .filter(|file| !file.iter().any(|part| part == "tests" || part == "tests.rs"))
+        .map(|file| {
+            let text = std::fs::read_to_string(&file).expect("a source");
+            let production = text.split("#[cfg(test)]").next().unwrap_or_default();
+            let module = module_of(file.strip_prefix(sources).expect("it lies there"));
+            (module, comment.replace_all(production, "").into_owned())
+        })
+        .collect();
+    let known: BTreeSet<Module> = files.keys().cloned().collect();
+    let mut exports: BTreeMap<(Module, String), Module> = BTreeMap::new();
+    for (module, text) in &files {
+        for found in uses.captures_iter(text).filter(|found| found.get(1).is_some()) {
+            for path in use_paths(&found[2]) {
+                let is_relative = ["crate", "super", "self"].contains(&path[0].as_str());
+                let path = if is_relative {
+                    path
+                } else {
+                    [vec!["self".to_owned()], path].concat()
+                };
+                let name = path.last().cloned().unwrap_or_default();
+                if let Some((from, _)) = resolved(module, &path, &known).filter(|(from, _)| from != module) {
+                    exports.insert((module.clone(), name), from);
+                }
+            }
+        }
+    }
+    let imports_of = |(module, text): (&Module, &String)| {
+        let named = uses.captures_iter(text).filter(|found| found.get(1).is_none());
+        let named = named.flat_map(|found| use_paths(&found[2]));
+        let inline = inline.find_iter(text).flat_map(|found| use_paths(found.as_str()));
+        let targets = named.chain(inline).filter_map(|path| {
+            let (from, rest) = resolved(module, &path, &known)?;
+            let exported = rest.first().and_then(|name| exports.get(&(from.clone(), name.clone())));
+            Some(exported.unwrap_or(&from).clone())
+        });
+        let targets = targets.filter(|from| from != module && !from.is_empty()).collect();
+        (module.clone(), targets)
+    };
+    files
+        .iter()
+        .filter(|(module, _)| !module.is_empty())
+        .map(imports_of)
+        .collect()
+}
+
+/// Returns the modules from which a module imports, directly or through others.
+fn reached_from(module: &Module, imports: &FileImports) -> BTreeSet<Module> {
+    let mut reached = BTreeSet::new();
+    let mut open = vec![module.clone()];
+    while let Some(at) = open.pop() {
+        let next = imports.get(&at).into_iter().flatten();
+        open.extend(next.filter(|next| reached.insert((*next).clone())).cloned());
+    }
+    reached
+}
+
+#[test]
+fn no_file_of_the_broker_the_command_line_and_the_device_imports_itself_through_others() {
+    let root = repository();
+    let crates = [
+        ("cargo-gpubench", vec!["broker", "cli"]),
+        ("crates/gpubench-device", Vec::new()),
+    ];
+    for (folder, rooms) in crates {
+        let imports = file_imports(&root.join(folder).join("src").into_std_path_buf());
+        let is_of_room = |module: &&Module| rooms.is_empty() || rooms.contains(&module[0].as_str());
+        let among: FileImports = imports
+            .iter()
+            .filter(|(module, _)| is_of_room(module))
+            .map(|(module, from)| (module.clone(), from.iter().filter(is_of_room).cloned().collect()))
+            .collect();
+        assert!(
+            among.values().filter(|from| !from.is_empty()).count() > 30,
+            "{folder} has imports"
+        );
+        let circular: Vec<String> = among
+            .keys()
+            .filter(|module| reached_from(module, &among).contains(*module))
+            .map(|module| module.join("::"))
+            .collect();
+        assert!(
+            circular.is_empty(),
+            "files of {folder} that import themselves: {circular:#?}"
+        );
+    }
+}
+
+#[test]
+fn an_import_through_a_re_export_is_one_from_the_file() {
+    let known = [vec![], vec!["a".to_owned()], vec!["a".to_owned(), "b".to_owned()]];
+    let known = BTreeSet::from(known);
+    let path = |text: &str| use_paths(text).concat();
+    let module = vec!["a".to_owned(), "b".to_owned()];
+    assert_eq!(use_paths("crate::{a::{b, c as d}, e}").len(), 3);
+    assert_eq!(
+        resolved(&module, &path("super::X"), &known),
+        Some((vec!["a".to_owned()], vec!["X".to_owned()]))
+    );
+    assert_eq!(
+        resolved(&module, &path("crate::a::b::X"), &known).map(|(from, _)| from),
+        Some(module.clone())
+    );
+    assert_eq!(resolved(&module, &path("std::fmt"), &known), None);
+}
