@@ -40,12 +40,12 @@ fn on_cpu(_n: usize, x: &[u32], y: &mut [u32]) {
     y.copy_from_slice(x);
 }
 
-#[gpubench(axes(n = [64, 4096]), inputs = vectors, reference = on_cpu, exact)]
+#[gpubench(axes(n = [64, 4096]), tensors = vectors, reference = on_cpu, exact)]
 fn copy(cx: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
     cx.launch(COPY.kernel("copy"), Grid::covering(n, 64), (x, y, n))
 }
 
-#[gpubench(hosted, axes(n = [64, 4096]), inputs = vectors, reference = on_cpu, exact)]
+#[gpubench(hosted, axes(n = [64, 4096]), tensors = vectors, reference = on_cpu, exact)]
 fn copy_on_the_host(cx: &mut Host, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
     let (x, y) = (cx.pointer(x), cx.pointer_mut(y));
     cx.call(move || {
@@ -135,7 +135,7 @@ fn a_dead_control_worker_lowers_the_grade_of_its_case_and_is_replaced(stage: &mu
         }
     })?;
     assert_right(&killed.judgement);
-    assert_eq!(killed.judgement.grade, Grade::Advisory);
+    assert_eq!(killed.judgement.grade, Grade::Unverified);
     let reason = killed.judgement.grade_reason.unwrap_or_default();
     assert!(reason.contains("the control worker was killed by SIGKILL"), "{reason}");
     let after = stage.measure(0, &ClockBound::Exclusive, &mut control_worker, |_| ())?;

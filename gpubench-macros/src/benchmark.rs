@@ -62,7 +62,7 @@ fn own_problem(options: &Options, function: &Function) -> Result<Parts> {
 }
 
 fn shared_problem(problem: &Path, options: &Options, function: &Function) -> Result<Parts> {
-    for option in ["inputs", "reference", "tolerance", "exact", "bytes", "flops"] {
+    for option in ["tensors", "reference", "tolerance", "exact", "bytes", "flops"] {
         if let Some(given) = options.given(option) {
             return Err(Error::new(
                 given.span(),

@@ -45,7 +45,7 @@ pub(crate) struct Options {
     pub(crate) axes: Vec<AxisOption>,
     pub(crate) cpu: DeviceOptions,
     pub(crate) cuda: DeviceOptions,
-    pub(crate) inputs: Option<Expr>,
+    pub(crate) tensors: Option<Expr>,
     pub(crate) reference: Option<ReferenceOption>,
     pub(crate) comparison: Option<Comparison>,
     pub(crate) bytes: Option<Expr>,
@@ -100,7 +100,7 @@ impl Options {
             "axes" => self.axes = AxisOption::parse_list(&option, input)?,
             "cpu" => self.cpu = DeviceOptions::parse(&option, input)?,
             "cuda" => self.cuda = DeviceOptions::parse(&option, input)?,
-            "inputs" => self.inputs = Some(value(&option, input, "inputs = function")?),
+            "tensors" => self.tensors = Some(value(&option, input, "tensors = function")?),
             "reference" => self.reference = Some(ReferenceOption::parse(&option, input)?),
             "bytes" => self.bytes = Some(value(&option, input, "bytes = 8 * n")?),
             "flops" => self.flops = Some(value(&option, input, "flops = 2 * n")?),
@@ -108,7 +108,7 @@ impl Options {
             "mode" => self.set("mode", value(&option, input, "mode = \"cold,warm\"")?),
             "warmup_time" => self.set("warmup-time", value(&option, input, "warmup_time = \"25ms\"")?),
             "sample_time" => self.set("sample-time", value(&option, input, "sample_time = \"100ms\"")?),
-            "sleep_after_run" => self.set("sleep-after-run", LitStr::new("true", option.span())),
+            "cooldown" => self.set("cooldown", LitStr::new("true", option.span())),
             "problem" => self.problem = Some(problem(&option, input)?),
             "crate" => self.library = Some(library::parse(&option, input)?),
             "ignore" => self.ignore = Some(option.span()),
@@ -197,13 +197,16 @@ fn library_path(word: &Ident, input: ParseStream) -> Result<Expr> {
     }
 }
 
+/// Options that once had another name: the old one, and the one of today.
+const RENAMED: [(&str, &str); 2] = [("inputs", "tensors"), ("sleep_after_run", "cooldown")];
+
 impl Attribute {
     /// Returns the attribute's options, each with its syntax.
     fn options(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Attribute::Gpubench => &[
                 ("axes", "axes(..)"),
-                ("inputs", "inputs = .."),
+                ("tensors", "tensors = .."),
                 ("reference", "reference = .."),
                 ("tolerance", "tolerance(..)"),
                 ("exact", "exact"),
@@ -214,7 +217,7 @@ impl Attribute {
                 ("mode", "mode = \"..\""),
                 ("warmup_time", "warmup_time = \"..\""),
                 ("sample_time", "sample_time = \"..\""),
-                ("sleep_after_run", "sleep_after_run"),
+                ("cooldown", "cooldown"),
                 ("ignore", "ignore"),
                 ("hosted", "hosted"),
                 ("hosted", "hosted(sync)"),
@@ -226,7 +229,7 @@ impl Attribute {
             ],
             Attribute::Problem => &[
                 ("axes", "axes(..)"),
-                ("inputs", "inputs = .."),
+                ("tensors", "tensors = .."),
                 ("tolerance", "tolerance(..)"),
                 ("exact", "exact"),
                 ("bytes", "bytes = .."),
@@ -247,13 +250,16 @@ impl Attribute {
     }
 
     fn unknown(self, option: &str) -> String {
+        if let Some((old, new)) = RENAMED.iter().find(|(old, _)| *old == option) {
+            return format!("`{old}` is called `{new}` now");
+        }
         match (self, option) {
             (Attribute::Problem, "reference") => {
                 "a `#[problem]` has no `reference`: the function under it is the reference".to_owned()
             }
             (
                 Attribute::Problem,
-                "hosted" | "ignore" | "mode" | "name" | "problem" | "sample_time" | "sleep_after_run" | "warmup_time",
+                "hosted" | "ignore" | "mode" | "name" | "problem" | "sample_time" | "cooldown" | "warmup_time",
             ) => {
                 format!("`{option}` is an option of `#[gpubench]`, not of `#[problem]`")
             }

@@ -116,12 +116,12 @@ fn check_parameters(options: &Options, function: &Function) -> Result<()> {
 /// Returns a `fn(&Params) -> Result<Tensors>`.
 fn tensors(options: &Options, function: &Function) -> Result<TokenStream> {
     let params = Ident::new("gpubench_params", Span::mixed_site());
-    let (bindings, made) = match options.inputs.as_ref().map(ungrouped) {
+    let (bindings, made) = match options.tensors.as_ref().map(ungrouped) {
         None => match function.tensors().next() {
             None => (quote!(), quote!(__gpubench::Tensors::new())),
             Some(tensor) => {
                 let message = format!(
-                    "missing `inputs = ..`: a function that takes the axes and returns the tensors, such as `{}`",
+                    "missing `tensors = ..`: a function that takes the axes and returns the tensors, such as `{}`",
                     tensor.text()
                 );
                 return Err(Error::new(Span::call_site(), message));
@@ -139,7 +139,7 @@ fn tensors(options: &Options, function: &Function) -> Result<TokenStream> {
         }
         Some(made) => (function.bind_axes(&params), quote!(#made)),
     };
-    let span = options.inputs.as_ref().map_or_else(Span::call_site, Spanned::span);
+    let span = options.tensors.as_ref().map_or_else(Span::call_site, Spanned::span);
     let typed = quote_spanned!(span=> let tensors: __gpubench::Tensors = #made;);
     Ok(quote! {
         {
@@ -162,7 +162,7 @@ fn generator(path: &ExprPath, function: &Function, expected: &Expected) -> (Toke
         message: format!("`{written}` does not take the axes in the order of `axes(..)`"),
         label: format!("expected `{} -> Tensors`", expected.signature()),
         notes: vec![format!(
-            "to pass other arguments, write the call: `inputs = {written}({axes})`"
+            "to pass other arguments, write the call: `tensors = {written}({axes})`"
         )],
     };
     expected.checked(&quote!(#path), function, &wrong)

@@ -101,8 +101,8 @@ impl<S: Started> Observation for Outline<S> {
             schema_version: SchemaVersion,
             elapsed_ns: nanoseconds(now.since(self.start)),
             interval_ns: nanoseconds(interval),
-            seen: None,
-            outline: Some(outline),
+            calls: None,
+            processes_only: Some(outline),
         }
     }
 
@@ -117,8 +117,8 @@ impl<S: Started> Observation for Outline<S> {
             end,
             exit_code: None,
             signal: None,
-            seen: None,
-            outline: Some(self.outline(ROWS.1, start, now)),
+            calls: None,
+            processes_only: Some(self.outline(ROWS.1, start, now)),
             timeline: Vec::new(),
         }
     }

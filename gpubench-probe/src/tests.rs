@@ -187,8 +187,8 @@ fn a_command_that_fails_passes_its_code_on_and_its_events_are_all_there() {
     let (finished, status) = set.watch(played, Subject::Command);
     assert_eq!(status.and_then(|status| status.code()), Some(3));
     assert_eq!((finished.exit_code, finished.signal), (Some(3), None));
-    assert_eq!(finished.seen.as_ref().expect("calls").kernels[0].name, "axpy(float*)");
-    assert_eq!(finished.seen.as_ref().expect("calls").memory[0].left_bytes, 1 << 20);
+    assert_eq!(finished.calls.as_ref().expect("calls").kernels[0].name, "axpy(float*)");
+    assert_eq!(finished.calls.as_ref().expect("calls").memory[0].unfreed_bytes, 1 << 20);
     assert!(
         set.read("gpubench.prom")
             .contains("gpubench_cuda_left_bytes_total{program=\"leaky\",kind=\"device\"} 1048576")
@@ -230,7 +230,7 @@ fn an_interruption_ends_an_observation_with_its_results() {
     };
     let (finished, _) = set.watch(played, Subject::System);
     assert_eq!(finished.end, ProbeEnd::Interrupted);
-    assert_eq!(finished.seen.expect("calls").work.plain_launches, 1);
+    assert_eq!(finished.calls.expect("calls").work.plain_launches, 1);
 }
 
 #[test]
@@ -288,9 +288,11 @@ fn records_without_calls_follow_the_schema_and_have_no_metrics() {
     let mut outline = without_calls(leaky().events, Timestamp::now());
     let (finished, _) = set.observe(&mut outline, Subject::System);
     set.check_schema();
-    assert_eq!((finished.seen, finished.timeline.len()), (None, 0));
+    assert_eq!((finished.calls, finished.timeline.len()), (None, 0));
     assert_eq!(
-        finished.outline.expect("an outline").processes[0].program.as_deref(),
+        finished.processes_only.expect("an outline").processes[0]
+            .program
+            .as_deref(),
         Some("leaky")
     );
     assert_eq!(set.read("gpubench.prom"), "");
@@ -302,7 +304,7 @@ fn rates_of_submissions_are_those_of_the_interval_and_at_the_end_of_the_whole_ti
     let mut outline = without_calls(Script::new(7, 1, "app").events, second(0));
     outline.poll().expect("events");
     let mut rate = |at| {
-        let outline = outline.sample(second(at)).outline.expect("an outline");
+        let outline = outline.sample(second(at)).processes_only.expect("an outline");
         outline.submissions_per_second.expect("a rate")
     };
     let first = rate(1);
@@ -310,7 +312,7 @@ fn rates_of_submissions_are_those_of_the_interval_and_at_the_end_of_the_whole_ti
     // As many in ten times the time.
     assert!(rate(11) < first);
     let finished = outline.finish(second(20), ProbeEnd::Interrupted);
-    let outline = finished.outline.expect("an outline");
+    let outline = finished.processes_only.expect("an outline");
     let total = outline.submissions.expect("a count") as f64;
     assert_eq!(outline.submissions_per_second, Some(total / 20.0));
 }

@@ -12,7 +12,7 @@ fn plane(pixels: usize) -> Tensors {
         .output("bright", f32::shape(pixels))
 }
 
-#[problem(axes(pixels = [1024]), inputs = plane, exact)]
+#[problem(axes(pixels = [1024]), tensors = plane, exact)]
 fn same(_pixels: usize, image: &[f32], bright: &mut [f32]) {
     bright.copy_from_slice(image);
 }
@@ -23,7 +23,7 @@ fn launched(cx: &mut Launcher, _pixels: usize, image: In<f32>, bright: Out<f32>)
 
 macro_rules! benchmarks {
     ($($name:ident = $reference:expr, $inputs:expr;)*) => {$(
-        #[gpubench(axes(pixels = [1024]), inputs = $inputs, reference = $reference, exact, bytes = 8 * pixels)]
+        #[gpubench(axes(pixels = [1024]), tensors = $inputs, reference = $reference, exact, bytes = 8 * pixels)]
         fn $name(cx: &mut Launcher, pixels: usize, image: In<f32>, bright: Out<f32>) -> Result<()> {
             cx.launch(IMAGE.kernel("brighten"), Grid::covering(pixels, 64), (image, bright, pixels))
         }
@@ -45,7 +45,7 @@ macro_rules! others {
         mod $name {
             use super::*;
 
-            #[gpubench(axes(pixels = [1024]), inputs = plane, reference = launch(launched), exact, name = "launched")]
+            #[gpubench(axes(pixels = [1024]), tensors = plane, reference = launch(launched), exact, name = "launched")]
             fn benchmark(cx: &mut Launcher, pixels: usize, image: In<f32>, bright: Out<f32>) -> Result<()> {
                 launched(cx, pixels, image, bright)
             }

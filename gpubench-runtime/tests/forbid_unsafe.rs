@@ -22,7 +22,7 @@ fn plane(pixels: usize) -> Tensors {
 }
 
 /// A problem.
-#[problem(axes(pixels = [1 << 20]), inputs = plane, tolerance(rtol = 1e-6), bytes = 8 * pixels)]
+#[problem(axes(pixels = [1 << 20]), tensors = plane, tolerance(rtol = 1e-6), bytes = 8 * pixels)]
 pub fn brighten(_pixels: usize, image: &[f32], bright: &mut [f32]) {
     for (image, bright) in image.iter().zip(bright) {
         *bright = 2.0 * image;

@@ -24,7 +24,7 @@ fn plane(pixels: usize) -> Tensors {
         .output("bright", f32::shape(pixels))
 }
 
-#[problem(axes(pixels = [1024]), inputs = plane, exact, bytes = 8 * pixels, crate = gb)]
+#[problem(axes(pixels = [1024]), tensors = plane, exact, bytes = 8 * pixels, crate = gb)]
 fn brighten(_pixels: usize, image: &[f32], bright: &mut [f32]) {
     bright.copy_from_slice(image);
 }
@@ -40,7 +40,7 @@ fn of_a_problem(cx: &mut Launcher, pixels: usize, threads: usize, image: In<f32>
     )
 }
 
-#[gpubench(axes(pixels = [1024]), inputs = plane, reference = brighten, tolerance(rtol = 1e-5), requires(cpu), crate = gb)]
+#[gpubench(axes(pixels = [1024]), tensors = plane, reference = brighten, tolerance(rtol = 1e-5), requires(cpu), crate = gb)]
 fn of_its_own(cx: &mut Launcher, pixels: usize, image: In<f32>, bright: Out<f32>) -> Result<()> {
     let gain = Gain { value: 1.0 };
     cx.launch(

@@ -11,7 +11,7 @@ import sys
 
 with open(sys.argv[2]) as lines:
     records = [json.loads(line) for line in lines]
-seen = next(record for record in records if record["reason"] == "probe-finished")["seen"]
+seen = next(record for record in records if record["reason"] == "probe-finished")["calls"]
 work = seen["work"]
 
 

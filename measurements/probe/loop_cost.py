@@ -78,7 +78,7 @@ def main(tool, rounds):
                 process.kill()
         lines = read(printed)
         with open(record) as written:
-            seen = json.loads(written.readlines()[-1])["seen"]
+            seen = json.loads(written.readlines()[-1])["calls"]
 
     ratios = []
     for began, ended in spans:

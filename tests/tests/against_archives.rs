@@ -28,7 +28,7 @@ fn on_cpu(_n: usize, x: &[u32], y: &mut [u32]) {
     y.copy_from_slice(x);
 }
 
-#[gpubench(axes(n = [64]), inputs = vectors(n), reference = on_cpu, exact)]
+#[gpubench(axes(n = [64]), tensors = vectors(n), reference = on_cpu, exact)]
 fn BENCHMARK(cx: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
     cx.launch(TURNS.kernel("turns"), Grid::covering(n, 64), (x, y, n))
 }

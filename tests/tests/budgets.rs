@@ -94,7 +94,7 @@ fn a_warm_up_ends_when_its_share_of_the_time_limit_is_over() {
 
 #[test]
 fn the_device_rests_between_all_windows_at_least_five_times_as_long_as_the_calls() {
-    for result in results(&["--sleep-after-run", "--max-samples", "6"]) {
+    for result in results(&["--cooldown", "--max-samples", "6"]) {
         let budget = &result["budget"];
         let windows = number(&result["windows"]) + number(&result["window_counts"]["control"]);
         assert_eq!(number(&budget["rests"]), windows - 1, "{result}");
@@ -111,7 +111,7 @@ fn the_device_rests_between_all_windows_at_least_five_times_as_long_as_the_calls
 fn calls_that_are_only_checked_have_no_budget() {
     let run = Run::on(&Fixture::new("tidy")).json().args(["--exact", CASE, "--test"]);
     let records = run
-        .args(["--sleep-after-run", "--sample-time", "1us"])
+        .args(["--cooldown", "--sample-time", "1us"])
         .finish()
         .expect_code(0)
         .records();
@@ -138,7 +138,7 @@ fn an_attribute_sets_the_budgets_and_the_command_line_replaces_them() {
     assert!(number(&budget["rests"]) > 0, "{budget}");
     assert_eq!((samples(own), &own["stop"]["reason"]), (1, &json!("sample-time")));
 
-    let replaced = budgeted().args(["--sample-time", "none", "--sleep-after-run=false"]);
+    let replaced = budgeted().args(["--sample-time", "none", "--cooldown=false"]);
     let replaced = replaced.finish().expect_code(0).records();
     let replaced = replaced.result("steps::rest");
     assert_eq!(replaced["budget"]["sample_time_ns"], json!(null));

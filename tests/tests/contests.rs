@@ -170,7 +170,7 @@ fn a_contestant_that_fails_only_in_alternation_passes_without_a_rank() {
     let alternating = &result["failed_alternating"];
     assert_eq!(
         (&alternating["verdict"], &alternating["cause"], &result["grade"]),
-        (&json!("wrong-output"), &json!("mismatch"), &json!("advisory"))
+        (&json!("wrong-output"), &json!("mismatch"), &json!("unverified"))
     );
     assert_eq!(records.result("quick")["failed_alternating"], Value::Null);
     let [ranking] = &rankings(&finished)[..] else {

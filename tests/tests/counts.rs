@@ -28,7 +28,7 @@ fn of_trial_on_cpu(_rounds: usize, _trial: usize, x: &[u32], y: &mut [u32]) {
     y.copy_from_slice(x);
 }
 
-#[gpubench(axes(rounds = [1000, 1001, 1003]), inputs = vectors(), reference = on_cpu, exact)]
+#[gpubench(axes(rounds = [1000, 1001, 1003]), tensors = vectors(), reference = on_cpu, exact)]
 fn spin(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
     cx.launch(SPIN.kernel("spin"), Grid::covering(64, 64), (x, y, rounds))
 }
@@ -38,7 +38,7 @@ fn spin(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()>
         rounds = [1000, 1003],
         trial = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19],
     ),
-    inputs = vectors(),
+    tensors = vectors(),
     reference = of_trial_on_cpu,
     exact
 )]
@@ -47,41 +47,41 @@ fn trials(cx: &mut Launcher, rounds: usize, trial: usize, x: In<u32>, y: Out<u32
     spin(cx, rounds, x, y)
 }
 
-#[gpubench(axes(rounds = [1]), inputs = vectors(), reference = on_cpu, exact)]
+#[gpubench(axes(rounds = [1]), tensors = vectors(), reference = on_cpu, exact)]
 fn alone_in_its_file(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
     let _ = rounds;
     cx.launch(SPIN.kernel("copy"), Grid::covering(64, 1), (x, y))
 }
 
-#[gpubench(axes(rounds = [1]), inputs = vectors(), reference = on_cpu, exact)]
+#[gpubench(axes(rounds = [1]), tensors = vectors(), reference = on_cpu, exact)]
 fn with_shared(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
     let _ = rounds;
     cx.launch(WITH_SHARED.kernel("copy"), Grid::covering(64, 1), (x, y))
 }
 
-#[gpubench(axes(rounds = [1]), inputs = vectors(), reference = on_cpu, exact, ignore)]
+#[gpubench(axes(rounds = [1]), tensors = vectors(), reference = on_cpu, exact, ignore)]
 fn hides_by_request(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
     let _ = rounds;
     cx.launch(HIDING.kernel("hides_by_request"), Grid::covering(64, 64), (x, y))
 }
 
-#[gpubench(axes(rounds = [20_000]), inputs = vectors(), reference = on_cpu, exact, ignore)]
+#[gpubench(axes(rounds = [20_000]), tensors = vectors(), reference = on_cpu, exact, ignore)]
 fn hides_in_a_thread(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
     cx.launch(SPIN.kernel("hides_in_a_thread"), Grid::covering(64, 64), (x, y, rounds))
 }
 
-#[gpubench(axes(rounds = [20_000]), inputs = vectors(), reference = on_cpu, exact, ignore)]
+#[gpubench(axes(rounds = [20_000]), tensors = vectors(), reference = on_cpu, exact, ignore)]
 fn hides_in_a_child(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
     cx.launch(SPIN.kernel("hides_in_a_child"), Grid::covering(64, 64), (x, y, rounds))
 }
 
-#[gpubench(axes(rounds = [1]), inputs = vectors(), reference = on_cpu, exact)]
+#[gpubench(axes(rounds = [1]), tensors = vectors(), reference = on_cpu, exact)]
 fn twice(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
     cx.launch(SPIN.kernel("spin"), Grid::covering(64, 64), (x, y, rounds))?;
     cx.launch(SPIN.kernel("copy"), Grid::covering(64, 64), (x, y))
 }
 
-#[gpubench(axes(rounds = [1]), inputs = vectors(), reference = on_cpu, exact)]
+#[gpubench(axes(rounds = [1]), tensors = vectors(), reference = on_cpu, exact)]
 fn wrong(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
     let _ = rounds;
     cx.launch(SPIN.kernel("half"), Grid::covering(64, 64), (x, y))

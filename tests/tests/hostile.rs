@@ -368,10 +368,10 @@ fn a_check_that_accepts_old_answers_gives_a_notice() {
         .expect_code(0);
     let records = finished.records();
     let [blind, seeing] = names.map(|name| records.result(name));
-    assert_eq!(blind["checks"][0]["old_answers_pass"], true);
+    assert_eq!(blind["checks"][0]["stale_output_passes"], true);
     let notice = blind["notices"][0].as_str().expect("a notice");
     assert!(notice.contains("repeats an old answer"), "{notice}");
-    assert_eq!(seeing["checks"][0]["old_answers_pass"], false);
+    assert_eq!(seeing["checks"][0]["stale_output_passes"], false);
     assert_eq!(seeing["notices"], Value::Array(Vec::new()));
 }
 
@@ -425,7 +425,7 @@ fn requiring_a_grade_that_the_device_cannot_give_is_refused() {
         honest,
         &["--require-grade", "sealed"],
         "grade-too-low",
-        &["`advisory`", "`sealed`"],
+        &["`unverified`", "`sealed`"],
     );
     let _ = alone(honest, &["--require-grade", "sealed", "--test"])
         .finish()

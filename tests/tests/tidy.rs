@@ -287,7 +287,7 @@ fn a_result_has_the_stop_reason_and_the_grade() {
         assert_eq!(result["stop"]["target_cv"], 0.01);
         assert_eq!(
             (&result["grade"], &result["mode"]),
-            (&json!("advisory"), &json!("cold"))
+            (&json!("unverified"), &json!("cold"))
         );
         let conservation = &result["conservation"];
         assert!(

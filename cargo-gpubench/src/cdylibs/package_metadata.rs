@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{BuildError, BuildNotice};
 use crate::config::CaseSettings;
+use gpubench_contract::renamed;
 use gpubench_diagnostic::closest;
 
 const BENCHMARKS: &str = "benchmarks";
@@ -39,6 +40,9 @@ impl PackageMetadata {
             if key == FEATURES {
                 metadata.features = features(value).ok_or_else(|| wrong(key, "it is not a list of strings".into()))?;
                 continue;
+            }
+            if let Some(new) = renamed(key) {
+                return Err(wrong(key, format!("it is called `{new}` now").into()));
             }
             if !CaseSettings::KEYS.contains(&key.as_str()) {
                 let known = CaseSettings::KEYS.iter().copied().chain([BENCHMARKS, FEATURES]);
@@ -114,8 +118,8 @@ mod tests {
     #[test]
     fn a_package_turns_switches_on_and_off() {
         for (flag, switch) in [(true, Switch::On), (false, Switch::Off)] {
-            let read = metadata(json!({ "sleep-after-run": flag })).expect("a switch");
-            assert_eq!(read.settings.sleep_after_run, Some(switch));
+            let read = metadata(json!({ "cooldown": flag })).expect("a switch");
+            assert_eq!(read.settings.cooldown, Some(switch));
         }
     }
 
@@ -135,6 +139,16 @@ mod tests {
         assert_eq!(
             read.unknown[0].to_string(),
             "unknown key `timeot` in `[package.metadata.gpubench]` of package `a` has no effect (hint: did you mean `timeout`?)"
+        );
+    }
+
+    #[test]
+    fn a_key_that_was_renamed_is_refused_with_its_new_name() {
+        let error = metadata(json!({ "sleep-after-run": true })).expect_err("an old word");
+        let error = gpubench_diagnostic::chain(&error);
+        assert!(
+            error.contains("`sleep-after-run`") && error.ends_with("it is called `cooldown` now"),
+            "{error}"
         );
     }
 

@@ -5,7 +5,9 @@ use std::ffi::OsString;
 
 use clap::{Arg, Command};
 
+use super::UsageError;
 use super::option_kind::takes_a_value;
+use gpubench_contract::renamed;
 use gpubench_diagnostic::{closest, suggestion};
 
 /// The prefix of the variables.
@@ -34,6 +36,21 @@ impl Environment {
 
     pub(super) fn get(&self, name: &str) -> Option<&OsString> {
         self.0.get(name)
+    }
+
+    /// Refuses variables of options that have another name now.
+    ///
+    /// # Errors
+    /// There is one.
+    pub(super) fn refuse_renamed(&self) -> Result<(), UsageError> {
+        let new_name = |name: &String| {
+            let key = own_part(name).to_lowercase().replace('_', "-");
+            Some((name.clone(), variable(renamed(&key)?)))
+        };
+        match self.0.keys().find_map(new_name) {
+            Some((old, new)) => Err(UsageError::Renamed { old, new }),
+            None => Ok(()),
+        }
     }
 
     /// Returns a warning for each variable that sets no option of a built command or its
@@ -68,6 +85,27 @@ fn every_option(command: &Command) -> Vec<&Arg> {
 
 /// Returns the variable of an option: `GPUBENCH_MAX_TIME` for `--max-time`.
 pub(super) fn variable_of(option: &Arg) -> Option<String> {
-    let long = option.get_long()?;
-    Some(format!("{PREFIX}{}", long.to_uppercase().replace('-', "_")))
+    option.get_long().map(variable)
+}
+
+fn variable(key: &str) -> String {
+    format!("{PREFIX}{}", key.to_uppercase().replace('-', "_"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_of_an_option_that_was_renamed_is_refused() {
+        let environment = |name: &str| Environment::from_variables([(name.to_owned(), OsString::from("true"))]);
+        let error = environment("GPUBENCH_SLEEP_AFTER_RUN")
+            .refuse_renamed()
+            .expect_err("an old word");
+        assert_eq!(
+            error.to_string(),
+            "`GPUBENCH_SLEEP_AFTER_RUN` is called `GPUBENCH_COOLDOWN` now"
+        );
+        assert!(environment("GPUBENCH_COOLDOWN").refuse_renamed().is_ok());
+    }
 }

@@ -31,6 +31,14 @@ pub enum UsageError {
         /// The equivalent here.
         instead: &'static str,
     },
+    /// A word that has another name now.
+    #[error("`{old}` is called `{new}` now")]
+    Renamed {
+        /// The option or the environment variable.
+        old: String,
+        /// The one of today.
+        new: String,
+    },
     /// An option without its value, as another tool accepts it.
     #[error("`{option}` needs a value; without a value it is an option of {tool}")]
     ForeignFlag {
@@ -98,7 +106,7 @@ impl Expected for UsageError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Filter { .. } => Some("`--exact` matches whole names instead".to_owned()),
-            Self::Samples(_) => None,
+            Self::Samples(_) | Self::Renamed { .. } => None,
             Self::OutputIsInput { .. } => Some("choose another output file".to_owned()),
             Self::Foreign { instead, .. } | Self::ForeignFlag { instead, .. } => Some((*instead).to_owned()),
             Self::NothingToCompareWith { name } => Some(format!(

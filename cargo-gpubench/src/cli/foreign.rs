@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::UsageError;
+use gpubench_contract::renamed;
 
 /// An option of another tool, the tool, and the equivalent here.
 type Foreign = (&'static str, &'static str, &'static str);
@@ -89,6 +90,12 @@ pub(super) fn explain(error: &clap::Error) -> Option<UsageError> {
     let find = |options: &'static [Foreign]| options.iter().find(|(foreign, ..)| *foreign == option);
     match error.kind() {
         ErrorKind::UnknownArgument => {
+            if let Some(new) = option.strip_prefix("--").and_then(renamed) {
+                return Some(UsageError::Renamed {
+                    old: option.to_owned(),
+                    new: format!("--{new}"),
+                });
+            }
             let (option, tool, instead) = find(FOREIGN)?;
             Some(UsageError::Foreign { option, tool, instead })
         }
@@ -206,6 +213,12 @@ mod tests {
                 "{option} takes no value here"
             );
         }
+    }
+
+    #[test]
+    fn an_option_that_was_renamed_is_refused_with_its_new_name() {
+        let error = refusal(&["--sleep-after-run"]);
+        assert_eq!(error.to_string(), "`--sleep-after-run` is called `--cooldown` now");
     }
 
     #[test]

@@ -68,6 +68,7 @@ pub fn resolve(
     environment: &Environment,
     find_workspace: FindWorkspace<'_>,
 ) -> Result<Resolved, Unresolved> {
+    environment.refuse_renamed()?;
     let mut app = described().mut_subcommand(GPUBENCH, |verb| {
         verb.mut_subcommands(|below| below.mut_args(|option| optional_if_in(environment, option)))
     });

@@ -73,9 +73,11 @@ pub(super) fn names(word: &str, option: &Arg) -> bool {
 }
 
 /// Words that are subcommands in other tools, and their equivalents here.
-const MEANT: [(&str, &str); 5] = [
+const MEANT: [(&str, &str); 7] = [
     ("baselines", "`cargo gpubench compare --baselines`"),
     ("bench", "`cargo gpubench` without `bench`"),
+    ("calibrate", "`cargo gpubench --package gpubench-suite known_length`"),
+    ("emit", "`--verbose`, which prints where compiled kernels are kept"),
     ("list", "`--list`"),
     ("run", "`cargo gpubench` without `run`"),
     ("test", "`--test`"),

@@ -171,7 +171,7 @@ case_settings! {
         /// The GPU cools down and can draw full power again. A rest takes at most a second. It does
         /// not count as `--max-time`.
         #[arg(value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_default_value = true)]
-        "sleep-after-run" => sleep_after_run: Switch = Switch::Off, "--sleep-after-run";
+        "cooldown" => cooldown: Switch = Switch::Off, "--cooldown";
 
         /// Stop sampling when the coefficient of variation is below this: `2%`, `0.02`
         ///
@@ -210,7 +210,7 @@ case_settings! {
         /// and the exit code is 100. `cargo gpubench doctor` shows which grades a machine can give.
         /// `--test` measures no times, so it has no grades.
         #[arg(value_name = "GRADE", value_enum)]
-        "require-grade" => require_grade: LeastGrade = LeastGrade::Advisory, "--require-grade sealed";
+        "require-grade" => require_grade: LeastGrade = LeastGrade::Unverified, "--require-grade sealed";
     }
 
     #[command(next_help_heading = "Compare")]
@@ -313,7 +313,7 @@ mod tests {
     #[test]
     fn criteria_are_words_and_a_higher_layer_wins() {
         let strict = settings(&[("deny", "notices"), ("require-grade", "sealed")]);
-        let lenient = settings(&[("deny", "nothing"), ("require-grade", "bracketed")]);
+        let lenient = settings(&[("deny", "nothing"), ("require-grade", "sandboxed")]);
         let merged = strict.over(lenient).complete();
         assert_eq!(
             (merged.deny, merged.require_grade),

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use thiserror::Error;
 
 use super::Value;
-use gpubench_contract::Grade;
+use gpubench_contract::{Grade, renamed};
 use gpubench_measure::measurement::NoticePolicy;
 
 /// What makes a passing case fail.
@@ -23,17 +23,23 @@ pub enum Denied {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LeastGrade {
     /// Any grade
-    Advisory,
+    Unverified,
     /// Times that the referee's clock confirmed
-    Bracketed,
+    Sandboxed,
     /// Times that no user host code could influence
     Sealed,
 }
 
 /// A text that is not a possible value.
 #[derive(Debug, Error)]
-#[error("possible values: {0}")]
-pub struct UnknownWord(String);
+pub enum UnknownWord {
+    /// It has another name now.
+    #[error("it is called `{0}` now")]
+    Renamed(&'static str),
+    /// It never was one.
+    #[error("possible values: {0}")]
+    Unknown(String),
+}
 
 /// Reads and shows values by the names that clap has for them.
 macro_rules! by_value_name {
@@ -45,9 +51,12 @@ macro_rules! by_value_name {
 
             fn from_str(text: &str) -> Result<Self, UnknownWord> {
                 <Self as ValueEnum>::from_str(text, false).map_err(|_| {
+                    if let Some(new) = renamed(text) {
+                        return UnknownWord::Renamed(new);
+                    }
                     let names = Self::value_variants().iter().filter_map(ValueEnum::to_possible_value);
                     let names: Vec<_> = names.map(|value| format!("`{}`", value.get_name())).collect();
-                    UnknownWord(names.join(", "))
+                    UnknownWord::Unknown(names.join(", "))
                 })
             }
         }
@@ -74,9 +83,22 @@ impl From<Denied> for NoticePolicy {
 impl From<LeastGrade> for Grade {
     fn from(least: LeastGrade) -> Grade {
         match least {
-            LeastGrade::Advisory => Grade::Advisory,
-            LeastGrade::Bracketed => Grade::Bracketed,
+            LeastGrade::Unverified => Grade::Unverified,
+            LeastGrade::Sandboxed => Grade::Sandboxed,
             LeastGrade::Sealed => Grade::Sealed,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grade_that_was_renamed_is_refused_with_its_new_name() {
+        let refused = |text: &str| text.parse::<LeastGrade>().expect_err("no grade").to_string();
+        assert_eq!(refused("advisory"), "it is called `unverified` now");
+        assert_eq!(refused("bracketed"), "it is called `sandboxed` now");
+        assert_eq!(refused("gold"), "possible values: `unverified`, `sandboxed`, `sealed`");
     }
 }

@@ -41,6 +41,16 @@ pub enum ConfigError {
         /// The type of the value.
         got: &'static str,
     },
+    /// A key that has another name now.
+    #[error("{place}: `{key}` is called `{new}` now")]
+    Renamed {
+        /// The position.
+        place: ConfigLine,
+        /// The key.
+        key: String,
+        /// The key of today.
+        new: &'static str,
+    },
     /// A value is invalid.
     #[error("{place}: `{key}` has an invalid value")]
     Value {

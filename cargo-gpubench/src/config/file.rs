@@ -12,6 +12,7 @@ use super::line::Text;
 use super::owner::{ForeignFile, require_own};
 use super::profile::ProfileTable;
 use super::{ConfigError, ConfigWarning, Row, Scope};
+use gpubench_contract::renamed;
 use gpubench_diagnostic::{closest, read_text_at_most};
 
 /// The path of the configuration below a workspace root.
@@ -129,7 +130,7 @@ impl Reading<'_> {
                     }
                 }
                 name if self.is_setting(name) => self.ineffective(key, Ineffective::OutsideOfProfiles),
-                _ => self.unknown(key, &KEYS),
+                _ => self.unknown(key, &KEYS)?,
             }
         }
         Ok(profiles)
@@ -182,8 +183,19 @@ impl Reading<'_> {
         }
     }
 
-    pub(super) fn unknown(&mut self, key: &Key<'_>, known: &[&str]) {
+    /// Notes a key without effect.
+    ///
+    /// # Errors
+    /// The key has another name now.
+    pub(super) fn unknown(&mut self, key: &Key<'_>, known: &[&str]) -> Result<(), ConfigError> {
         let name = key.get_ref();
+        if let Some(new) = renamed(name) {
+            return Err(ConfigError::Renamed {
+                place: self.places.place(key.span().start),
+                key: name.to_string(),
+                new,
+            });
+        }
         let ineffective = if self
             .rows
             .iter()
@@ -196,6 +208,7 @@ impl Reading<'_> {
             }
         };
         self.ineffective(key, ineffective);
+        Ok(())
     }
 
     pub(super) fn ineffective(&mut self, key: &Key<'_>, ineffective: Ineffective) {

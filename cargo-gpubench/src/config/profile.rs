@@ -137,7 +137,7 @@ impl Reading<'_> {
                 _ => {
                     let settings: Vec<_> = self.settings().collect();
                     let known = settings.iter().map(String::as_str).chain([INHERITS, OVERRIDES]);
-                    self.unknown(key, &known.collect::<Vec<_>>());
+                    self.unknown(key, &known.collect::<Vec<_>>())?;
                 }
             }
         }
@@ -170,7 +170,7 @@ impl Reading<'_> {
             }
             if !CaseSettings::KEYS.contains(&name) {
                 let known: Vec<_> = CaseSettings::KEYS.iter().copied().chain([FILTER]).collect();
-                self.unknown(key, &known);
+                self.unknown(key, &known)?;
                 continue;
             }
             let set = match self.value(key, value)? {

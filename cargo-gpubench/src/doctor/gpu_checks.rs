@@ -100,7 +100,7 @@ fn abilities(opened: &Opened) -> Vec<Check> {
         ClockBound::Absent(reason) => area.gap(
             "second clock",
             reason.as_ref(),
-            "times cannot be checked independently: results are `advisory`; outputs are still checked",
+            "times cannot be checked independently: results are `unverified`; outputs are still checked",
         ),
     });
     checks
@@ -119,7 +119,7 @@ fn of_gpu((position, gpu): (usize, &Gpu)) -> Vec<Check> {
         checks.push(area.gap(
             format!("GPU {position} MIG"),
             "partitioned into instances",
-            "other instances share its memory bandwidth: results are `advisory`; measure on a whole GPU",
+            "other instances share its memory bandwidth: results are `unverified`; measure on a whole GPU",
         ));
     }
     match gpu.compute_mode.as_deref() {
@@ -138,7 +138,7 @@ fn mps(folder: Option<&Path>) -> Check {
         Some(folder) => Area::Gpu.gap(
             "MPS",
             format!("the folder of its control daemon, `{}`, exists", folder.display()),
-            "under MPS, processes compute at the same time, so no clock can check a worker: results are `advisory`; stop the daemon, or unset `CUDA_MPS_PIPE_DIRECTORY`",
+            "under MPS, processes compute at the same time, so no clock can check a worker: results are `unverified`; stop the daemon, or unset `CUDA_MPS_PIPE_DIRECTORY`",
         ),
     }
 }
@@ -218,7 +218,7 @@ fn clients(position: usize, gpu: &Gpu) -> Option<Check> {
         0 => Area::Telemetry.good(name, "none seen (containers may hide some)"),
         count => Area::Telemetry.gap(name,
             format!("{count} computing on it"),
-            "they share the GPU with the kernel under test: times have outliers and results are `advisory`; measure on an idle GPU",
+            "they share the GPU with the kernel under test: times have outliers and results are `unverified`; measure on an idle GPU",
         ),
     })
 }

@@ -16,15 +16,15 @@ pub(super) fn check(machine: &Machine) -> Check {
     match (doubt(machine), sandbox_gap(&machine.sandbox)) {
         (Some(why), _) => area.gap(
             name,
-            grades(Grade::Advisory, Grade::Advisory),
+            grades(Grade::Unverified, Grade::Unverified),
             format!("{why}; outputs are still checked; {REQUIRED}"),
         ),
         (None, Some(gap)) => area.gap(
             name,
-            grades(Grade::Sealed, Grade::Advisory),
+            grades(Grade::Sealed, Grade::Unverified),
             format!("the sandbox has a gap: {gap}; {REQUIRED}"),
         ),
-        (None, None) => area.good(name, grades(Grade::Sealed, Grade::Bracketed)),
+        (None, None) => area.good(name, grades(Grade::Sealed, Grade::Sandboxed)),
     }
 }
 

@@ -10,7 +10,7 @@ use gpubench_sandbox::FileClosing;
 const WHO: &str = "generators, references, kernels of the CPU device and hosted code";
 
 /// The cost of an incomplete sandbox.
-const HOSTED: &str = "hosted benchmarks get the grade `advisory`; benchmarks with a launch plan are not affected on a GPU, because no host code of the user runs while they are timed";
+const HOSTED: &str = "hosted benchmarks get the grade `unverified`; benchmarks with a launch plan are not affected on a GPU, because no host code of the user runs while they are timed";
 
 pub(super) fn checks(sandbox: &Sandbox) -> Vec<Check> {
     let area = Area::Sandbox;

@@ -52,11 +52,11 @@ fn conclusion(verdict: &Verdict) -> String {
             let DeviceWords {
                 article,
                 noun,
-                advisory,
+                unverified,
                 ..
             } = Backend::from_kind(*kind).words();
             let name = printable_line(name);
-            let notice = advisory.map_or_else(String::new, |notice| format!("{notice}\n"));
+            let notice = unverified.map_or_else(String::new, |notice| format!("{notice}\n"));
             format!("\n{GOOD}This machine can measure on {article} {noun}:{GOOD:#} {name}\n{notice}")
         }
         Err(SetupMissing { what: reason, hint }) => {

@@ -245,7 +245,7 @@ fn the_cause_of_a_lower_grade_is_named() {
     let (standing, text) = grades(&open);
     assert_eq!(standing, CheckStatus::Gap);
     assert!(
-        text.starts_with("`sealed` for launch plans, `advisory` for hosted code"),
+        text.starts_with("`sealed` for launch plans, `unverified` for hosted code"),
         "{text}"
     );
     let mut shared = with_gpu();
@@ -255,7 +255,7 @@ fn the_cause_of_a_lower_grade_is_named() {
     let (standing, text) = grades(&shared);
     assert_eq!(standing, CheckStatus::Gap);
     assert!(
-        text.contains("`advisory`") && text.contains("shared through MPS"),
+        text.contains("`unverified`") && text.contains("shared through MPS"),
         "{text}"
     );
     assert!(grades(&plain()).1.contains("CPU device"));

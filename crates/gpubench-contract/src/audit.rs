@@ -14,20 +14,20 @@ pub struct CallAudit {
     pub launches: f64,
     /// Launches of graphs.
     pub graph_launches: f64,
-    /// Streams that got kernels, graphs, copies or fills.
+    /// Streams that got kernels, graphs, copies or memsets.
     pub streams: f64,
     /// Copies of memory.
     pub copies: f64,
     /// Their bytes.
     pub copied_bytes: f64,
-    /// Fills of memory.
-    pub fills: f64,
+    /// Memsets.
+    pub memsets: f64,
     /// Allocations of memory of the device or of pinned memory.
     pub allocations: f64,
     /// Frees of such memory.
     pub frees: f64,
     /// Bytes that are allocated after the call and were not before it.
-    pub bytes_left: f64,
+    pub unfreed_bytes: f64,
     /// Modules that were loaded.
     pub modules_loaded: f64,
     /// Calls of the driver that failed.

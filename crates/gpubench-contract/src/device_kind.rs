@@ -38,9 +38,9 @@ pub struct DeviceWords {
     pub unit: &'static str,
     /// The full word for its multiprocessors.
     pub units: &'static str,
-    /// Why all times of the kind are advisory; a report prints it once. `None` if cases have
+    /// Why all times of the kind are unverified; a report prints it once. `None` if cases have
     /// individual grades.
-    pub advisory: Option<&'static str>,
+    pub unverified: Option<&'static str>,
     /// Whether the device is the host's processor.
     pub is_the_host: bool,
 }
@@ -56,7 +56,7 @@ impl DeviceKind {
                 article: "the",
                 unit: "thread",
                 units: "threads",
-                advisory: Some("Times of the CPU device say nothing about a GPU."),
+                unverified: Some("Times of the CPU device say nothing about a GPU."),
                 is_the_host: true,
             },
             DeviceKind::Cuda => &DeviceWords {
@@ -66,7 +66,7 @@ impl DeviceKind {
                 article: "a",
                 unit: "SM",
                 units: "multiprocessors",
-                advisory: None,
+                unverified: None,
                 is_the_host: false,
             },
         }

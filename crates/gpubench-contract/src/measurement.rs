@@ -78,7 +78,7 @@ pub struct Budget {
     /// anything was added to them.
     pub sample_time_ns: Option<u64>,
     /// Number of rests of the device between windows. Rests of cases that are measured alternately
-    /// count in each of them. 0 without `--sleep-after-run`.
+    /// count in each of them. 0 without `--cooldown`.
     pub rests: u64,
     /// Length of all these rests.
     pub rested_ns: u64,
@@ -196,7 +196,7 @@ pub struct Check {
     pub tolerance: Option<AllowedError>,
     /// Whether the expected outputs of the previous call would pass in every call. If so, the check
     /// cannot tell old answers from new ones. Null if this was tested in too few calls.
-    pub old_answers_pass: Option<bool>,
+    pub stale_output_passes: Option<bool>,
     /// Largest absolute error of the elements that are finite on both sides. 0 if there are none.
     pub max_abs_error: Option<f64>,
     /// Median over the checked calls of each call's largest absolute error. It shows whether

@@ -128,7 +128,7 @@ words! {
         BadClaim = "bad-claim",
         /// Control windows took longer while the worker was alive, or an output changed in them.
         /// Two measurements found this. If only the first found it, the case passes with the grade
-        /// `advisory`.
+        /// `unverified`.
         WorksBetweenWindows = "works-between-windows",
         /// `--audit` saw a launch of a kernel that the launch plan does not have, or not so often.
         UnplannedLaunch = "unplanned-launch",
@@ -261,12 +261,12 @@ words! {
         Sealed = "sealed",
         /// User code launched the kernels inside a closed sandbox. The referee's clock agreed
         /// within the bound, every claim was possible, and nothing ran between calls.
-        Bracketed = "bracketed",
+        Sandboxed = "sandboxed",
         /// The times could not be checked fully, for one of four reasons: the referee's clock could
         /// not check them, only the first of two measurements failed, something disturbed the
         /// control windows, or the sandbox around user code could not be closed. Times of the CPU
-        /// device are always advisory.
-        Advisory = "advisory",
+        /// device are always unverified.
+        Unverified = "unverified",
     }
 }
 
@@ -274,8 +274,8 @@ impl Grade {
     /// Whether times of this grade are at least as trustworthy as those of `least`.
     pub fn meets(self, least: Grade) -> bool {
         let trust = |grade| match grade {
-            Grade::Advisory => 0,
-            Grade::Bracketed => 1,
+            Grade::Unverified => 0,
+            Grade::Sandboxed => 1,
             Grade::Sealed => 2,
         };
         trust(self) >= trust(least)

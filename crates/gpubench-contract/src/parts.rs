@@ -39,7 +39,7 @@ pub struct Sharing {
     /// slow each other down.
     pub shared_ns: f64,
     /// `shared_ns` of calls that share nothing can be as high as this. If it is higher, the grade
-    /// is `advisory`.
+    /// is `unverified`.
     pub tolerance_ns: f64,
 }
 
@@ -63,7 +63,7 @@ pub struct DeviceWork {
     /// Number of copies in a call.
     pub copies: f64,
     /// Number of times that a call sets memory.
-    pub fills: f64,
+    pub memsets: f64,
     /// Time of a call in which the device did any of this, in nanoseconds.
     pub busy_ns: f64,
     /// Time from the start of the first to the end of the last, in nanoseconds.

@@ -48,9 +48,9 @@ pub struct ProbeSample {
     /// Time since the sample before, in nanoseconds. The rates are about this time.
     pub interval_ns: u64,
     /// What calls of the driver show. Null where they cannot be observed.
-    pub seen: Option<ProbeState>,
+    pub calls: Option<ProbeState>,
     /// What is known without them. Null where calls are observed.
-    pub outline: Option<ProbeOutline>,
+    pub processes_only: Option<ProbeOutline>,
 }
 
 /// The end of an observation. Printed by `cargo gpubench probe`, once.
@@ -69,9 +69,9 @@ pub struct ProbeFinished {
     /// The signal that ended the command.
     pub signal: Option<i32>,
     /// What calls of the driver show. Null where they cannot be observed.
-    pub seen: Option<ProbeState>,
+    pub calls: Option<ProbeState>,
     /// What is known without them. Null where calls are observed.
-    pub outline: Option<ProbeOutline>,
+    pub processes_only: Option<ProbeOutline>,
     /// The course of the observation, in at most 256 equal steps. Empty where calls cannot be
     /// observed.
     pub timeline: Vec<ProbePoint>,
@@ -149,10 +149,10 @@ pub struct ProbeWork {
     pub graph_launches_per_second: f64,
     /// Functions of the host that were queued on streams.
     pub host_functions: u64,
-    /// Fills of memory.
-    pub sets: u64,
+    /// Memsets.
+    pub memsets: u64,
     /// Bytes that they wrote.
-    pub set_bytes: u64,
+    pub memset_bytes: u64,
     /// Waits for a context, a stream or an event.
     pub waits: u64,
     /// Time of these calls together, in nanoseconds.
@@ -243,9 +243,9 @@ pub struct ProbeMemory {
     /// Their bytes.
     pub live_bytes: u64,
     /// Number of allocations that processes had when they ended, and contexts when they did.
-    pub left: u64,
+    pub unfreed: u64,
     /// Their bytes.
-    pub left_bytes: u64,
+    pub unfreed_bytes: u64,
     /// Number of allocations beyond the number that the tool follows.
     pub untracked: u64,
 }

@@ -40,9 +40,9 @@ pub struct ProbeProcess {
     /// had then. At most 16.
     pub memory: Vec<ProbeAllocations>,
     /// Number of allocations that it had when it ended, and its contexts when they did.
-    pub left: u64,
+    pub unfreed: u64,
     /// Their bytes.
-    pub left_bytes: u64,
+    pub unfreed_bytes: u64,
     /// Frees of memory that was not seen to be allocated.
     pub unknown_frees: u64,
     /// Calls that failed.

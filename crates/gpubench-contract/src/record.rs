@@ -209,7 +209,7 @@ pub struct BenchmarkComplete {
     pub failed_alternating: Option<FailedAlternating>,
     /// How far the times can be trusted. Null if there are none.
     pub grade: Option<Grade>,
-    /// Why the grade is only `advisory`. Null for other grades.
+    /// Why the grade is only `unverified`. Null for other grades.
     pub grade_reason: Option<String>,
     /// Whose code ran in the worker. Null if the case never reached a worker.
     pub execution: Option<Execution>,

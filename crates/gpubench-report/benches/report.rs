@@ -137,7 +137,7 @@ fn result(id: &str, index: u64, samples: usize, noise: &mut fastrand::Rng) -> Be
             elements,
             matched: elements,
             tolerance: Some(AllowedError { rtol: 1e-5, atol: 0.0 }),
-            old_answers_pass: Some(false),
+            stale_output_passes: Some(false),
             max_abs_error: Some(1.2e-7),
             median_abs_error: Some(6.0e-8),
             max_rel_error: Some(5.9e-8),

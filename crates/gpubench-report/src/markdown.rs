@@ -120,7 +120,7 @@ impl Reporter for MarkdownReporter {
     fn run_started(&mut self, run: &RunStarted, cases: &[BenchmarkStarted]) -> Result<(), OutputError> {
         self.readings = cases.iter().map(BenchmarkStarted::reading).collect();
         let (version, device) = (plain(&run.tool_version), plain(&run.device.name));
-        let notice = run.device.kind.words().advisory;
+        let notice = run.device.kind.words().unverified;
         let note = notice.map_or_else(String::new, |notice| format!("\n{notice}\n"));
         self.print(&format!("`cargo gpubench` {version} on {device}\n{note}\n"))
     }

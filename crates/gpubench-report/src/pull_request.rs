@@ -16,7 +16,7 @@ const FOR_THE_NOTE: usize = 160;
 /// come first, unchanged benchmarks and the environment are folded. Rows that do not fit are
 /// counted.
 pub fn comparison_markdown(comparison: &ComparisonComplete, limit: usize) -> String {
-    comment(comparison, limit, comparison.candidate.device.kind.words().advisory)
+    comment(comparison, limit, comparison.candidate.device.kind.words().unverified)
 }
 
 /// Returns the comparison as part of a comment, below the candidate's results, with notes on its

@@ -16,16 +16,16 @@ impl<Case> Default for Remarks<Case> {
 }
 
 impl<Case: Clone> Remarks<Case> {
-    /// Adds a result's notices and the reason for an advisory grade. If every case on a device is
-    /// advisory for the same reason, the report states it once elsewhere.
+    /// Adds a result's notices and the reason for an unverified grade. If every case on a device is
+    /// unverified for the same reason, the report states it once elsewhere.
     pub(super) fn add_result(&mut self, result: &BenchmarkComplete, case: &Case) {
-        let has_own_grade = result.device.kind.words().advisory.is_none();
+        let has_own_grade = result.device.kind.words().unverified.is_none();
         let reason = result
             .grade_reason
             .as_ref()
-            .filter(|_| has_own_grade && result.grade == Some(Grade::Advisory));
-        let advisory = reason.map(|reason| format!("advisory: {reason}"));
-        for remark in advisory.into_iter().chain(result.notices.iter().cloned()) {
+            .filter(|_| has_own_grade && result.grade == Some(Grade::Unverified));
+        let unverified = reason.map(|reason| format!("unverified: {reason}"));
+        for remark in unverified.into_iter().chain(result.notices.iter().cloned()) {
             self.add(remark, case.clone());
         }
     }

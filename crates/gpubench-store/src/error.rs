@@ -7,6 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use thiserror::Error;
 
 use super::{Contradiction, FORMAT};
+use gpubench_contract::RENAMED;
 use gpubench_contract::units::counted;
 use gpubench_diagnostic::{ExitCode, Expected, closest, in_backticks};
 
@@ -201,8 +202,8 @@ impl StoreError {
         move |source| StoreError::Refused {
             path: path.to_owned(),
             how: how.to_owned(),
+            hint: hint_for(&source),
             source: Some(source),
-            hint: LEFT_ALONE.to_owned(),
         }
     }
 }
@@ -234,6 +235,18 @@ impl Expected for StoreError {
             StoreError::Leaves { .. } => Some("remove the link, or name the file that is meant".to_owned()),
             StoreError::Unreadable { .. } | StoreError::NotWritten { .. } => None,
         }
+    }
+}
+
+/// Returns the hint for a file with unexpected JSON: the new name of an old word, if it has one.
+fn hint_for(source: &serde_json::Error) -> String {
+    let text = source.to_string();
+    let is_named = |word: &str| text.contains(&format!("`{word}`"));
+    match RENAMED.iter().find(|(old, _)| is_named(old)) {
+        Some((old, new)) => {
+            format!("`{old}` is called `{new}` now: an earlier version wrote the file; measure again, or {LEFT_ALONE}")
+        }
+        None => LEFT_ALONE.to_owned(),
     }
 }
 

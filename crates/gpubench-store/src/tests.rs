@@ -96,6 +96,14 @@ fn a_saved_run_reads_back_unchanged() {
 }
 
 #[test]
+fn a_file_with_a_word_that_was_renamed_is_refused_with_the_new_one() {
+    let error = serde_json::from_str::<gpubench_contract::Grade>("\"advisory\"").unwrap_err();
+    let refused = StoreError::refused_by_json("run.json".into(), "does not match its format")(error);
+    let hint = refused.hint().unwrap();
+    assert!(hint.starts_with("`advisory` is called `unverified` now"), "{hint}");
+}
+
+#[test]
 fn nothing_but_the_run_is_left_in_the_folder() {
     let folder = folder();
     let destination = Destination::new(&name("main"), &folder.home()).unwrap();

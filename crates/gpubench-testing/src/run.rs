@@ -45,7 +45,7 @@ pub fn every_verdict() -> SampleRun {
         };
         BenchmarkComplete {
             kernels: Some(vec![on_cpu]),
-            ..passed(case, Grade::Advisory, 1_204_000.0, 0.004)
+            ..passed(case, Grade::Unverified, 1_204_000.0, 0.004)
         }
     });
     cases.push("suite", "copy::axpy", &[("len", ParamValue::Int(1 << 24))], |case| {
@@ -60,7 +60,7 @@ pub fn every_verdict() -> SampleRun {
         }
     });
     cases.push("suite", "copy::nothing", &[], |case| {
-        passed(case, Grade::Bracketed, 0.0, 0.0)
+        passed(case, Grade::Sandboxed, 0.0, 0.0)
     });
     let gray = [
         ("width", ParamValue::Int(4)),
@@ -365,7 +365,7 @@ pub fn on_gpu() -> SampleRun {
             throughput: gigabytes(192 << 20, 190_464.0),
             execution: Some(Execution::Hosted),
             grade_reason: Some("2 other processes are using the device".into()),
-            ..passed(case, Grade::Advisory, 190_464.0, 0.002)
+            ..passed(case, Grade::Unverified, 190_464.0, 0.002)
         }
     });
     cases.push("suite", "gemm::hand_made", &[("n", ParamValue::Int(4096))], |case| {
@@ -434,7 +434,7 @@ pub fn competition() -> SampleRun {
         for n in [256, 512] {
             let time = (n as f64).powi(3) * slower;
             cases.push("suite", benchmark, &[("n", ParamValue::Int(n))], |case| {
-                problem(passed(case, Grade::Advisory, time, 0.004))
+                problem(passed(case, Grade::Unverified, time, 0.004))
             });
         }
     }
@@ -585,7 +585,7 @@ fn passed(case: &BenchmarkStarted, grade: Grade, center_ns: f64, spread: f64) ->
             elements,
             matched: elements,
             tolerance: Some(AllowedError { rtol: 1e-5, atol: 1e-6 }),
-            old_answers_pass: Some(false),
+            stale_output_passes: Some(false),
             max_abs_error: Some(1.2e-7),
             median_abs_error: Some(6.0e-8),
             max_rel_error: Some(5.9e-8),
@@ -604,7 +604,7 @@ fn passed(case: &BenchmarkStarted, grade: Grade, center_ns: f64, spread: f64) ->
         distinct_inputs: 14,
         conservation: Conservation::new(center_ns, center_ns + 5_000.0, None),
         twin: twin(&[&[80_100.0, 80_000.0, 79_900.0]]),
-        grade_reason: (grade == Grade::Advisory).then(|| {
+        grade_reason: (grade == Grade::Unverified).then(|| {
             "kernels of the CPU device run inside the worker and could change the times that it reports".to_owned()
         }),
         environment: environment(),
@@ -637,7 +637,7 @@ fn wrong_output(case: &BenchmarkStarted) -> BenchmarkComplete {
         elements: 8,
         matched: 8 - wrong,
         tolerance: Some(AllowedError { rtol: 0.0, atol: 0.0 }),
-        old_answers_pass: None,
+        stale_output_passes: None,
         max_abs_error: Some(0.25),
         median_abs_error: Some(0.25),
         max_rel_error: Some(0.5),
@@ -652,7 +652,7 @@ fn wrong_output(case: &BenchmarkStarted) -> BenchmarkComplete {
     BenchmarkComplete {
         samples: vec![1_000.0],
         stats: summary(&[&[1_000.0]]),
-        grade: Some(Grade::Advisory),
+        grade: Some(Grade::Unverified),
         checks: vec![
             found("gray", 3, element(0.25)),
             found("alpha", 0, element(0.0)),

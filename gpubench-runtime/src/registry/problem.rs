@@ -10,7 +10,7 @@ use crate::tensors::{CpuData, Tensors};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a problem",
     label = "not a problem",
-    note = "a problem is a function with `#[problem(axes(..), inputs = .., ..)]`"
+    note = "a problem is a function with `#[problem(axes(..), tensors = .., ..)]`"
 )]
 pub trait Problem {
     #[doc(hidden)]

@@ -18,7 +18,7 @@ use crate::plan::rules::check_tensor;
 use crate::source::Kernel;
 use std::fmt;
 
-/// The tensors of a case, in order. The `inputs = ..` function of a benchmark returns them.
+/// The tensors of a case, in order. The `tensors = ..` function of a benchmark returns them.
 ///
 /// ```
 /// use gpubench::prelude::*;

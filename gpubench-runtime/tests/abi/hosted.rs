@@ -13,7 +13,7 @@ mod cases {
 
     #[problem(
         axes(n = [8]),
-        inputs = Tensors::new().input("x", u32::shape(n), Bits).scratch("spare", u8::shape(3)).output("y", u32::shape(n)),
+        tensors = Tensors::new().input("x", u32::shape(n), Bits).scratch("spare", u8::shape(3)).output("y", u32::shape(n)),
     )]
     fn next(n: usize, x: &[u32], y: &mut [u32]) {
         for i in 0..n {

@@ -23,13 +23,13 @@ mod cases {
         cx.launch(SUMS.kernel("total"), Grid::new(1, 1), (partial, sum, len))
     }
 
-    #[gpubench(axes(len = [64]), inputs = numbers, reference = launch(plainly), exact)]
+    #[gpubench(axes(len = [64]), tensors = numbers, reference = launch(plainly), exact)]
     fn sum(cx: &mut Launcher, len: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
         cx.set_constant(&SUMS, "weights", &[1.0f32, 0.5])?;
         cx.launch(SUMS.kernel("atomics"), Grid::covering(len, 256), (x, sum, len))
     }
 
-    #[problem(axes(len = [64]), inputs = numbers, exact, cuda(reference = launch(plainly)))]
+    #[problem(axes(len = [64]), tensors = numbers, exact, cuda(reference = launch(plainly)))]
     fn on_some_devices(_len: usize, x: &[f32], sum: &mut [f32]) {
         sum[0] = x.iter().sum();
     }

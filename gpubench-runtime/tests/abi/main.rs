@@ -34,7 +34,7 @@ mod image {
     pub(crate) const LINE_ABOVE: u32 = line!();
     #[gpubench(
         axes(width = [1024, 4096], height = [1024, 4096]),
-        inputs = rgb_image,
+        tensors = rgb_image,
         reference = grayscale_on_cpu,
         tolerance(rtol = 1e-5, atol = 1e-6),
         bytes = 16 * width * height,
@@ -80,7 +80,7 @@ mod sums {
 
     #[problem(
         axes(len = [1 << 20]),
-        inputs = numbers,
+        tensors = numbers,
         tolerance(rtol = 1e-6),
         bytes = 4 * len,
         cpu(axes(len = [1 << 10])),
@@ -180,7 +180,7 @@ mod names {
 
     #[gpubench(
         axes(params = [1], data = [1]),
-        inputs = tensors,
+        tensors = tensors,
         reference = reference,
         bytes = work(params) * data,
     )]
@@ -189,7 +189,7 @@ mod names {
         cx.memset(outcome, 0)
     }
 
-    #[gpubench(axes(params = [1]), inputs = tensors(params, 2), reference = |_: usize| (), name = "forgotten")]
+    #[gpubench(axes(params = [1]), tensors = tensors(params, 2), reference = |_: usize| (), name = "forgotten")]
     fn forgets_the_output(_cx: &mut Launcher, _params: usize) -> Result<()> {
         Ok(())
     }
@@ -230,7 +230,7 @@ mod matrices {
         Ok(())
     }
 
-    #[gpubench(axes(rows = [8]), inputs = permuted, reference = scale, exact)]
+    #[gpubench(axes(rows = [8]), tensors = permuted, reference = scale, exact)]
     fn scaling(
         cx: &mut Launcher,
         rows: usize,

@@ -11,7 +11,7 @@ mod cases {
 
     #[problem(
         axes(n = [8]),
-        inputs = Tensors::new().input("x", f32::shape([2, n]), Uniform(0.0..1.0)).scratch("spare", u8::shape(3)).output("y", f32::shape(n)),
+        tensors = Tensors::new().input("x", f32::shape([2, n]), Uniform(0.0..1.0)).scratch("spare", u8::shape(3)).output("y", f32::shape(n)),
         tolerance(rtol = 1e-6),
     )]
     fn sums(n: usize, x: &[f32], y: &mut [f32]) {

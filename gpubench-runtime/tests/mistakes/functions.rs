@@ -10,7 +10,7 @@ fn clear_on_cpu(zeros: &mut [f32]) {
     zeros.fill(0.0);
 }
 
-#[gpubench(inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(tensors = plane, reference = clear_on_cpu, exact)]
 fn launcher_missing(zeros: Out<f32>) -> Result<()> {
     Ok(())
 }
@@ -25,32 +25,32 @@ fn launcher_by_shared_reference(cx: &Launcher) -> Result<()> {
     Ok(())
 }
 
-#[gpubench(inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(tensors = plane, reference = clear_on_cpu, exact)]
 fn nothing_returned(cx: &mut Launcher, zeros: Out<f32>) {
     cx.memset(zeros, 0).unwrap();
 }
 
-#[gpubench(inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(tensors = plane, reference = clear_on_cpu, exact)]
 fn slice(cx: &mut Launcher, zeros: &mut [f32]) -> Result<()> {
     Ok(())
 }
 
-#[gpubench(inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(tensors = plane, reference = clear_on_cpu, exact)]
 fn buffer_by_reference(cx: &mut Launcher, zeros: &Out<f32>) -> Result<()> {
     Ok(())
 }
 
-#[gpubench(inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(tensors = plane, reference = clear_on_cpu, exact)]
 fn pointer(cx: &mut Launcher, zeros: *mut f32) -> Result<()> {
     Ok(())
 }
 
-#[gpubench(inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(tensors = plane, reference = clear_on_cpu, exact)]
 fn pattern(cx: &mut Launcher, (zeros, _): (Out<f32>, Out<f32>)) -> Result<()> {
     Ok(())
 }
 
-#[gpubench(inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(tensors = plane, reference = clear_on_cpu, exact)]
 fn generic<T: Element>(cx: &mut Launcher, zeros: Out<T>) -> Result<()> {
     Ok(())
 }
@@ -65,13 +65,13 @@ fn inputs_missing(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
     Ok(())
 }
 
-#[gpubench(inputs = plane, exact)]
+#[gpubench(tensors = plane, exact)]
 fn reference_missing(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
     Ok(())
 }
 
-#[gpubench(inputs = plane, reference = clear_on_cpu, exact)]
-#[gpubench(inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(tensors = plane, reference = clear_on_cpu, exact)]
+#[gpubench(tensors = plane, reference = clear_on_cpu, exact)]
 fn twice(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
     Ok(())
 }
@@ -88,7 +88,7 @@ impl Method {
     }
 }
 
-#[problem(inputs = plane, exact)]
+#[problem(tensors = plane, exact)]
 fn problem_with_a_buffer(zeros: Out<f32>) {}
 
 fn main() {}

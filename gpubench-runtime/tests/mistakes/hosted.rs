@@ -10,17 +10,17 @@ fn clear_on_cpu(zeros: &mut [f32]) {
     zeros.fill(0.0);
 }
 
-#[gpubench(hosted, inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(hosted, tensors = plane, reference = clear_on_cpu, exact)]
 fn takes_a_launcher(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
     Ok(())
 }
 
-#[gpubench(inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(tensors = plane, reference = clear_on_cpu, exact)]
 fn is_not_hosted(cx: &mut Host, zeros: Out<f32>) -> Result<()> {
     Ok(())
 }
 
-#[gpubench(hosted, inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(hosted, tensors = plane, reference = clear_on_cpu, exact)]
 fn host_missing(zeros: Out<f32>) -> Result<()> {
     Ok(())
 }
@@ -30,7 +30,7 @@ fn no_parameters() -> Result<()> {
     Ok(())
 }
 
-#[gpubench(hosted, inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(hosted, tensors = plane, reference = clear_on_cpu, exact)]
 fn nothing_returned(cx: &mut Host, zeros: Out<f32>) {}
 
 #[gpubench(hosted, hosted)]
@@ -38,7 +38,7 @@ fn twice(cx: &mut Host) -> Result<()> {
     Ok(())
 }
 
-#[gpubench(hosted(sync), inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(hosted(sync), tensors = plane, reference = clear_on_cpu, exact)]
 fn synchronizes_a_launcher(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
     Ok(())
 }
@@ -63,10 +63,10 @@ fn equals_sign(cx: &mut Host) -> Result<()> {
     Ok(())
 }
 
-#[problem(hosted, inputs = plane, exact)]
+#[problem(hosted, tensors = plane, exact)]
 fn hosted_problem(zeros: &mut [f32]) {}
 
-#[gpubench(hosted, inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(hosted, tensors = plane, reference = clear_on_cpu, exact)]
 fn writes_an_input(cx: &mut Host, zeros: Out<f32>) -> Result<()> {
     fn of(cx: &Host, x: In<f32>) -> *mut f32 {
         cx.pointer_mut(x)

@@ -12,12 +12,12 @@ fn clear_on_cpu(_n: usize, _k: usize, zeros: &mut [f32]) {
 
 const K: usize = 3;
 
-#[gpubench(axes(n = [1], k = [1]), inputs = plane, reference = clear_on_cpu, exact, bytes = 8 * (n + m) + K)]
+#[gpubench(axes(n = [1], k = [1]), tensors = plane, reference = clear_on_cpu, exact, bytes = 8 * (n + m) + K)]
 fn bytes_of_an_unknown_axis(cx: &mut Launcher, n: usize, k: usize, zeros: Out<f32>) -> Result<()> {
     cx.memset(zeros, 0)
 }
 
-#[gpubench(axes(n = [1], k = [1]), inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(axes(n = [1], k = [1]), tensors = plane, reference = clear_on_cpu, exact)]
 fn kernel_as_a_text(cx: &mut Launcher, n: usize, k: usize, zeros: Out<f32>) -> Result<()> {
     cx.launch("brighten", Grid::covering(n, 256), (zeros, n))
 }

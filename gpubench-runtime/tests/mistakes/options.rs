@@ -15,17 +15,27 @@ fn unknown(cx: &mut Launcher, width: usize) -> Result<()> {
     Ok(())
 }
 
-#[gpubench(axes(width = [1]), exact, inputs = plane, exact)]
+#[gpubench(axes(width = [1]), exact, inputs = plane)]
+fn renamed(cx: &mut Launcher, width: usize) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(axes(width = [1]), exact, tensors = plane, sleep_after_run)]
+fn also_renamed(cx: &mut Launcher, width: usize) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(axes(width = [1]), exact, tensors = plane, exact)]
 fn repeated(cx: &mut Launcher, width: usize) -> Result<()> {
     Ok(())
 }
 
-#[gpubench(axes(width = [1]), inputs = plane, r#inputs = plane)]
+#[gpubench(axes(width = [1]), tensors = plane, r#tensors = plane)]
 fn repeated_raw(cx: &mut Launcher, width: usize) -> Result<()> {
     Ok(())
 }
 
-#[gpubench(axes(width = [1]), inputs = plane, reference = clear_on_cpu, exact, tolerance(rtol = 1e-5))]
+#[gpubench(axes(width = [1]), tensors = plane, reference = clear_on_cpu, exact, tolerance(rtol = 1e-5))]
 fn contradictory(cx: &mut Launcher, width: usize, zeros: Out<f32>) -> Result<()> {
     Ok(())
 }
@@ -35,7 +45,7 @@ fn axes_without_parentheses(cx: &mut Launcher) -> Result<()> {
     Ok(())
 }
 
-#[gpubench(axes(width = [1]) inputs = plane)]
+#[gpubench(axes(width = [1]) tensors = plane)]
 fn no_comma(cx: &mut Launcher, width: usize) -> Result<()> {
     Ok(())
 }
@@ -85,7 +95,7 @@ fn not_an_option(cx: &mut Launcher) -> Result<()> {
     Ok(())
 }
 
-#[problem(inputs = plane, reference = clear_on_cpu)]
+#[problem(tensors = plane, reference = clear_on_cpu)]
 fn problem_with_a_reference(zeros: &mut [f32]) {}
 
 #[problem(ignore)]

@@ -14,57 +14,57 @@ fn path() -> &'static str {
     "libs/libfast.so"
 }
 
-#[gpubench(hosted(library = "libs/libfast.so"), inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(hosted(library = "libs/libfast.so"), tensors = plane, reference = clear_on_cpu, exact)]
 fn takes_a_host(cx: &mut Host, zeros: Out<f32>) -> Result<()> {
     Ok(())
 }
 
-#[gpubench(hosted, inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(hosted, tensors = plane, reference = clear_on_cpu, exact)]
 fn names_no_library(library: &mut Library, zeros: Out<f32>) -> Result<()> {
     Ok(())
 }
 
-#[gpubench(inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(tensors = plane, reference = clear_on_cpu, exact)]
 fn is_not_hosted(library: &mut Library, zeros: Out<f32>) -> Result<()> {
     Ok(())
 }
 
-#[gpubench(hosted(library = ""), inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(hosted(library = ""), tensors = plane, reference = clear_on_cpu, exact)]
 fn empty_path(library: &mut Library, zeros: Out<f32>) -> Result<()> {
     Ok(())
 }
 
-#[gpubench(hosted(library = concat!("", "")), inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(hosted(library = concat!("", "")), tensors = plane, reference = clear_on_cpu, exact)]
 fn empty_after_all(library: &mut Library, zeros: Out<f32>) -> Result<()> {
     Ok(())
 }
 
-#[gpubench(hosted(library = 7), inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(hosted(library = 7), tensors = plane, reference = clear_on_cpu, exact)]
 fn number(library: &mut Library, zeros: Out<f32>) -> Result<()> {
     Ok(())
 }
 
-#[gpubench(hosted(library = path()), inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(hosted(library = path()), tensors = plane, reference = clear_on_cpu, exact)]
 fn not_constant(library: &mut Library, zeros: Out<f32>) -> Result<()> {
     Ok(())
 }
 
-#[gpubench(hosted(library = env!("NO_BUILD_SCRIPT_SETS_THIS")), inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(hosted(library = env!("NO_BUILD_SCRIPT_SETS_THIS")), tensors = plane, reference = clear_on_cpu, exact)]
 fn variable_missing(library: &mut Library, zeros: Out<f32>) -> Result<()> {
     Ok(())
 }
 
-#[gpubench(hosted(library), inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(hosted(library), tensors = plane, reference = clear_on_cpu, exact)]
 fn path_missing(library: &mut Library, zeros: Out<f32>) -> Result<()> {
     Ok(())
 }
 
-#[gpubench(hosted(library = "a", library = "b"), inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(hosted(library = "a", library = "b"), tensors = plane, reference = clear_on_cpu, exact)]
 fn two_paths(library: &mut Library, zeros: Out<f32>) -> Result<()> {
     Ok(())
 }
 
-#[gpubench(hosted(library = "libs/libfast.so"), inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(hosted(library = "libs/libfast.so"), tensors = plane, reference = clear_on_cpu, exact)]
 fn passes_text(library: &mut Library, zeros: Out<f32>) -> Result<()> {
     library.call("solution", (zeros, "text"))
 }

@@ -6,7 +6,7 @@ fn plane(width: usize) -> Tensors {
     Tensors::new().output("zeros", f32::shape(width))
 }
 
-#[problem(axes(width = [1]), inputs = plane, exact)]
+#[problem(axes(width = [1]), tensors = plane, exact)]
 fn clear(_width: usize, zeros: &mut [f32]) {
     zeros.fill(0.0);
 }

@@ -6,7 +6,7 @@ fn plane(width: usize) -> Tensors {
     Tensors::new().output("zeros", f32::shape(width))
 }
 
-#[problem(axes(width = [1]), inputs = plane, exact)]
+#[problem(axes(width = [1]), tensors = plane, exact)]
 fn clear(_width: usize, zeros: &mut [f32]) {
     zeros.fill(0.0);
 }
@@ -31,7 +31,7 @@ fn problem_that_does_not_exist(cx: &mut Launcher, zeros: Out<f32>) -> Result<()>
     cx.memset(zeros, 0)
 }
 
-#[gpubench(problem = clear, inputs = plane)]
+#[gpubench(problem = clear, tensors = plane)]
 fn inputs_of_the_problem(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
     cx.memset(zeros, 0)
 }

@@ -30,7 +30,7 @@ fn launched_without_an_axis(cx: &mut Launcher, _width: usize, x: In<f32>, y: Out
     cx.copy(x, y)
 }
 
-#[gpubench(axes(width = [1], height = [1]), inputs = plane, reference = in_another_order, exact)]
+#[gpubench(axes(width = [1], height = [1]), tensors = plane, reference = in_another_order, exact)]
 fn reference_in_another_order(
     cx: &mut Launcher,
     width: usize,
@@ -41,12 +41,12 @@ fn reference_in_another_order(
     cx.copy(x, y)
 }
 
-#[gpubench(axes(width = [1], height = [1]), inputs = plane, reference = without_an_axis, exact)]
+#[gpubench(axes(width = [1], height = [1]), tensors = plane, reference = without_an_axis, exact)]
 fn reference_without_an_axis(cx: &mut Launcher, width: usize, height: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
     cx.copy(x, y)
 }
 
-#[gpubench(axes(width = [1], height = [1]), inputs = plane, reference = output_as_an_input, exact)]
+#[gpubench(axes(width = [1], height = [1]), tensors = plane, reference = output_as_an_input, exact)]
 fn reference_that_writes_nothing(
     cx: &mut Launcher,
     width: usize,
@@ -57,12 +57,12 @@ fn reference_that_writes_nothing(
     cx.copy(x, y)
 }
 
-#[gpubench(axes(width = [1], height = [1]), inputs = plane, reference = launch(launched_without_an_axis), exact)]
+#[gpubench(axes(width = [1], height = [1]), tensors = plane, reference = launch(launched_without_an_axis), exact)]
 fn launched_reference(cx: &mut Launcher, width: usize, height: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
     cx.copy(x, y)
 }
 
-#[gpubench(axes(width = [1], height = [1]), inputs = line, reference = right, exact)]
+#[gpubench(axes(width = [1], height = [1]), tensors = line, reference = right, exact)]
 fn inputs_without_an_axis(cx: &mut Launcher, width: usize, height: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
     cx.copy(x, y)
 }

@@ -10,12 +10,12 @@ fn clear_on_cpu(_width: usize, zeros: &mut [f32]) {
     zeros.fill(0.0);
 }
 
-#[gpubench(axes(width = [1]), inputs = plane, reference = clear_on_cpu, exact)]
+#[gpubench(axes(width = [1]), tensors = plane, reference = clear_on_cpu, exact)]
 fn clear(cx: &mut Launcher, width: usize, zeros: Out<f32>) -> Result<()> {
     cx.memset(zeros, 0)
 }
 
-#[gpubench(inputs = plane(8), reference = |zeros| clear_on_cpu(8, zeros), exact)]
+#[gpubench(tensors = plane(8), reference = |zeros| clear_on_cpu(8, zeros), exact)]
 fn clear(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
     cx.memset(zeros, 0)
 }

@@ -18,37 +18,37 @@ fn no_tensors(_width: usize) -> usize {
     0
 }
 
-#[gpubench(axes(width = [1024, 0.5]), inputs = plane, reference = copy_on_cpu, exact)]
+#[gpubench(axes(width = [1024, 0.5]), tensors = plane, reference = copy_on_cpu, exact)]
 fn axis_value_of_another_type(cx: &mut Launcher, width: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
     cx.copy(x, y)
 }
 
-#[gpubench(axes(width = [1024]), inputs = plane, reference = copy_on_cpu, exact)]
+#[gpubench(axes(width = [1024]), tensors = plane, reference = copy_on_cpu, exact)]
 fn axis_of_an_impossible_type(cx: &mut Launcher, width: String, x: In<f32>, y: Out<f32>) -> Result<()> {
     cx.copy(x, y)
 }
 
-#[gpubench(axes(width = [1024]), inputs = no_tensors, reference = copy_on_cpu, exact)]
+#[gpubench(axes(width = [1024]), tensors = no_tensors, reference = copy_on_cpu, exact)]
 fn inputs_that_are_none(cx: &mut Launcher, width: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
     cx.copy(x, y)
 }
 
-#[gpubench(axes(width = [1024]), inputs = plane, reference = copy_doubles_on_cpu, exact)]
+#[gpubench(axes(width = [1024]), tensors = plane, reference = copy_doubles_on_cpu, exact)]
 fn reference_of_other_elements(cx: &mut Launcher, width: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
     cx.copy(x, y)
 }
 
-#[gpubench(axes(width = [1024]), inputs = plane, reference = copy_on_cpu, exact)]
+#[gpubench(axes(width = [1024]), tensors = plane, reference = copy_on_cpu, exact)]
 fn element_that_no_tensor_holds(cx: &mut Launcher, width: usize, x: In<char>, y: Out<f32>) -> Result<()> {
     cx.memset(y, 0)
 }
 
-#[gpubench(axes(width = [1024]), inputs = plane, reference = copy_on_cpu, exact, bytes = "many")]
+#[gpubench(axes(width = [1024]), tensors = plane, reference = copy_on_cpu, exact, bytes = "many")]
 fn bytes_that_are_no_number(cx: &mut Launcher, width: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
     cx.copy(x, y)
 }
 
-#[gpubench(axes(width = [1024]), inputs = plane, reference = copy_on_cpu, exact)]
+#[gpubench(axes(width = [1024]), tensors = plane, reference = copy_on_cpu, exact)]
 fn something_else_returned(cx: &mut Launcher, width: usize, x: In<f32>, y: Out<f32>) -> Option<()> {
     cx.copy(x, y).ok()
 }

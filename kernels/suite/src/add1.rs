@@ -18,7 +18,7 @@ fn vector(n: usize) -> Tensors {
     axes(n = [1 << 10, 1 << 21, 1 << 26]),
     cpu(axes(n = [1 << 10, 1 << 18])),
     cuda(reference = launch(add1_by_four)),
-    inputs = vector,
+    tensors = vector,
     exact,
     bytes = 8 * n,
     flops = n,

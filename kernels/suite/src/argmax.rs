@@ -21,7 +21,7 @@ fn scores(rows: usize, columns: usize) -> Tensors {
     axes(rows = [16384], columns = [1024, 999]),
     cpu(axes(rows = [64], columns = [512, 333])),
     cuda(reference = launch(backwards)),
-    inputs = scores,
+    tensors = scores,
     bytes = 4 * rows * columns + 4 * rows,
 )]
 pub fn argmax_on_cpu(_rows: usize, columns: usize, x: &[f32], index: &mut [i32]) {

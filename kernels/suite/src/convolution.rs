@@ -63,7 +63,7 @@ fn in_double(
     axes(width = [4096, 4001], height = [2160], radius = [2]),
     cpu(axes(width = [256, 131], height = [100])),
     cuda(reference = launch(in_double)),
-    inputs = filter_and_image,
+    tensors = filter_and_image,
     bytes = 8 * width * height + 4 * taps(radius),
     flops = 2 * taps(radius) * width * height,
 )]

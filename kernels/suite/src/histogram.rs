@@ -30,7 +30,7 @@ fn value_by_value(cx: &mut Launcher, n: usize, pixels: In<u8>, bins: Out<u32>) -
     axes(n = [1 << 24, 10_000_019]),
     cpu(axes(n = [1 << 17, 100_003])),
     cuda(reference = launch(value_by_value)),
-    inputs = dark_image,
+    tensors = dark_image,
     bytes = n + 4 * 256,
 )]
 pub fn histogram(_n: usize, pixels: &[u8], bins: &mut [u32]) {

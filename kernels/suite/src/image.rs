@@ -24,7 +24,7 @@ fn rgb_image(width: usize, height: usize) -> Tensors {
     axes(width = [4096, 1919], height = [4096]),
     cpu(axes(width = [512, 333], height = [256])),
     cuda(reference = launch(grayscale_in_double)),
-    inputs = rgb_image,
+    tensors = rgb_image,
     tolerance(rtol = RTOL),
     bytes = 16 * width * height,
     flops = 5 * width * height,

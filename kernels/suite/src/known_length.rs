@@ -34,7 +34,7 @@ fn complement(_ns: u64, x: &[u32], y: &mut [u32], elapsed_ns: &mut [f64], cycles
 /// Spins until the device's clock has advanced by `ns`.
 #[gpubench(
     axes(ns = [0, 2_000, 10_000, 100_000, 1_000_000]),
-    inputs = tensors(),
+    tensors = tensors(),
     reference = complement,
 )]
 fn spin(cx: &mut Launcher, ns: u64, x: In<u32>, y: Out<u32>, elapsed_ns: Out<f64>, cycles: Out<f64>) -> Result<()> {

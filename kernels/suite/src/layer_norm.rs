@@ -41,7 +41,7 @@ fn activations(rows: usize, columns: usize) -> Tensors {
     axes(rows = [8192], columns = [1024, 999]),
     cpu(axes(rows = [32], columns = [512, 333])),
     cuda(reference = launch(in_double)),
-    inputs = activations,
+    tensors = activations,
     tolerance(atol = ATOL),
     bytes = 8 * rows * columns + 8 * columns,
     flops = 8 * rows * columns,

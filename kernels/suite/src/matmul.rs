@@ -29,7 +29,7 @@ fn in_double(cx: &mut Launcher, m: usize, n: usize, k: usize, a: In<f32>, b: In<
     axes(m = [2048, 1999], n = [2048], k = [2048]),
     cpu(axes(m = [96, 61], n = [96], k = [100])),
     cuda(reference = launch(in_double)),
-    inputs = matrices,
+    tensors = matrices,
     bytes = 4 * (m * k + k * n + m * n),
     flops = 2 * m * n * k,
 )]

@@ -29,7 +29,7 @@ fn by_doubling(cx: &mut Launcher, n: usize, a: In<u32>, b: In<u32>, c: Out<u32>)
     axes(n = [1 << 24, 10_000_019]),
     cpu(axes(n = [1 << 17, 100_003])),
     cuda(reference = launch(by_doubling)),
-    inputs = factors,
+    tensors = factors,
     bytes = 12 * n,
 )]
 pub fn product(_n: usize, a: &[u32], b: &[u32], c: &mut [u32]) {

@@ -40,7 +40,7 @@ fn in_integers(cx: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Result
     axes(n = [1 << 24, 10_000_019]),
     cpu(axes(n = [1 << 16, 50_021])),
     cuda(reference = launch(in_integers)),
-    inputs = vector,
+    tensors = vector,
     exact,
     bytes = 4 * n + 4,
     flops = n - 1,

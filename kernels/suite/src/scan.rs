@@ -38,7 +38,7 @@ fn piece_by_piece(cx: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Resul
     axes(n = [1 << 24, 10_000_019]),
     cpu(axes(n = [1 << 16, 50_021])),
     cuda(reference = launch(piece_by_piece)),
-    inputs = vector,
+    tensors = vector,
     reference = inclusive_on_cpu,
     bytes = 8 * n,
 )]

@@ -45,7 +45,7 @@ fn in_double(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<
     axes(rows = [16384], columns = [1024, 999]),
     cpu(axes(rows = [32], columns = [512, 333])),
     cuda(reference = launch(in_double)),
-    inputs = logits,
+    tensors = logits,
     tolerance(rtol = RTOL),
     bytes = 8 * rows * columns,
     flops = rows * (5 * columns - 2),

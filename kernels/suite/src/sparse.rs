@@ -63,7 +63,7 @@ fn in_integers(
     axes(rows = [1 << 18, 200_003]),
     cpu(axes(rows = [4096, 3001])),
     cuda(reference = launch(in_integers)),
-    inputs = matrix_and_vector,
+    tensors = matrix_and_vector,
     exact,
     bytes = 8 * ENTRIES_PER_ROW * rows + 12 * rows + 4,
     flops = 2 * ENTRIES_PER_ROW * rows,

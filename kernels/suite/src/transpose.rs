@@ -24,7 +24,7 @@ fn gather(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32
     axes(rows = [4096, 4001], columns = [4096]),
     cpu(axes(rows = [256, 161], columns = [200])),
     cuda(reference = launch(gather)),
-    inputs = matrix,
+    tensors = matrix,
     exact,
     bytes = 8 * rows * columns,
 )]

@@ -32,7 +32,7 @@ fn add_in_double(cx: &mut Launcher, n: usize, a: In<f32>, b: In<f32>, c: Out<f32
     axes(n = [1 << 24, (1 << 26) + 1]),
     cpu(axes(n = [1 << 18, 100_003])),
     cuda(reference = launch(add_in_double)),
-    inputs = summands,
+    tensors = summands,
     reference = add_on_cpu,
     exact,
     bytes = 12 * n,

@@ -49,7 +49,7 @@ fn silu_on_cpu(_n: usize, x: &[f32], y: &mut [f32]) {
 #[gpubench(
     axes(n = [1 << 22]),
     cpu(axes(n = [100_003])),
-    inputs = vectors,
+    tensors = vectors,
     reference = silu_on_cpu,
     tolerance(rtol = 8.0 * U),
     bytes = 8 * n,
@@ -76,7 +76,7 @@ fn exp_on_cpu(_n: usize, x: &[F16], y: &mut [F16]) {
 #[gpubench(
     axes(n = [1 << 22]),
     cpu(axes(n = [100_003])),
-    inputs = halves,
+    tensors = halves,
     reference = exp_on_cpu,
     tolerance(rtol = 1.0 / 1024.0),
     bytes = 4 * n,
@@ -103,7 +103,7 @@ fn add_on_cpu(_n: usize, a: &[f32], b: &[f32], sum: &mut [f32]) {
 #[gpubench(
     axes(n = [1 << 22]),
     cpu(axes(n = [100_003])),
-    inputs = two_vectors,
+    tensors = two_vectors,
     reference = add_on_cpu,
     exact,
     bytes = 12 * n,
@@ -135,7 +135,7 @@ fn mul_on_cpu(_rows: usize, columns: usize, _layout: &[u64], matrix: &[f32], row
 #[gpubench(
     axes(rows = [4096], columns = [1024]),
     cpu(axes(rows = [100], columns = [999])),
-    inputs = matrix_and_row,
+    tensors = matrix_and_row,
     reference = mul_on_cpu,
     exact,
     bytes = 8 * rows * columns + 4 * columns,
@@ -175,7 +175,7 @@ fn affine_on_cpu(_n: usize, x: &[f32], y: &mut [f32]) {
 #[gpubench(
     axes(n = [1 << 22]),
     cpu(axes(n = [100_003])),
-    inputs = bounded_vectors,
+    tensors = bounded_vectors,
     reference = affine_on_cpu,
     tolerance(atol = (1.7 + 2.0 + 2.0) * U),
     bytes = 8 * n,
@@ -215,7 +215,7 @@ fn where_on_cpu(
 #[gpubench(
     axes(rows = [4096], columns = [1024]),
     cpu(axes(rows = [100], columns = [999])),
-    inputs = choices,
+    tensors = choices,
     reference = where_on_cpu,
     exact,
     bytes = 13 * rows * columns,
@@ -254,7 +254,7 @@ fn cast_on_cpu(_n: usize, x: &[BF16], y: &mut [f32]) {
 #[gpubench(
     axes(n = [1 << 22]),
     cpu(axes(n = [100_003])),
-    inputs = widened,
+    tensors = widened,
     reference = cast_on_cpu,
     exact,
     bytes = 6 * n,

@@ -37,7 +37,7 @@ fn sum_on_cpu(_rows: usize, columns: usize, _layout: &[u64], x: &[f32], sums: &m
 #[gpubench(
     axes(rows = [4096], columns = [1024]),
     cpu(axes(rows = [64], columns = [999])),
-    inputs = positive_matrix,
+    tensors = positive_matrix,
     reference = sum_on_cpu,
     tolerance(rtol = 19.0 * U),
     bytes = 4 * rows * columns + 4 * rows,
@@ -86,7 +86,7 @@ fn argmax_on_cpu(_rows: usize, columns: usize, _layout: &[u64], x: &[f32], index
 #[gpubench(
     axes(rows = [1024], columns = [1024]),
     cpu(axes(rows = [64], columns = [999])),
-    inputs = with_layout(shuffled(rows, columns, 1), [rows, columns], &[contiguous(columns)]),
+    tensors = with_layout(shuffled(rows, columns, 1), [rows, columns], &[contiguous(columns)]),
     reference = argmax_on_cpu,
     bytes = 4 * rows * columns + 4 * rows,
 )]
@@ -125,7 +125,7 @@ fn softmax_on_cpu(_rows: usize, columns: usize, x: &[f32], y: &mut [f32]) {
 #[gpubench(
     axes(rows = [4096], columns = [1024]),
     cpu(axes(rows = [64], columns = [999])),
-    inputs = logits,
+    tensors = logits,
     reference = softmax_on_cpu,
     tolerance(rtol = (16.0 + 16.0 + 37.0 + 3.0) * U),
     bytes = 8 * rows * columns,
@@ -161,7 +161,7 @@ fn rms_norm_on_cpu(_rows: usize, columns: usize, x: &[f32], gain: &[f32], y: &mu
 #[gpubench(
     axes(rows = [4096], columns = [1024]),
     cpu(axes(rows = [64], columns = [999])),
-    inputs = activations,
+    tensors = activations,
     reference = rms_norm_on_cpu,
     tolerance(rtol = (22.5 + 4.0 + 3.0) * U),
     bytes = 8 * rows * columns + 4 * columns,
@@ -185,7 +185,7 @@ fn argsort_on_cpu(_rows: usize, columns: usize, x: &[f32], index: &mut [u32]) {
 #[gpubench(
     axes(rows = [1024], columns = [1000]),
     cpu(axes(rows = [16], columns = [500])),
-    inputs = shuffled(rows, columns, columns),
+    tensors = shuffled(rows, columns, columns),
     reference = argsort_on_cpu,
     bytes = 8 * rows * columns,
 )]

@@ -11,7 +11,7 @@ unsafe extern "C" {
 #[gpubench(
     hosted(sync),
     axes(n = [1 << 20]),
-    inputs = Tensors::new()
+    tensors = Tensors::new()
         .input("a", f32::shape(n), Uniform(-1.0..1.0))
         .input("b", f32::shape(n), Uniform(-1.0..1.0))
         .output("c", f32::shape(n)),
@@ -47,7 +47,7 @@ macro_rules! maps {
             #[gpubench(
                 hosted(sync),
                 axes(n = [1024]),
-                inputs = matrix(n),
+                tensors = matrix(n),
                 reference = |_, x: &[f32], y: &mut [f32]| {
                     let function: fn(f32) -> f32 = $function;
                     y.iter_mut().zip(x).for_each(|(y, x)| *y = function(*x));
@@ -80,7 +80,7 @@ const ALPHA: f32 = 0.01;
 #[gpubench(
     hosted(sync),
     axes(n = [1024]),
-    inputs = matrix(n),
+    tensors = matrix(n),
     reference = |_, x: &[f32], y: &mut [f32]| {
         y.iter_mut().zip(x).for_each(|(y, x)| *y = if *x > 0.0 { *x } else { ALPHA * x });
     },
@@ -100,7 +100,7 @@ fn leaky_relu(cx: &mut Host, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
 #[gpubench(
     hosted(sync),
     axes(n = [1024]),
-    inputs = matrix(n),
+    tensors = matrix(n),
     reference = |_, x: &[f32], y: &mut [f32]| {
         y.iter_mut().zip(x).for_each(|(y, x)| *y = if *x > 1.0 { 255.0 } else { 0.0 });
     },

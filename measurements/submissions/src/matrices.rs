@@ -38,7 +38,7 @@ fn multiply(n: usize, a: &[f32], b: &[f32], c: &mut [f32], includes: impl Fn(usi
 #[gpubench(
     hosted(sync),
     axes(n = [256]),
-    inputs = two_matrices(n),
+    tensors = two_matrices(n),
     reference = |n, a: &[f32], b: &[f32], c: &mut [f32]| multiply(n, a, b, c, |_, _| true),
     tolerance(rtol = 1e-4, atol = 1e-4),
     bytes = 12 * n * n,
@@ -58,7 +58,7 @@ fn matrix_multiplication(cx: &mut Host, n: usize, a: In<f32>, b: In<f32>, c: Out
 #[gpubench(
     hosted(sync),
     axes(n = [256]),
-    inputs = two_matrices(n),
+    tensors = two_matrices(n),
     reference = |n, a: &[f32], b: &[f32], c: &mut [f32]| multiply(n, a, b, c, |row, column| column <= row),
     tolerance(rtol = 1e-4, atol = 1e-4),
     requires(cuda),
@@ -76,7 +76,7 @@ fn lower_triangular_product(cx: &mut Host, n: usize, a: In<f32>, b: In<f32>, c: 
 #[gpubench(
     hosted(sync),
     axes(rows = [1024], columns = [64]),
-    inputs = Tensors::new()
+    tensors = Tensors::new()
         .input("x", f32::shape([rows, columns]), Uniform(-1.0..1.0))
         .output("y", i32::shape(rows)),
     reference = |_, columns, x: &[f32], y: &mut [i32]| {
@@ -101,7 +101,7 @@ fn argmax(cx: &mut Host, rows: usize, columns: usize, x: In<f32>, y: Out<i32>) -
 #[gpubench(
     hosted(sync),
     axes(n = [4096]),
-    inputs = Tensors::new().input("x", f32::shape(n), Uniform(0.0..1.0)).output("y", f32::shape(n)),
+    tensors = Tensors::new().input("x", f32::shape(n), Uniform(0.0..1.0)).output("y", f32::shape(n)),
     reference = |_, x: &[f32], y: &mut [f32]| {
         let mut sum = 0.0;
         for (x, y) in x.iter().zip(y) {

@@ -10,7 +10,7 @@ unsafe extern "C" {
 #[gpubench(
     hosted(sync),
     axes(n = [1 << 16], k = [63]),
-    inputs = Tensors::new()
+    tensors = Tensors::new()
         .input("x", f32::shape(n), Uniform(-1.0..1.0))
         .input("kernel", f32::shape(k), Uniform(-1.0..1.0))
         .output("y", f32::shape(n)),
@@ -44,7 +44,7 @@ const STRIDE: usize = 2;
 #[gpubench(
     hosted(sync),
     axes(n = [1 << 20]),
-    inputs = Tensors::new()
+    tensors = Tensors::new()
         .input("x", f32::shape(n), Uniform(-1.0..1.0))
         .output("y", f32::shape((n - WIDTH) / STRIDE + 1)),
     reference = |_, x: &[f32], y: &mut [f32]| {

@@ -57,7 +57,7 @@ fn the_launches_of_a_plan_are_seen_in_calls_of_their_own() {
         "graph_launches",
         "copies",
         "allocations",
-        "bytes_left",
+        "unfreed_bytes",
         "failed_calls",
     ];
     assert_eq!(
@@ -97,7 +97,7 @@ fn a_call_that_leaks_is_told() {
     let Some(leaks) = audited(run(case), case) else {
         return;
     };
-    assert_eq!(leaks["audit"]["bytes_left"], 65536.0, "{}", leaks["audit"]);
+    assert_eq!(leaks["audit"]["unfreed_bytes"], 65536.0, "{}", leaks["audit"]);
     let notices = leaks["notices"].to_string();
     assert!(notices.contains("each call leaves 64 KiB allocated"), "{notices}");
 
@@ -113,7 +113,7 @@ fn a_call_that_leaks_is_told() {
     let case = "copies::waits_for_the_device::n=4099,stream=0";
     let frees = audited(run(case), case).expect("the other case was audited");
     let audit = &frees["audit"];
-    let numbers = ["allocations", "frees", "bytes_left", "copies", "copied_bytes"];
+    let numbers = ["allocations", "frees", "unfreed_bytes", "copies", "copied_bytes"];
     assert_eq!(
         numbers.map(|number| audit[number].as_f64()),
         [1.0, 1.0, 0.0, 2.0, 32792.0].map(Some),

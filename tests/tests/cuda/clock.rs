@@ -215,7 +215,7 @@ fn what_the_device_does_in_a_call_that_waits_is_in_the_record() {
     };
     let result = record(&with_cupti);
     let work = &result["device_work"];
-    let numbers = ["kernels", "copies", "fills", "busy_ns", "span_ns"].map(|field| work[field].as_f64());
+    let numbers = ["kernels", "copies", "memsets", "busy_ns", "span_ns"].map(|field| work[field].as_f64());
     assert_eq!(numbers, [0.0, 2.0, 0.0, 1400.0, 1700.0].map(Some), "{result:#}");
     assert_eq!(work["calls"], result["window_counts"]["parts"]);
     assert_eq!(result["grade"], "advisory");

@@ -60,7 +60,7 @@ fn with_json_standard_output_has_records_alone() {
         (finished["exit_code"].as_i64(), finished["end"].as_str()),
         (Some(0), Some("ended"))
     );
-    assert_eq!(finished["seen"]["lost_events"], 0);
+    assert_eq!(finished["calls"]["lost_events"], 0);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn failed_calls_are_counted_by_call_and_code() {
         .output()
         .expect("it runs");
     let finished = finished(&output);
-    let errors = finished["seen"]["errors"].as_array().expect("errors");
+    let errors = finished["calls"]["errors"].as_array().expect("errors");
     let memory = errors
         .iter()
         .find(|error| error["call"] == "cuMemAlloc")
@@ -92,10 +92,10 @@ fn forks_and_execs_are_processes_of_their_own() {
         .output()
         .expect("it runs");
     let finished = finished(&output);
-    let processes = finished["seen"]["processes"].as_array().expect("processes");
+    let processes = finished["calls"]["processes"].as_array().expect("processes");
     let left: Vec<u64> = processes
         .iter()
-        .filter_map(|process| process["left_bytes"].as_u64())
+        .filter_map(|process| process["unfreed_bytes"].as_u64())
         .collect();
     // The parent, its child before the exec, the program after it, and the child that ends.
     assert_eq!(processes.len(), 4, "{processes:#?}");

@@ -85,7 +85,10 @@ pub(crate) fn seen_with_driver(command: &mut Command) -> Output {
     let mut text = String::new();
     let shows = |line: &str| {
         let record: Value = serde_json::from_str(line).unwrap_or(Value::Null);
-        let processes = record["outline"]["processes"].as_array().cloned().unwrap_or_default();
+        let processes = record["processes_only"]["processes"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
         let is_meant = |process: &Value| process["program"] == "program" && process["driver"] == true;
         processes.iter().any(is_meant)
     };
@@ -109,7 +112,7 @@ pub(crate) fn seen_with_driver(command: &mut Command) -> Output {
 pub(crate) fn can_observe(test: &str) -> bool {
     let options = ["--quiet", "--message-format", "json", "--", "true"];
     let output = probe(&options).output().expect("it runs");
-    let can = output.status.code() == Some(0) && finished(&output)["seen"].is_object();
+    let can = output.status.code() == Some(0) && finished(&output)["calls"].is_object();
     if !can {
         let started = String::from_utf8_lossy(&output.stdout).into_owned();
         let started: Value = serde_json::from_str(started.lines().next().unwrap_or("null")).expect("a record");
@@ -155,7 +158,7 @@ pub(crate) fn finished(output: &Output) -> Value {
 }
 
 pub(crate) fn kernels(finished: &Value) -> Vec<(String, u64)> {
-    let kernels = finished["seen"]["kernels"].as_array().expect("kernels").iter();
+    let kernels = finished["calls"]["kernels"].as_array().expect("kernels").iter();
     kernels
         .map(|kernel| {
             let name = kernel["name"].as_str().expect("a name").to_owned();

@@ -20,13 +20,13 @@ fn observed_program(program: &str, words: &[&str]) -> Value {
     let output = probe(&options).args(words).output().expect("it runs");
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let finished = finished(&output);
-    assert_eq!(finished["seen"]["lost_events"], 0, "{finished:#}");
+    assert_eq!(finished["calls"]["lost_events"], 0, "{finished:#}");
     finished
 }
 
 /// The row of a table whose field has a value.
 fn row<'a>(finished: &'a Value, table: &str, field: &str, value: &str) -> &'a Value {
-    let rows = finished["seen"][table].as_array().expect("a table");
+    let rows = finished["calls"][table].as_array().expect("a table");
     let found = rows.iter().find(|row| row[field] == value);
     found.unwrap_or_else(|| panic!("`{value}` in {finished:#}"))
 }
@@ -38,8 +38,11 @@ fn thousands_of_allocations_between_two_samples_are_all_told() {
     }
     let finished = observed(&["allocate", "4000"]);
     let memory = row(&finished, "memory", "kind", "device");
-    assert_eq!((&memory["allocations"], &memory["left"]), (&4000.into(), &4000.into()));
-    assert_eq!(memory["left_bytes"], 32_000);
+    assert_eq!(
+        (&memory["allocations"], &memory["unfreed"]),
+        (&4000.into(), &4000.into())
+    );
+    assert_eq!(memory["unfreed_bytes"], 32_000);
 }
 
 #[test]
@@ -48,7 +51,7 @@ fn a_process_of_many_threads_is_one_process_and_seen_to_its_last_thread() {
         return;
     }
     let finished = observed(&["many-threads", "1203"]);
-    assert_eq!(finished["seen"]["processes"].as_array().map(Vec::len), Some(1));
+    assert_eq!(finished["calls"]["processes"].as_array().map(Vec::len), Some(1));
     assert_eq!(row(&finished, "memory", "kind", "device")["allocations"], 1203);
     assert_eq!(kernels(&finished), [("in_thread".to_owned(), 1203)]);
 }
@@ -59,10 +62,10 @@ fn a_thread_that_frees_first_stops_nothing() {
         return;
     }
     let finished = observed(&["free-first"]);
-    assert_eq!(finished["seen"]["unknown_frees"], 1);
+    assert_eq!(finished["calls"]["unknown_frees"], 1);
     let memory = row(&finished, "memory", "kind", "device");
     assert_eq!(
-        (&memory["allocations"], &memory["left_bytes"]),
+        (&memory["allocations"], &memory["unfreed_bytes"]),
         (&1.into(), &4096.into())
     );
 }
@@ -135,7 +138,7 @@ fn every_way_to_launch_and_every_kind_of_memory_is_told() {
         return;
     }
     let launched = observed(&["launches"]);
-    let work = &launched["seen"]["work"];
+    let work = &launched["calls"]["work"];
     for kind in [
         "plain_launches",
         "extended_launches",
@@ -144,7 +147,7 @@ fn every_way_to_launch_and_every_kind_of_memory_is_told() {
     ] {
         assert_eq!(work[kind], 1, "{kind}: {work:#}");
     }
-    assert!(observed(&["capture"])["seen"]["work"]["captured_launches"].as_u64() > Some(0));
+    assert!(observed(&["capture"])["calls"]["work"]["captured_launches"].as_u64() > Some(0));
     let finished = observed(&["memory"]);
     for kind in [
         "device",
@@ -158,7 +161,7 @@ fn every_way_to_launch_and_every_kind_of_memory_is_told() {
     ] {
         let memory = row(&finished, "memory", "kind", kind);
         assert_eq!(memory["allocations"], memory["frees"], "{memory:#}");
-        assert_eq!(memory["left"], 0, "{memory:#}");
+        assert_eq!(memory["unfreed"], 0, "{memory:#}");
     }
 }
 

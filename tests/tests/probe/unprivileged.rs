@@ -58,7 +58,7 @@ fn run(command: &mut Command) -> Output {
 
 /// The processes of a record, by name.
 fn process<'a>(finished: &'a Value, name: &str) -> &'a Value {
-    let processes = finished["outline"]["processes"].as_array().expect("processes");
+    let processes = finished["processes_only"]["processes"].as_array().expect("processes");
     let found = processes.iter().find(|process| process["program"] == name);
     found.unwrap_or_else(|| panic!("`{name}` in {finished:#}"))
 }
@@ -84,10 +84,10 @@ fn without_rights_a_command_runs_and_its_processes_are_told_without_figures_of_c
     let finished = finished(&output);
     assert_eq!(finished["exit_code"], 7);
     assert_eq!(
-        (&finished["seen"], &finished["timeline"]),
+        (&finished["calls"], &finished["timeline"]),
         (&Value::Null, &Value::from(Vec::<u8>::new()))
     );
-    assert_eq!(finished["outline"]["processes_seen"], 2, "{finished:#}");
+    assert_eq!(finished["processes_only"]["processes_seen"], 2, "{finished:#}");
     let observed = process(&finished, "program");
     assert_eq!(
         (&observed["driver"], &observed["running"]),
@@ -171,7 +171,7 @@ fn without_rights_submissions_to_a_gpu_are_counted() {
     let counted = process(&finished, "doorbell");
     // The first submission is the one that makes the doorbell known.
     assert_eq!(counted["submissions"], 1000, "{finished:#}");
-    assert_eq!(finished["outline"]["submissions"], 1000);
+    assert_eq!(finished["processes_only"]["submissions"], 1000);
     assert!(counted["counted_ns"].as_u64() < counted["seen_ns"].as_u64());
 }
 

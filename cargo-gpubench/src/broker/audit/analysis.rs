@@ -75,10 +75,10 @@ impl AuditedCalls {
             streams: self.mean(|call| call.streams.len() as f64),
             copies: self.mean(|call| call.totals.copies),
             copied_bytes: self.mean(|call| call.totals.copied_bytes),
-            fills: self.mean(|call| call.totals.fills),
+            memsets: self.mean(|call| call.totals.memsets),
             allocations: self.mean(|call| call.totals.allocations),
             frees: self.mean(|call| call.totals.frees),
-            bytes_left: self.mean(|call| call.totals.bytes_left),
+            unfreed_bytes: self.mean(|call| call.totals.unfreed_bytes),
             modules_loaded: self.mean(|call| call.totals.modules_loaded),
             failed_calls: self.mean(|call| call.totals.failed_calls),
             submissions: self.submissions.map(|submissions| submissions.counted),
@@ -106,7 +106,7 @@ impl AuditedCalls {
         let in_all = |of_call: f64, what: &str| counted((of_call * audit.calls as f64).round() as u64, what);
         let calls = counted(audit.calls, "audited call");
         let mut findings = Vec::new();
-        if audit.launches + audit.graph_launches + audit.copies + audit.fills == 0.0 {
+        if audit.launches + audit.graph_launches + audit.copies + audit.memsets == 0.0 {
             findings.push(format!(
                 "no launch, copy or fill was seen in {calls}, although their outputs are right (hint: the work may reach the driver in a way that probes do not see; see `docs/guides/probe.md`)"
             ));
@@ -122,14 +122,14 @@ impl AuditedCalls {
             ));
         }
         if self.leak() {
-            let who = if self.calls.iter().all(|call| call.totals.bytes_left > 0.0) {
+            let who = if self.calls.iter().all(|call| call.totals.unfreed_bytes > 0.0) {
                 "each call leaves"
             } else {
                 "on average, a call leaves"
             };
             findings.push(format!(
                 "{who} {} allocated: {} and {} in {calls} (hint: free what a call allocates, or allocate it once in the set-up)",
-                size(audit.bytes_left as u64),
+                size(audit.unfreed_bytes as u64),
                 in_all(audit.allocations, "allocation"),
                 in_all(audit.frees, "free"),
             ));
@@ -149,7 +149,7 @@ impl AuditedCalls {
     /// A workspace that is allocated or grows once is no leak.
     fn leak(&self) -> bool {
         let halves = self.calls.split_at(self.calls.len() / 2);
-        let grows = |calls: &[Call]| calls.iter().map(|call| call.totals.bytes_left).sum::<f64>() > 0.0;
+        let grows = |calls: &[Call]| calls.iter().map(|call| call.totals.unfreed_bytes).sum::<f64>() > 0.0;
         grows(halves.0) && grows(halves.1)
     }
 

@@ -111,17 +111,17 @@ impl Call {
             }
             ObservedWork::Fill { stream } => {
                 self.explained += 1;
-                totals.fills += 1.0;
+                totals.memsets += 1.0;
                 self.streams.insert(*stream);
             }
             ObservedWork::RecordEvent => self.explained += 1,
             ObservedWork::Allocate { bytes } => {
                 totals.allocations += 1.0;
-                totals.bytes_left += *bytes as f64;
+                totals.unfreed_bytes += *bytes as f64;
             }
             ObservedWork::Free { bytes } => {
                 totals.frees += 1.0;
-                totals.bytes_left -= *bytes as f64;
+                totals.unfreed_bytes -= *bytes as f64;
             }
             ObservedWork::LoadModule => totals.modules_loaded += 1.0,
             ObservedWork::Failed => totals.failed_calls += 1.0,

@@ -172,7 +172,7 @@ impl From<CaseSettings> for CaseOptions {
             },
             noise_threshold: settings.noise_threshold.value(),
             warmup_time: settings.warmup_time.duration().unwrap_or_default(),
-            rest: match settings.sleep_after_run {
+            rest: match settings.cooldown {
                 Switch::Off => Rest::Skipped,
                 Switch::On => Rest::Taken,
             },

@@ -225,11 +225,13 @@ impl<'a> RunSettings<'a> {
             _ if !self.mode.is_timed() => WorkerCountRule::exactly(NonZeroUsize::MIN),
             (Company::Others, _) => WorkerCountRule::exactly(analyses.first(workers)),
             (Company::Alone, InterimAnalyses::Once) => WorkerCountRule::exactly(workers),
-            (Company::Alone, InterimAnalyses::UntilDecided) => match Backend::for_facts(self.facts).words().advisory {
-                None => WorkerCountRule::until_known(workers),
-                // Advisory times are not worth twice the run time.
-                Some(_) => WorkerCountRule::first_of(workers),
-            },
+            (Company::Alone, InterimAnalyses::UntilDecided) => {
+                match Backend::for_facts(self.facts).words().unverified {
+                    None => WorkerCountRule::until_known(workers),
+                    // Unverified times are not worth twice the run time.
+                    Some(_) => WorkerCountRule::first_of(workers),
+                }
+            }
         }
     }
 

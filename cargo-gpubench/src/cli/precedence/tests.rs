@@ -242,44 +242,28 @@ fn every_source_sets_the_time_budgets_and_a_higher_one_takes_them_back() {
     };
     let set = (25, Duration::from_millis(100), Rest::Taken);
     let unset = (0, Duration::MAX, Rest::Skipped);
-    let keys = "warmup-time = '25ms'\nsample-time = '100ms'\nsleep-after-run = true\n";
+    let keys = "warmup-time = '25ms'\nsample-time = '100ms'\ncooldown = true\n";
     let profile = Workspace::with(&format!("[profile.default]\n{keys}"));
     assert_eq!(budgets(&profile.options(&[], &[])), set);
-    let taken_back = [
-        "--warmup-time",
-        "none",
-        "--sample-time",
-        "none",
-        "--sleep-after-run=false",
-    ];
+    let taken_back = ["--warmup-time", "none", "--sample-time", "none", "--cooldown=false"];
     assert_eq!(budgets(&profile.options(&taken_back, &[])), unset);
 
     let environment = [
         ("GPUBENCH_WARMUP_TIME", "25ms"),
         ("GPUBENCH_SAMPLE_TIME", "100ms"),
-        ("GPUBENCH_SLEEP_AFTER_RUN", "1"),
+        ("GPUBENCH_COOLDOWN", "1"),
     ];
     let nothing = Workspace::with("");
     assert_eq!(budgets(&nothing.options(&[], &environment)), set);
     assert_eq!(budgets(&nothing.options(&taken_back, &environment)), unset);
-    let line = [
-        "--warmup-time",
-        "25ms",
-        "--sample-time",
-        "100ms",
-        "--sleep-after-run",
-        "sums",
-    ];
-    assert_eq!(
-        budgets(&nothing.options(&line, &[("GPUBENCH_SLEEP_AFTER_RUN", "no")])),
-        set
-    );
+    let line = ["--warmup-time", "25ms", "--sample-time", "100ms", "--cooldown", "sums"];
+    assert_eq!(budgets(&nothing.options(&line, &[("GPUBENCH_COOLDOWN", "no")])), set);
 
     let overriding = Workspace::with(&format!("[[profile.default.overrides]]\nfilter = 'sums'\n{keys}"));
     let cases = overriding.options(&[], &[]).measurement.cases;
     let settings = |name| cases.of_case(CaseNames { name, full_name: name }, CaseSettings::default());
-    assert_eq!(settings("other").sleep_after_run, Switch::Off);
-    assert_eq!(settings("sums").sleep_after_run, Switch::On);
+    assert_eq!(settings("other").cooldown, Switch::Off);
+    assert_eq!(settings("sums").cooldown, Switch::On);
     assert_eq!(settings("sums").sample_time.to_string(), "100ms");
     assert_eq!(settings("sums").warmup_time.to_string(), "25ms");
 }

@@ -97,6 +97,16 @@ fn an_unknown_profile_has_a_hint() {
 }
 
 #[test]
+fn a_key_that_was_renamed_is_refused_with_its_new_name() {
+    for text in [
+        "[profile.ci]\nsleep-after-run = true\n",
+        "[[profile.ci.overrides]]\nsleep-after-run = true\nfilter = 'a'\n",
+    ] {
+        assert_refused(text, "gpubench.toml:2: `sleep-after-run` is called `cooldown` now");
+    }
+}
+
+#[test]
 fn unknown_keys_are_warnings_with_a_line_and_the_closest_key() {
     let file = read(
         "colour = 1\n[profile.ci]\ntimeot = '1s'\nlist = true\n[[profile.ci.overrides]]\nfilter = 'x'\nmax-sample = 3\n",

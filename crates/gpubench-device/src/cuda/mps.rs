@@ -13,7 +13,7 @@ pub fn mps_daemon() -> Option<PathBuf> {
     control_pipe_exists(&folder).then_some(folder)
 }
 
-/// The pipes of a killed daemon remain. A needless `advisory` is better than a wrong `sealed`.
+/// The pipes of a killed daemon remain. A needless `unverified` is better than a wrong `sealed`.
 fn control_pipe_exists(folder: &Path) -> bool {
     fs_err::metadata(folder.join("control")).is_ok_and(|metadata| {
         let kind = metadata.file_type();

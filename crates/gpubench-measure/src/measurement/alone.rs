@@ -98,7 +98,7 @@ fn settle(alternating: &mut Measured, mut alone: Measured, rival: &str) {
     if alone.judgement.verdict == Verdict::Pass {
         let known = alone.judgement.grade_reason.take();
         let reasons: Vec<String> = known.into_iter().chain([doubt]).collect();
-        alone.judgement.grade = Grade::Advisory;
+        alone.judgement.grade = Grade::Unverified;
         alone.judgement.grade_reason = Some(reasons.join("; "));
         alone.failed_alternating = Some(FailedAlternating {
             rival: rival.to_owned(),
@@ -150,11 +150,11 @@ mod tests {
     }
 
     #[test]
-    fn a_case_that_passes_alone_is_advisory_and_remembers_its_failure() {
+    fn a_case_that_passes_alone_is_unverified_and_remembers_its_failure() {
         let passed = settled(WRONG, PASS);
         assert_eq!(
             (passed.judgement.verdict, passed.judgement.grade),
-            (Verdict::Pass, Grade::Advisory)
+            (Verdict::Pass, Grade::Unverified)
         );
         let reason =
             "it ended in `wrong-output: mismatch` when it alternated with `quick`, whose code could have caused it";

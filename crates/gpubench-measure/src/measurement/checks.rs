@@ -56,7 +56,7 @@ pub(super) fn checks(
         }
     };
     let all = outputs.iter().enumerate();
-    all.filter_map(|(position, tensor)| Some(check(tensor, shown(position)?, old_answers_pass(windows, position))))
+    all.filter_map(|(position, tensor)| Some(check(tensor, shown(position)?, stale_output_passes(windows, position))))
         .collect()
 }
 
@@ -69,7 +69,7 @@ fn median_abs_error(calls: &[OutputFacts]) -> Option<f64> {
 fn check(
     tensor: &Tensor,
     (output, median_abs_error): (OutputFacts, Option<f64>),
-    old_answers_pass: Option<bool>,
+    stale_output_passes: Option<bool>,
 ) -> Check {
     let somewhere = |index: u64| (index != NOWHERE).then_some(index);
     Check {
@@ -77,7 +77,7 @@ fn check(
         elements: output.elements,
         matched: output.matched,
         tolerance: Some(tensor.tolerance.into()),
-        old_answers_pass,
+        stale_output_passes,
         max_abs_error: Some(output.max_abs),
         median_abs_error,
         max_rel_error: Some(output.max_rel),
@@ -92,7 +92,7 @@ fn check(
 }
 
 /// Whether the check of an output accepts the answers to earlier calls.
-fn old_answers_pass(windows: &[&WindowEvidence], position: usize) -> Option<bool> {
+fn stale_output_passes(windows: &[&WindowEvidence], position: usize) -> Option<bool> {
     pass(windows, position, OutputFacts::old_answer)
 }
 
@@ -129,7 +129,7 @@ pub(super) fn check_findings(
 
 /// Reports checks that accept a kernel that repeats an old answer for new inputs.
 fn blind_checks(checks: &[Check], distinct_inputs: u64) -> Option<String> {
-    let are_blind = !checks.is_empty() && checks.iter().all(|check| check.old_answers_pass == Some(true));
+    let are_blind = !checks.is_empty() && checks.iter().all(|check| check.stale_output_passes == Some(true));
     (are_blind && distinct_inputs > 1).then(|| {
         "the tolerance also accepts the right answers to other inputs: a kernel that repeats an old answer would pass \
          (hint: tighten the tolerance, or choose inputs that change the answer more)"
@@ -278,11 +278,11 @@ mod tests {
             WindowEvidence::new(facts, None)
         };
         let windows: Vec<WindowEvidence> = answers.iter().map(window).collect();
-        old_answers_pass(&windows.iter().collect::<Vec<_>>(), 0)
+        stale_output_passes(&windows.iter().collect::<Vec<_>>(), 0)
     }
 
     #[test]
-    fn old_answers_pass_only_if_each_of_many_passes() {
+    fn stale_output_passes_only_if_each_of_many_passes() {
         let [none, fails, passes] = [OtherAnswer::NotAsked, OtherAnswer::Fails, OtherAnswer::Passes];
         assert_eq!(
             asked(&[none, passes, passes, passes, passes, passes, passes, passes, passes]),
@@ -367,8 +367,8 @@ mod tests {
     fn checks_are_blind_if_every_output_accepts_old_answers() {
         let blind = |answers: &[Option<bool>], inputs| {
             let sample = sample_check();
-            let check = |&old_answers_pass: &Option<bool>| Check {
-                old_answers_pass,
+            let check = |&stale_output_passes: &Option<bool>| Check {
+                stale_output_passes,
                 ..sample.clone()
             };
             let checks: Vec<Check> = answers.iter().map(check).collect();

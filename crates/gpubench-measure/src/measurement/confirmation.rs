@@ -7,7 +7,7 @@
 //! reported times thus passed every check, and a worker that always hides time is found twice.
 //!
 //! A worker could learn from its window numbers that it is in the second measurement, and be honest
-//! there. So an accused case is at best `advisory`. If the second measurement fails, as when the
+//! there. So an accused case is at best `unverified`. If the second measurement fails, as when the
 //! crate's generator fails, the accusation remains. All other failures are final at once: a kernel
 //! that is wrong from time to time has no second chance.
 
@@ -147,7 +147,7 @@ fn still_accused(mut first: Measured, lost: RoleFailure) -> Result<Measured, Rol
 struct Accusation {
     cause: Cause,
     message: String,
-    /// Why later times of the same case are only `advisory`.
+    /// Why later times of the same case are only `unverified`.
     doubt: &'static str,
 }
 
@@ -188,7 +188,7 @@ fn note(measured: &mut Measured, first_call: u32, own: Option<&Accusation>, othe
     if let Some(own) = own {
         let known = judgement.grade_reason.take();
         let reasons: Vec<String> = known.into_iter().chain([own.doubt.to_owned()]).collect();
-        judgement.grade = Grade::Advisory;
+        judgement.grade = Grade::Unverified;
         judgement.grade_reason = Some(reasons.join("; "));
     }
     let numbers = match judgement.verdict {
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn an_accused_side_is_at_best_advisory() {
+    fn an_accused_side_is_at_best_unverified() {
         let short = "in the first of two measurements, the claims were too short";
         let between = "in the first of two measurements, control windows were disturbed while the workers lived";
         for (first, second, reason) in [
@@ -324,7 +324,7 @@ mod tests {
             let Judgement {
                 grade, grade_reason, ..
             } = alone(&[first, second]).1.judgement;
-            assert_eq!((grade, grade_reason.as_deref()), (Grade::Advisory, Some(reason)));
+            assert_eq!((grade, grade_reason.as_deref()), (Grade::Unverified, Some(reason)));
         }
         for found in [SHORT, BETWEEN] {
             let (_, twice) = alone(&[found, found]);
@@ -333,11 +333,11 @@ mod tests {
     }
 
     #[test]
-    fn other_reasons_for_an_advisory_grade_are_kept() {
+    fn other_reasons_for_an_unverified_grade_are_kept() {
         let result = confirm(RunMode::Measure, &ENTRANTS, |attempt| {
             let mut measured = measured((if attempt.is_none() { SHORT } else { PASS }, None));
             let judgement = &mut measured.arms[0].as_mut().unwrap().judgement;
-            judgement.grade = Grade::Advisory;
+            judgement.grade = Grade::Unverified;
             judgement.grade_reason = Some("another process is using the device".to_owned());
             Ok(measured)
         });
@@ -354,9 +354,9 @@ mod tests {
             let [candidate, baseline] = both(measured);
             (candidate.judgement.grade, baseline.judgement.grade)
         };
-        assert_eq!(grades((SHORT, Some(PASS))), (Grade::Advisory, Grade::Sealed));
-        assert_eq!(grades((PASS, Some(SHORT))), (Grade::Sealed, Grade::Advisory));
-        assert_eq!(grades((SHORT, Some(SHORT))), (Grade::Advisory, Grade::Advisory));
+        assert_eq!(grades((SHORT, Some(PASS))), (Grade::Unverified, Grade::Sealed));
+        assert_eq!(grades((PASS, Some(SHORT))), (Grade::Sealed, Grade::Unverified));
+        assert_eq!(grades((SHORT, Some(SHORT))), (Grade::Unverified, Grade::Unverified));
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub(super) fn device_work(calls: &[DeviceWork]) -> Option<gpubench_contract::Dev
         calls: calls.len() as u64,
         kernels: of(|work| work.kernels.into())?,
         copies: of(|work| work.copies.into())?,
-        fills: of(|work| work.fills.into())?,
+        memsets: of(|work| work.memsets.into())?,
         busy_ns,
         span_ns,
     })

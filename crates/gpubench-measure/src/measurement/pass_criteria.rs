@@ -18,7 +18,7 @@ impl Default for PassCriteria {
     fn default() -> PassCriteria {
         PassCriteria {
             notices: NoticePolicy::Report,
-            least_grade: Grade::Advisory,
+            least_grade: Grade::Unverified,
         }
     }
 }
@@ -45,7 +45,7 @@ pub(super) struct CheckFindings {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Graded<'g> {
     pub(super) grade: Option<Grade>,
-    /// Why it is only `advisory`.
+    /// Why it is only `unverified`.
     pub(super) reason: Option<&'g str>,
     /// Whose code ran in the worker.
     pub(super) execution: Execution,
@@ -120,7 +120,7 @@ mod tests {
 
     const DENYING: PassCriteria = PassCriteria {
         notices: NoticePolicy::Deny,
-        least_grade: Grade::Advisory,
+        least_grade: Grade::Unverified,
     };
 
     #[test]
@@ -167,10 +167,10 @@ mod tests {
     fn a_grade_below_the_required_one_is_an_error_with_its_reason() {
         for (grade, least, passes) in [
             (Grade::Sealed, Grade::Sealed, true),
-            (Grade::Sealed, Grade::Bracketed, true),
-            (Grade::Bracketed, Grade::Sealed, false),
-            (Grade::Advisory, Grade::Bracketed, false),
-            (Grade::Advisory, Grade::Advisory, true),
+            (Grade::Sealed, Grade::Sandboxed, true),
+            (Grade::Sandboxed, Grade::Sealed, false),
+            (Grade::Unverified, Grade::Sandboxed, false),
+            (Grade::Unverified, Grade::Unverified, true),
         ] {
             let graded = Graded {
                 grade: Some(grade),

@@ -8,7 +8,7 @@ use gpubench_protocol::window::WindowKind;
 use gpubench_stats::Spent;
 
 /// Length of a rest in multiples of the window's time on the device. FlashInfer's benchmarks rest
-/// as long with `sleep_after_run`, and no longer than [`LONGEST`] either.
+/// as long with `cooldown`, and no longer than [`LONGEST`] either.
 const TIMES: f64 = 5.0;
 
 const LONGEST: Duration = Duration::from_secs(1);
@@ -19,7 +19,7 @@ pub enum Rest {
     /// It does not.
     #[default]
     Skipped,
-    /// `--sleep-after-run`: five times as long as the calls took on it, at most 1 s.
+    /// `--cooldown`: five times as long as the calls took on it, at most 1 s.
     Taken,
 }
 

@@ -35,7 +35,7 @@ impl Sandboxes {
         }
     }
 
-    /// Notes the sandbox of some user code. An open one makes the grade `advisory`.
+    /// Notes the sandbox of some user code. An open one makes the grade `unverified`.
     pub(super) fn note(&mut self, whose: &str, confinement: &Confinement) {
         if let Confinement::Open(reason) = confinement {
             let open = open_sandbox(whose, reason);
@@ -46,7 +46,7 @@ impl Sandboxes {
     }
 
     /// Notes that host code of another contestant lives at the same time, which makes the grade
-    /// `advisory`: it could slow this one down.
+    /// `unverified`: it could slow this one down.
     pub(super) fn note_hosted_rival(&mut self, name: &str) {
         let reason = format!("host code of {name} could disturb it in the same contest");
         self.open.push(reason);

@@ -20,16 +20,16 @@ const GAP_NS: f64 = 300_000.0;
 /// too. Another process on the device has its time slice in most windows.
 const STRAY_SHARE: f64 = 0.1;
 
-/// Returns the grade of a case, and the reasons if it is `advisory`.
+/// Returns the grade of a case, and the reasons if it is `unverified`.
 pub(super) fn grade(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> (Grade, Option<String>) {
     let doubts: Vec<String> = doubt(evidence, balance)
         .into_iter()
         .chain(no_sandbox(evidence))
         .collect();
     match evidence.execution {
-        _ if !doubts.is_empty() => (Grade::Advisory, Some(doubts.join("; "))),
+        _ if !doubts.is_empty() => (Grade::Unverified, Some(doubts.join("; "))),
         Execution::Sealed => (Grade::Sealed, None),
-        Execution::Hosted(_) => (Grade::Bracketed, None),
+        Execution::Hosted(_) => (Grade::Sandboxed, None),
     }
 }
 

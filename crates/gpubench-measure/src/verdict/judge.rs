@@ -32,7 +32,7 @@ pub struct Judgement {
     pub message: Option<String>,
     /// How far its times can be trusted.
     pub grade: Grade,
-    /// Why the grade is `advisory`; `None` for other grades.
+    /// Why the grade is `unverified`; `None` for other grades.
     pub grade_reason: Option<String>,
     /// Position of the window that decided the verdict among those of all workers, if there is one.
     pub window: Option<usize>,

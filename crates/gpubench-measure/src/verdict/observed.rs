@@ -93,7 +93,7 @@ mod tests {
             verdict,
             cause,
             message: cause.map(|cause| cause.to_string()),
-            grade: Grade::Advisory,
+            grade: Grade::Unverified,
             grade_reason: None,
             window: None,
         }

@@ -123,9 +123,9 @@ pub struct Activity {
     pub copies: [CopyTotal; 6],
     /// Copies into a capture.
     pub captured_copies: u64,
-    /// Fills of memory that run.
-    pub sets: Amount,
-    /// Fills of memory into a capture.
+    /// Memsets that run.
+    pub memsets: Amount,
+    /// Memsets into a capture.
     pub captured_sets: u64,
     /// Memory that was allocated. It is the sum of what was freed, what disappeared, what was left
     /// at exits, what is untracked and what is live.
@@ -214,7 +214,7 @@ impl Activity {
             own.waits += other.waits;
             own.waited = own.waited.saturating_add(other.waited);
         }
-        self.sets.merge(other.sets);
+        self.memsets.merge(other.memsets);
         self.allocated.merge(&other.allocated);
         self.freed.merge(&other.freed);
         self.vanished.merge(&other.vanished);

@@ -320,7 +320,7 @@ impl Entry<'_> {
             EventKind::ContextEnd { context } => self.end_context(context),
             EventKind::Copy(copy) => self.copy(copy),
             EventKind::Set(set) => self.each(|sums| match set.execution {
-                Execution::Runs => sums.sets.add(set.bytes),
+                Execution::Runs => sums.memsets.add(set.bytes),
                 Execution::Captured => sums.captured_sets += 1,
             }),
             EventKind::Name { function, name, module } => {

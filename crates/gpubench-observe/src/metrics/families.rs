@@ -152,11 +152,11 @@ fn copies(ledger: &Ledger) -> Vec<Family> {
         waited_bytes.add(word, total.waited_bytes as f64);
         waited.add(word, total.waited.as_secs_f64());
     }
-    let mut sets = Family::counter("gpubench_cuda_sets", &[], "Fills of memory");
-    sets.add([], all.sets.count as f64);
-    let mut set_bytes = Family::counter("gpubench_cuda_set", &[], "Bytes that were filled").in_unit(Unit::Bytes);
-    set_bytes.add([], all.sets.bytes as f64);
-    vec![copies, bytes, waited_bytes, waited, sets, set_bytes]
+    let mut memsets = Family::counter("gpubench_cuda_memsets", &[], "Memsets");
+    memsets.add([], all.memsets.count as f64);
+    let mut memset_bytes = Family::counter("gpubench_cuda_memset", &[], "Bytes that were filled").in_unit(Unit::Bytes);
+    memset_bytes.add([], all.memsets.bytes as f64);
+    vec![copies, bytes, waited_bytes, waited, memsets, memset_bytes]
 }
 
 fn memory(ledger: &Ledger) -> Vec<Family> {

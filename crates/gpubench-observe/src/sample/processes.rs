@@ -81,8 +81,8 @@ fn row(ledger: &Ledger, process: &Process, before: &Before, now: Timestamp, inte
             .take(GROUPS)
             .map(|group| allocations(group, until))
             .collect(),
-        left: left.count,
-        left_bytes: left.bytes,
+        unfreed: left.count,
+        unfreed_bytes: left.bytes,
         unknown_frees: activity.unknown_frees,
         errors: activity.failures,
         kernels: kernels

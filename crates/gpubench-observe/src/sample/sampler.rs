@@ -59,8 +59,8 @@ impl Sampler {
             schema_version: SchemaVersion,
             elapsed_ns: nanoseconds(now.since(self.start)),
             interval_ns: nanoseconds(interval),
-            seen: Some(seen),
-            outline: None,
+            calls: Some(seen),
+            processes_only: None,
         }
     }
 
@@ -73,8 +73,8 @@ impl Sampler {
             end,
             exit_code: None,
             signal: None,
-            seen: Some(state(ledger, totals, &Before::start(self.start), now, Rows::FINAL)),
-            outline: None,
+            calls: Some(state(ledger, totals, &Before::start(self.start), now, Rows::FINAL)),
+            processes_only: None,
             timeline: self.timeline.points().to_vec(),
         }
     }

@@ -64,8 +64,8 @@ fn work(ledger: &Ledger, before: &Before, interval: Duration) -> ProbeWork {
         launches_per_second: rate(all.kernel_launches(), before.launches, interval),
         graph_launches_per_second: rate(all.graph_launches, before.graph_launches, interval),
         host_functions: all.host_functions,
-        sets: all.sets.count,
-        set_bytes: all.sets.bytes,
+        memsets: all.memsets.count,
+        memset_bytes: all.memsets.bytes,
         waits: all.waits.iter().map(|total| total.waits).sum(),
         waited_ns: nanoseconds(waited),
         streams_created: all.streams_created,
@@ -117,8 +117,8 @@ fn memory(ledger: &Ledger) -> Vec<ProbeMemory> {
             freed_bytes: all.freed[kind].bytes,
             live: live[kind].count,
             live_bytes: live[kind].bytes,
-            left: all.left[kind].count,
-            left_bytes: all.left[kind].bytes,
+            unfreed: all.left[kind].count,
+            unfreed_bytes: all.left[kind].bytes,
             untracked: all.untracked[kind].count,
         })
         .collect()

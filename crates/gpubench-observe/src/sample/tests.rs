@@ -39,25 +39,25 @@ fn rates_are_those_of_the_interval_and_counts_those_of_the_whole_time() {
         script.copy(CopyDirection::HostToDevice, 4000, Duration::from_millis(2)),
     );
     let first = sampler.sample(&ledger, &totals, seconds(3));
-    assert_eq!(rates(first.seen.as_ref().expect("calls")), [("a", 5.0)]);
-    assert_eq!(first.seen.as_ref().expect("calls").work.launches_per_second, 5.0);
+    assert_eq!(rates(first.calls.as_ref().expect("calls")), [("a", 5.0)]);
+    assert_eq!(first.calls.as_ref().expect("calls").work.launches_per_second, 5.0);
     assert_eq!(
-        first.seen.as_ref().expect("calls").processes[0].launches_per_second,
+        first.calls.as_ref().expect("calls").processes[0].launches_per_second,
         5.0
     );
     assert_eq!(
-        first.seen.as_ref().expect("calls").copies[0].direction,
+        first.calls.as_ref().expect("calls").copies[0].direction,
         ProbeDirection::HostToDevice
     );
-    assert_eq!(first.seen.as_ref().expect("calls").copies[0].bytes_per_second, 2000.0);
-    assert_eq!(first.seen.as_ref().expect("calls").copies[0].bandwidth, Some(2e6));
+    assert_eq!(first.calls.as_ref().expect("calls").copies[0].bytes_per_second, 2000.0);
+    assert_eq!(first.calls.as_ref().expect("calls").copies[0].bandwidth, Some(2e6));
     add(&mut ledger, script.launch(2));
     let second = sampler.sample(&ledger, &totals, seconds(4));
-    assert_eq!(rates(second.seen.as_ref().expect("calls")), [("a", 0.0), ("b", 1.0)]);
+    assert_eq!(rates(second.calls.as_ref().expect("calls")), [("a", 0.0), ("b", 1.0)]);
     assert_eq!((second.elapsed_ns, second.interval_ns), (3_000_000_000, 1_000_000_000));
-    assert_eq!(second.seen.as_ref().expect("calls").copies[0].bytes_per_second, 0.0);
+    assert_eq!(second.calls.as_ref().expect("calls").copies[0].bytes_per_second, 0.0);
     let end = sampler.finish(&ledger, &totals, seconds(6), ProbeEnd::Ended);
-    assert_eq!(rates(end.seen.as_ref().expect("calls")), [("a", 2.0), ("b", 0.2)]);
+    assert_eq!(rates(end.calls.as_ref().expect("calls")), [("a", 2.0), ("b", 0.2)]);
     let steps: Vec<u64> = end.timeline.iter().map(|point| point.launches).collect();
     assert_eq!(steps, [10, 1, 0]);
 }
@@ -75,7 +75,7 @@ fn memory_has_its_age_and_what_ended_has_what_it_left() {
     let script = add(&mut ledger, script);
     let seen = sampler
         .sample(&ledger, &Totals::default(), seconds(4))
-        .seen
+        .calls
         .expect("calls");
     let process = &seen.processes[0];
     assert_eq!((process.live, process.live_bytes, process.peak_bytes), (2, 100, 200));
@@ -91,14 +91,14 @@ fn memory_has_its_age_and_what_ended_has_what_it_left() {
     add(&mut ledger, script.exit(256));
     let end = sampler
         .finish(&ledger, &Totals::default(), seconds(9), ProbeEnd::Ended)
-        .seen
+        .calls
         .expect("calls");
     let process = &end.processes[0];
     assert!(!process.running);
-    assert_eq!((process.live, process.left, process.left_bytes), (0, 2, 100));
+    assert_eq!((process.live, process.unfreed, process.unfreed_bytes), (0, 2, 100));
     assert_eq!((process.wait_status, process.oldest_ns), (Some(256), None));
     assert_eq!(process.memory[0].count, 2);
-    assert_eq!((end.memory[0].live, end.memory[0].left), (0, 2));
+    assert_eq!((end.memory[0].live, end.memory[0].unfreed), (0, 2));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn a_record_has_a_bounded_number_of_rows_and_counts_the_rest() {
     }
     let seen = Sampler::starting(seconds(1))
         .sample(&ledger, &Totals::default(), seconds(2))
-        .seen
+        .calls
         .expect("calls");
     assert_eq!((seen.processes.len(), seen.processes_left_out), (64 + 16, 120));
     assert_eq!((seen.kernels.len() as u64 + seen.kernels_left_out), 4000);

@@ -1,7 +1,7 @@
 //! Private copies of a case's buffers, for calls under a sanitizer.
 //!
 //! The buffers that all roles share lie in larger allocations, with a redzone around them, and
-//! another process fills them. So a sanitizer would know neither where they end nor that they are
+//! another process memsets them. So a sanitizer would know neither where they end nor that they are
 //! initialised. The copies have exactly the size of the buffers, and only inputs are copied to
 //! them.
 

@@ -101,7 +101,7 @@ fn regression(run: &StoredRun, row: &ComparisonRow) -> Element {
 }
 
 /// Returns remarks on cases that passed, without duplicates. On the CPU device every case is
-/// advisory for the same reason, which the masthead states.
+/// unverified for the same reason, which the masthead states.
 fn remarks(run: &StoredRun) -> Vec<Element> {
     let mut remarks = Remarks::default();
     for (anchor, result) in positions(run) {

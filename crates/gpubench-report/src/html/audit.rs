@@ -15,12 +15,12 @@ pub(super) fn facts(result: &BenchmarkComplete) -> Option<Element> {
         .and_known("Launches", some(audit.launches))
         .and_known("Graph launches", some(audit.graph_launches))
         .and_known("Copies", copies)
-        .and_known("Fills", some(audit.fills))
+        .and_known("Memsets", some(audit.memsets))
         .and_known("Allocations", some(audit.allocations))
         .and_known("Frees", some(audit.frees))
         .and_known(
             "Left allocated",
-            (audit.bytes_left > 0.0).then(|| bytes(audit.bytes_left)),
+            (audit.unfreed_bytes > 0.0).then(|| bytes(audit.unfreed_bytes)),
         )
         .and_known("Modules loaded", some(audit.modules_loaded))
         .and_known("Failed calls", some(audit.failed_calls))

@@ -19,11 +19,11 @@ const WORDS: [(&str, &str); 11] = [
         "the tool replayed the launches; no host code of the crate was loaded while the clock ran",
     ),
     (
-        "bracketed",
+        "sandboxed",
         "host code of the crate launched the kernels; a second clock that it cannot reach agrees within the bound",
     ),
     (
-        "advisory",
+        "unverified",
         "no second clock could check the times; the CPU device never has one",
     ),
     (

@@ -26,7 +26,7 @@ pub(super) fn masthead(run: &StoredRun) -> Element {
         .device
         .kind
         .words()
-        .advisory
+        .unverified
         .map(|notice| note("p").text(notice));
     element("header")
         .child(

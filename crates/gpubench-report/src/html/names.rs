@@ -77,8 +77,8 @@ pub(super) fn marked(class: &'static str, sign: char, word: impl Display) -> Ele
 pub(super) fn grade(grade: Grade) -> Element {
     let class = match grade {
         Grade::Sealed => "good",
-        Grade::Bracketed => "plain",
-        Grade::Advisory => "doubtful",
+        Grade::Sandboxed => "plain",
+        Grade::Unverified => "doubtful",
     };
     span(class).text(grade)
 }

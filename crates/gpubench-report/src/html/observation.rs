@@ -33,7 +33,7 @@ impl ObservationPage<'_> {
     }
 
     fn footer(&self) -> &'static str {
-        match self.finished.seen {
+        match self.finished.calls {
             Some(_) => {
                 "Seen from outside of the processes, at the functions of the CUDA driver. Launches of a graph count \
                  once, however many kernels it has. Times of calls are those of the host."
@@ -49,7 +49,7 @@ impl ObservationPage<'_> {
     fn masthead(&self) -> Element {
         let Self { started, finished } = self;
         let heading = element("h1").child(span("name").text(what(started)));
-        let sums = match (&finished.seen, &finished.outline) {
+        let sums = match (&finished.calls, &finished.processes_only) {
             (Some(seen), _) => counts(seen),
             (None, Some(outline)) => format!("{} {}", outline::counts(outline), outline::UNKNOWN),
             (None, None) => outline::UNKNOWN.to_owned(),
@@ -59,7 +59,7 @@ impl ObservationPage<'_> {
             .and("Started", moment(&started.started_at))
             .and("Observed", text(started.target.describe().trim_end_matches('.')))
             .and_known("Process", started.pid)
-            .and_known("Events", finished.seen.as_ref().map(|seen| count(seen.events)));
+            .and_known("Events", finished.calls.as_ref().map(|seen| count(seen.events)));
         element("header")
             .child(
                 element("p")
@@ -75,8 +75,8 @@ impl ObservationPage<'_> {
     /// Returns what makes the page incomplete.
     fn notes(&self) -> Option<Element> {
         let Self { started, finished } = self;
-        let of_calls = finished.seen.iter().flat_map(incomplete);
-        let outlines = finished.outline.iter().filter(|outline| outline.lost_events > 0);
+        let of_calls = finished.calls.iter().flat_map(incomplete);
+        let outlines = finished.processes_only.iter().filter(|outline| outline.lost_events > 0);
         let of_outline = outlines.map(|outline| format!("{}.", outline::lost(outline)));
         let items = of_calls.chain(of_outline).chain(started.notices.iter().cloned());
         let list = list("", items.map(|item| element("li").text(item)))?;
@@ -84,7 +84,7 @@ impl ObservationPage<'_> {
     }
 
     fn sections(&self) -> Vec<NamedSection> {
-        match (&self.finished.seen, &self.finished.outline) {
+        match (&self.finished.calls, &self.finished.processes_only) {
             (Some(seen), _) => self.sections_of_calls(seen),
             (None, Some(outline)) => sections_of_outline(outline),
             (None, None) => Vec::new(),

@@ -57,7 +57,7 @@ pub(super) fn processes(seen: &ProbeState) -> Option<Element> {
             count(process.launches),
             count(process.graph_launches),
             bytes(process.peak_bytes),
-            bytes(process.left_bytes),
+            bytes(process.unfreed_bytes),
             bytes(process.copied_bytes),
             count(process.errors),
         ];
@@ -106,7 +106,7 @@ pub(super) fn memory(seen: &ProbeState) -> Option<Element> {
             bytes(memory.allocated_bytes),
             bytes(memory.freed_bytes),
             bytes(memory.live_bytes),
-            bytes(memory.left_bytes),
+            bytes(memory.unfreed_bytes),
         ];
         (text(kind(memory.kind)), figures)
     });
@@ -135,8 +135,8 @@ pub(super) fn errors(seen: &ProbeState) -> Option<Element> {
 
 /// Returns the memory that processes had when they ended.
 pub(super) fn left(seen: &ProbeState) -> Option<Element> {
-    let leaking = seen.processes.iter().filter(|process| process.left > 0);
-    let rows = leaking.map(|process| (process, process.left, process.left_bytes, groups_left(process)));
+    let leaking = seen.processes.iter().filter(|process| process.unfreed > 0);
+    let rows = leaking.map(|process| (process, process.unfreed, process.unfreed_bytes, groups_left(process)));
     allocations("left", "Left allocated", "failures", rows)
 }
 

@@ -175,7 +175,13 @@ pub(super) fn section(run: &StoredRun) -> Option<Element> {
 }
 
 fn drawn(run: &StoredRun, roofline: &Roofline<'_>) -> Markup {
-    let notice = run.run.device.kind.words().advisory.map(|notice| format!(" {notice}"));
+    let notice = run
+        .run
+        .device
+        .kind
+        .words()
+        .unverified
+        .map(|notice| format!(" {notice}"));
     let caption = format!(
         "Compute rate by declared FLOP per declared byte, with logarithmic axes. Bandwidth: {}. Compute: {}. Solid lines are peaks of the device. Dashed lines are the best rates of this run, which the device may exceed.{}",
         roofline.bandwidth.named(byte_rate),

@@ -155,8 +155,8 @@ pub(super) fn sign_of(verdict: Verdict) -> (char, Style) {
 fn style_of(grade: Grade) -> Style {
     match grade {
         Grade::Sealed => GOOD,
-        Grade::Bracketed => PLAIN,
-        Grade::Advisory => DOUBTFUL,
+        Grade::Sandboxed => PLAIN,
+        Grade::Unverified => DOUBTFUL,
     }
 }
 

@@ -125,7 +125,7 @@ impl Page<'_> {
     fn summary(&self) -> String {
         let counts = tally(self.comparison, |verdict, count| self.paint(sign_of(verdict).1, count));
         let counts = counts.unwrap_or_else(|| "nothing to compare: neither run measured a benchmark".to_owned());
-        let notice = self.comparison.candidate.device.kind.words().advisory;
+        let notice = self.comparison.candidate.device.kind.words().unverified;
         let notice = notice.map_or_else(String::new, |notice| self.paint(DOUBTFUL, notice) + "\n");
         format!("\n{counts}\n{}{notice}", self.left_out())
     }

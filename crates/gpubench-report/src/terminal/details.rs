@@ -85,7 +85,7 @@ fn measurement(result: &BenchmarkComplete) -> String {
 /// Returns `on the device 12.3 µs in 2 kernels and 1 memory operation`.
 fn device_work(work: &DeviceWork) -> String {
     let kernels = counted(work.kernels.round() as u64, "kernel");
-    let others = match (work.copies + work.fills).round() as u64 {
+    let others = match (work.copies + work.memsets).round() as u64 {
         0 => String::new(),
         others => format!(" and {}", counted(others, "memory operation")),
     };
@@ -130,7 +130,7 @@ fn asked_of_driver(audit: &CallAudit) -> String {
         (audit.launches, ["launch", "launches"], ""),
         (audit.graph_launches, ["graph launch", "graph launches"], ""),
         (audit.copies, ["copy", "copies"], &*copied),
-        (audit.fills, ["fill", "fills"], ""),
+        (audit.memsets, ["memset", "memsets"], ""),
         (audit.allocations, ["allocation", "allocations"], ""),
         (audit.frees, ["free", "frees"], ""),
     ];
@@ -233,7 +233,7 @@ fn steps(steps: &[StepTimes]) -> Option<String> {
     Some(all.join(" · "))
 }
 
-/// `advisory: kernels of the CPU device run inside the worker and could change the times that it
+/// `unverified: kernels of the CPU device run inside the worker and could change the times that it
 /// reports`.
 fn grade(result: &BenchmarkComplete) -> Option<String> {
     let (grade, reason) = (result.grade?, result.grade_reason.as_deref()?);

@@ -218,7 +218,7 @@ impl TerminalReporter {
         let counts = summary::line(finished);
         let counts = listed(counts.split(", ").map(|count| Some(unbroken(count))));
         let counts = styling.paint(style, &counts);
-        match self.device.and_then(|device| device.words().advisory) {
+        match self.device.and_then(|device| device.words().unverified) {
             // A comparison already has the notice.
             Some(notice) if self.figures == Figures::Expected && self.comparison.is_none() => {
                 format!("\n{counts}\n{}\n", styling.paint(DOUBTFUL, notice))

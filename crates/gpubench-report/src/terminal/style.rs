@@ -82,7 +82,7 @@ pub(super) const FAINT: Style = Style::new().dimmed();
 pub(super) const GOOD: Style = AnsiColor::Green.on_default();
 /// Failed cases.
 pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
-/// Skipped cases, and advisory times.
+/// Skipped cases, and unverified times.
 pub(super) const DOUBTFUL: Style = AnsiColor::Yellow.on_default();
 
 #[cfg(test)]

@@ -217,7 +217,7 @@ fn a_comment_has_the_notice_about_the_device_once() {
     comparison.candidate.device.kind = DeviceKind::Cpu;
     let alone = comparison_markdown(comparison, GITHUB_LIMIT);
     let with_its_run = written(&run, |output| MarkdownReporter::new(output).beside_a_comparison());
-    let notice = DeviceKind::Cpu.words().advisory.unwrap();
+    let notice = DeviceKind::Cpu.words().unverified.unwrap();
     for comment in [alone, with_its_run] {
         assert_eq!(comment.matches(notice).count(), 1, "{comment}");
     }

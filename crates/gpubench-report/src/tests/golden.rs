@@ -188,7 +188,7 @@ fn a_compared_run_has_the_notice_about_the_cpu_device_once() {
     let comparison = run.comparison.as_mut().expect("a comparison");
     comparison.candidate.device.kind = DeviceKind::Cpu;
     let text = terminal(&run, 120, Styling::Plain);
-    let notice = DeviceKind::Cpu.words().advisory.unwrap();
+    let notice = DeviceKind::Cpu.words().unverified.unwrap();
     assert_eq!(text.matches(notice).count(), 1, "{text}");
 }
 

@@ -38,8 +38,8 @@ fn process(pid: u32, program: &str) -> ProbeProcess {
             oldest_ns: 12_100_000_000,
             newest_ns: 100_000_000,
         }],
-        left: 0,
-        left_bytes: 0,
+        unfreed: 0,
+        unfreed_bytes: 0,
         unknown_frees: 0,
         errors: 3,
         kernels: Vec::new(),
@@ -71,8 +71,8 @@ fn state() -> ProbeState {
                 live: 0,
                 live_bytes: 0,
                 oldest_ns: None,
-                left: 2,
-                left_bytes: 2 << 20,
+                unfreed: 2,
+                unfreed_bytes: 2 << 20,
                 memory: vec![ProbeAllocations {
                     kind: ProbeMemoryKind::Device,
                     bytes: 1 << 20,
@@ -92,8 +92,8 @@ fn state() -> ProbeState {
             graph_launches: 120,
             launches_per_second: 12_345.6,
             graph_launches_per_second: 12.0,
-            sets: 17,
-            set_bytes: 1 << 20,
+            memsets: 17,
+            memset_bytes: 1 << 20,
             waits: 240,
             waited_ns: 1_200_000_000,
             ..ProbeWork::default()
@@ -134,8 +134,8 @@ fn state() -> ProbeState {
             freed_bytes: 3 << 30,
             live: 312,
             live_bytes: 3 << 29,
-            left: 2,
-            left_bytes: 2 << 20,
+            unfreed: 2,
+            unfreed_bytes: 2 << 20,
             untracked: 0,
         }],
         unknown_frees: 1,
@@ -160,15 +160,15 @@ pub(crate) fn sample() -> ProbeSample {
         schema_version: SchemaVersion,
         elapsed_ns: 12_400_000_000,
         interval_ns: 1_000_000_000,
-        seen: Some(state()),
-        outline: None,
+        calls: Some(state()),
+        processes_only: None,
     }
 }
 
 /// A sample with more rows than a terminal has.
 pub(crate) fn busy() -> ProbeSample {
     let mut sample = sample();
-    let seen = sample.seen.as_mut().expect("calls");
+    let seen = sample.calls.as_mut().expect("calls");
     seen.processes = (0..30)
         .map(|pid| process(u32::MAX - pid, "a-program-with-a-long-name"))
         .collect();
@@ -183,7 +183,7 @@ pub(crate) fn busy() -> ProbeSample {
 pub(crate) fn hostile() -> ProbeSample {
     let mut sample = sample();
     let name = "<script>\x1b[2J\r\n\u{202e}\"'&";
-    let seen = sample.seen.as_mut().expect("calls");
+    let seen = sample.calls.as_mut().expect("calls");
     seen.processes[0].program = Some(name.into());
     seen.kernels[0].name = name.into();
     seen.errors[0].call = name.into();
@@ -198,8 +198,8 @@ pub(crate) fn finished() -> ProbeFinished {
         end: ProbeEnd::Ended,
         exit_code: Some(0),
         signal: None,
-        seen: Some(state()),
-        outline: None,
+        calls: Some(state()),
+        processes_only: None,
         timeline: steps
             .map(|step| ProbePoint {
                 elapsed_ns: step * 1_000_000_000,
@@ -261,8 +261,8 @@ pub(crate) fn started_without_calls() -> ProbeStarted {
 /// A sample where calls cannot be observed.
 pub(crate) fn sample_without_calls() -> ProbeSample {
     ProbeSample {
-        seen: None,
-        outline: Some(outline()),
+        calls: None,
+        processes_only: Some(outline()),
         ..sample()
     }
 }
@@ -270,8 +270,8 @@ pub(crate) fn sample_without_calls() -> ProbeSample {
 /// An end where calls cannot be observed.
 pub(crate) fn finished_without_calls() -> ProbeFinished {
     ProbeFinished {
-        seen: None,
-        outline: Some(outline()),
+        calls: None,
+        processes_only: Some(outline()),
         timeline: Vec::new(),
         ..finished()
     }

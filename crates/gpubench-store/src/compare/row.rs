@@ -414,14 +414,14 @@ pub(super) fn doubts(pair: &Pair<'_>, context: &RowContext<'_>, differences: &[D
         let all = result.samples.len();
         (samples > 0).then(|| format!("the GPU throttled in {samples} of {all} samples of the {side}"))
     });
-    // If all results of a device are advisory, the report says so once.
-    let advisory = sides
+    // If all results of a device are unverified, the report says so once.
+    let unverified = sides
         .iter()
-        .all(|(result, _)| result.grade == Some(Grade::Advisory) && result.device.kind.words().advisory.is_none())
-        .then(|| "advisory in both runs".to_owned());
+        .all(|(result, _)| result.grade == Some(Grade::Unverified) && result.device.kind.words().unverified.is_none())
+        .then(|| "unverified in both runs".to_owned());
     differences
         .map(ToString::to_string)
         .chain(throttled)
-        .chain(advisory)
+        .chain(unverified)
         .collect()
 }

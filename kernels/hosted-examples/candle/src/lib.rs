@@ -35,7 +35,7 @@ fn softmax_on_cpu(_rows: usize, columns: usize, x: &[f32], y: &mut [f32]) {
 #[gpubench(
     hosted(sync),
     axes(rows = [4096], columns = [1024]),
-    inputs = logits,
+    tensors = logits,
     reference = softmax_on_cpu,
     bytes = 8 * rows * columns,
     requires(cuda),
@@ -80,7 +80,7 @@ fn product_on_cpu(n: usize, a: &[f32], b: &[f32], c: &mut [f32]) {
 #[gpubench(
     hosted(sync),
     axes(n = [256, 1000]),
-    inputs = matrices,
+    tensors = matrices,
     reference = product_on_cpu,
     bytes = 12 * n * n,
     flops = 2 * n * n * n,

@@ -42,7 +42,7 @@ const WORKSPACE_BYTES: usize = 32 << 20;
     hosted,
     axes(n = [256, 1000, 2048]),
     cuda(reference = launch(in_double)),
-    inputs = matrices,
+    tensors = matrices,
     reference = on_cpu,
     bytes = 12 * n * n,
     flops = 2 * n * n * n,

@@ -27,7 +27,7 @@ fn add_on_cpu(_n: usize, x: &[f32], y: &mut [f32]) {
 #[gpubench(
     hosted,
     axes(n = [1 << 10, 1 << 21, 1 << 26]),
-    inputs = vectors,
+    tensors = vectors,
     reference = add_on_cpu,
     exact,
     bytes = 8 * n,

@@ -31,7 +31,7 @@ fn succeeded(what: &str, code: i32) -> Result<()> {
 #[gpubench(
     hosted,
     axes(n = [1 << 10, 1 << 21, 1 << 26]),
-    inputs = vectors,
+    tensors = vectors,
     reference = add_on_cpu,
     exact,
     bytes = 8 * n,

@@ -18,7 +18,7 @@ fn add_on_cpu(_n: usize, a: &[f32], b: &[f32], sum: &mut [f32]) {
 #[gpubench(
     hosted(sync, library = env!("SOLUTIONS_VECTOR_ADDITION")),
     axes(n = [1 << 20, 1 << 24]),
-    inputs = two_vectors(n).output("sum", f32::shape(n)),
+    tensors = two_vectors(n).output("sum", f32::shape(n)),
     reference = add_on_cpu,
     exact,
     bytes = 12 * n,
@@ -36,7 +36,7 @@ fn multiply_on_cpu(_n: usize, a: &[f32], b: &[f32], product: &mut [f32]) {
 #[gpubench(
     hosted(sync, library = env!("SOLUTIONS_DOT_PRODUCT")),
     axes(n = [1 << 20, 1 << 24]),
-    inputs = two_vectors(n).output("product", f32::shape(1)),
+    tensors = two_vectors(n).output("product", f32::shape(1)),
     reference = multiply_on_cpu,
     tolerance(rtol = 1e-6, atol = 1e-3),
     bytes = 8 * n,

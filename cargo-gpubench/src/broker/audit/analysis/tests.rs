@@ -133,7 +133,7 @@ fn a_leak_of_each_call_is_found_and_memory_of_the_set_up_is_not() {
         .launch(1)
         .allocate(0x4000, MIB);
     let calls = calls(script, &[10, 20]);
-    assert_eq!(calls.audit().bytes_left, MIB as f64);
+    assert_eq!(calls.audit().unfreed_bytes, MIB as f64);
     let findings = calls.findings();
     assert!(
         findings[0].starts_with("each call leaves 1 MiB allocated: 3 allocations and 1 free in 2 audited calls"),
@@ -169,7 +169,7 @@ fn a_workspace_that_is_allocated_once_or_replaced_is_no_leak() {
 fn memory_of_the_set_up_that_a_call_frees_is_less_than_before() {
     let calls = calls(worker().after_ms(10).launch(1).free(0x1000).free(0), &[10]);
     let audit = calls.audit();
-    assert_eq!((audit.frees, audit.bytes_left), (1.0, -64.0));
+    assert_eq!((audit.frees, audit.unfreed_bytes), (1.0, -64.0));
     assert_eq!(calls.findings(), [""; 0]);
 }
 

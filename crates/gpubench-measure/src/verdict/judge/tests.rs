@@ -186,7 +186,7 @@ fn correct_windows_pass_with_the_grade_of_the_device() {
     let judgement = judge_windows(&windows, Ending::Stopped);
     assert_eq!(
         (judgement.verdict, judgement.cause, judgement.grade),
-        (Verdict::Pass, None, Grade::Advisory)
+        (Verdict::Pass, None, Grade::Unverified)
     );
     let tensors = tensors();
     let with_floor = |floor_ns| Evidence {
@@ -282,10 +282,10 @@ fn time_hidden_by_one_of_four_workers_is_found() {
 }
 
 #[test]
-fn an_untrusted_clock_makes_the_grade_advisory_with_a_reason() {
+fn an_untrusted_clock_makes_the_grade_unverified_with_a_reason() {
     let reason = |change: fn(&mut Vec<WindowEvidence>, &mut Vec<WindowEvidence>)| {
         let judgement = judge_clocked(|_| 100.0, change);
-        assert_eq!((judgement.verdict, judgement.grade), (Verdict::Pass, Grade::Advisory));
+        assert_eq!((judgement.verdict, judgement.grade), (Verdict::Pass, Grade::Unverified));
         judgement.grade_reason.unwrap()
     };
     let reasons = [
@@ -379,7 +379,7 @@ fn control_windows_that_are_slower_while_the_worker_lives_show_work_between_wind
             (
                 Verdict::ProtocolViolation,
                 Some(Cause::WorksBetweenWindows),
-                Grade::Advisory
+                Grade::Unverified
             )
         );
         let [message, reason] = [disturbed.message, disturbed.grade_reason].map(Option::unwrap);
@@ -403,7 +403,7 @@ fn control_windows_that_another_process_may_have_disturbed_only_lower_the_grade(
     ];
     for change in somebody_else {
         let judgement = judge_with_windows_after_the_end(100.0, lengthen, change);
-        assert_eq!((judgement.verdict, judgement.grade), (Verdict::Pass, Grade::Advisory));
+        assert_eq!((judgement.verdict, judgement.grade), (Verdict::Pass, Grade::Unverified));
         // Hidden time fails the case all the same.
         let hidden = judge_with_windows_after_the_end(40.0, lengthen, change);
         assert_eq!(
@@ -434,19 +434,19 @@ fn an_output_that_changes_in_control_windows_while_the_worker_lives_shows_work_b
         },
         |_| (),
     );
-    assert_eq!((after_it.verdict, after_it.grade), (Verdict::Pass, Grade::Advisory));
+    assert_eq!((after_it.verdict, after_it.grade), (Verdict::Pass, Grade::Unverified));
 }
 
 #[test]
 fn slower_referee_steps_while_the_worker_lives_lower_the_grade() {
     let judgement = judge_with_longer_windows(100.0, 0, 400_000);
-    assert_eq!((judgement.verdict, judgement.grade), (Verdict::Pass, Grade::Advisory));
+    assert_eq!((judgement.verdict, judgement.grade), (Verdict::Pass, Grade::Unverified));
     let reason = judgement.grade_reason.unwrap();
     assert!(reason.contains("in 60 of 60 windows"), "{reason}");
 }
 
 #[test]
-fn other_clients_and_a_lost_control_worker_make_the_grade_advisory() {
+fn other_clients_and_a_lost_control_worker_make_the_grade_unverified() {
     let (tensors, control) = (tensors(), control_windows());
     let windows: Vec<_> = (1..=40).map(|number| clocked(number, 100.0)).collect();
     let sealed = Evidence {
@@ -475,7 +475,7 @@ fn other_clients_and_a_lost_control_worker_make_the_grade_advisory() {
     };
     for (evidence, reason) in [(lost, "SIGKILL"), (shared, "2 other processes")] {
         let judgement = judge(&evidence);
-        assert_eq!(judgement.grade, Grade::Advisory);
+        assert_eq!(judgement.grade, Grade::Unverified);
         assert!(judgement.grade_reason.unwrap().contains(reason));
     }
 }
@@ -495,12 +495,12 @@ fn an_open_sandbox_of_any_user_code_lowers_the_grade() {
                 the sandbox of native kernels has a gap: no Landlock";
     assert_eq!(
         (judgement.verdict, judgement.grade, judgement.grade_reason.as_deref()),
-        (Verdict::Pass, Grade::Advisory, Some(reason))
+        (Verdict::Pass, Grade::Unverified, Some(reason))
     );
 }
 
 #[test]
-fn hosted_code_is_bracketed_in_a_closed_sandbox_and_advisory_otherwise() {
+fn hosted_code_is_sandboxed_in_a_closed_sandbox_and_unverified_otherwise() {
     let (tensors, control) = (tensors(), control_windows());
     let windows: Vec<_> = (1..=40).map(|number| clocked(number, 100.0)).collect();
     let graded = |confinement: Confinement, clock_bound: &ClockBound| {
@@ -516,15 +516,15 @@ fn hosted_code_is_bracketed_in_a_closed_sandbox_and_advisory_otherwise() {
     let unclosed = "the sandbox of the hosted code has a gap: no filter";
     assert_eq!(
         graded(Confinement::Closed, &ClockBound::Exclusive),
-        (Grade::Bracketed, String::new())
+        (Grade::Sandboxed, String::new())
     );
     assert_eq!(
         graded(open(), &ClockBound::Exclusive),
-        (Grade::Advisory, unclosed.to_owned())
+        (Grade::Unverified, unclosed.to_owned())
     );
     assert_eq!(
         graded(open(), &NO_CLOCK),
-        (Grade::Advisory, format!("a test has none; {unclosed}"))
+        (Grade::Unverified, format!("a test has none; {unclosed}"))
     );
     let of_several = judge(&Evidence {
         execution: &Execution::Hosted(Confinement::Closed),
@@ -533,7 +533,7 @@ fn hosted_code_is_bracketed_in_a_closed_sandbox_and_advisory_otherwise() {
         runs: vec![of_worker(&windows, &control)],
         ..evidence(&vec![tensors.clone(); 10].concat(), &windows, Ending::Stopped)
     });
-    assert_eq!(of_several.grade, Grade::Advisory);
+    assert_eq!(of_several.grade, Grade::Unverified);
     let reason = of_several.grade_reason.expect("a reason");
     assert!(
         reason.starts_with("its host code knows which calls a window makes"),

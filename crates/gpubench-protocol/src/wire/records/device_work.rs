@@ -12,7 +12,7 @@ pub struct DeviceWork {
     /// Number of copies.
     pub copies: u32,
     /// Number of times that memory was set.
-    pub fills: u32,
+    pub memsets: u32,
     /// 1 if the call was traced, else 0.
     pub traced: u32,
     /// Time in which the device did something, in nanoseconds.
@@ -28,7 +28,7 @@ impl DeviceWork {
         DeviceWork {
             kernels: number(OperationKind::Kernel),
             copies: number(OperationKind::Copy),
-            fills: number(OperationKind::Fill),
+            memsets: number(OperationKind::Fill),
             traced: 1,
             busy_ns: busy_ns(operations) as f64,
             span_ns: span_ns(operations) as f64,

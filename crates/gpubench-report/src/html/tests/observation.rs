@@ -21,7 +21,7 @@ fn page_of_an_observation() {
 #[test]
 fn hostile_names_stay_text() {
     let mut finished = finished();
-    finished.seen = hostile().seen;
+    finished.calls = hostile().calls;
     let page = page(&finished);
     assert!(!page.contains("<script") && page.contains("&lt;script&gt;"));
 }
@@ -29,7 +29,7 @@ fn hostile_names_stay_text() {
 #[test]
 fn a_page_of_nothing_says_so() {
     let mut finished = finished();
-    finished.seen = Some(Default::default());
+    finished.calls = Some(Default::default());
     finished.timeline.clear();
     assert!(outline(&page(&finished)).contains("No call of the CUDA driver was seen."));
 }
@@ -37,8 +37,8 @@ fn a_page_of_nothing_says_so() {
 #[test]
 fn a_program_without_memory_and_work_made_calls() {
     let mut finished = finished();
-    let calls = finished.seen.take().expect("calls").calls;
-    finished.seen = Some(ProbeState {
+    let calls = finished.calls.take().expect("calls").calls;
+    finished.calls = Some(ProbeState {
         calls,
         ..ProbeState::default()
     });
@@ -71,7 +71,7 @@ fn page_without_calls_has_no_figures_of_them() {
 fn the_page_and_the_summary_say_whose_drivers_are_not_observed() {
     let mut finished = finished();
     let notice = "calls through 2 files of user 7 are not observed: there are too many at once";
-    finished.seen.as_mut().expect("calls").notices = vec![notice.to_owned()];
+    finished.calls.as_mut().expect("calls").notices = vec![notice.to_owned()];
     assert!(page(&finished).contains(notice));
     let summary = crate::probe_summary(&started(), &finished, gpubench_diagnostic::layout::UNBOUNDED);
     assert!(summary.contains(&format!(": {notice}\n")), "{summary}");

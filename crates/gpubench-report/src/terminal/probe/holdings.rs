@@ -15,10 +15,10 @@ const GROUPS: usize = 5;
 
 /// Returns what processes had when they ended, and contexts when they were destroyed.
 pub(super) fn left(seen: &ProbeState) -> String {
-    let mut leaking: Vec<&ProbeProcess> = seen.processes.iter().filter(|process| process.left > 0).collect();
-    leaking.sort_by_key(|process| std::cmp::Reverse(process.left_bytes));
-    let total: u64 = seen.memory.iter().map(|memory| memory.left).sum();
-    let total_bytes: u64 = seen.memory.iter().map(|memory| memory.left_bytes).sum();
+    let mut leaking: Vec<&ProbeProcess> = seen.processes.iter().filter(|process| process.unfreed > 0).collect();
+    leaking.sort_by_key(|process| std::cmp::Reverse(process.unfreed_bytes));
+    let total: u64 = seen.memory.iter().map(|memory| memory.unfreed).sum();
+    let total_bytes: u64 = seen.memory.iter().map(|memory| memory.unfreed_bytes).sum();
     let has_ended = seen.processes.iter().any(|process| !process.running);
     if total == 0 {
         return if has_ended {
@@ -34,8 +34,8 @@ pub(super) fn left(seen: &ProbeState) -> String {
     );
     let rows = leaking.iter().map(|process| Holding {
         process,
-        count: process.left,
-        bytes: process.left_bytes,
+        count: process.unfreed,
+        bytes: process.unfreed_bytes,
         groups: groups_left(process),
     });
     text + &by_process(&rows.collect::<Vec<_>>())

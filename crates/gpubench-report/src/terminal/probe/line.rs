@@ -8,7 +8,7 @@ use gpubench_contract::{ProbeSample, ProbeState};
 
 /// Returns the interval in one line, with a line break.
 pub fn probe_line(sample: &ProbeSample) -> String {
-    let line = match (&sample.seen, &sample.outline) {
+    let line = match (&sample.calls, &sample.processes_only) {
         (Some(seen), _) => line_of_calls(seen),
         (None, Some(outline)) => outline::line(outline),
         (None, None) => String::new(),

@@ -20,7 +20,7 @@ pub struct ScreenSize {
 
 /// Returns the lines of the screen: at most as many as it has, none wider than it.
 pub fn probe_screen(started: &ProbeStarted, sample: &ProbeSample, size: ScreenSize) -> Vec<String> {
-    let mut lines = match (&sample.seen, &sample.outline) {
+    let mut lines = match (&sample.calls, &sample.processes_only) {
         (Some(seen), _) => screen_of_calls(started, sample, seen, size),
         (None, Some(outline)) => outline::screen(started, sample, outline, size),
         (None, None) => Vec::new(),

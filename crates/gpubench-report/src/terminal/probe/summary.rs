@@ -18,7 +18,7 @@ const ROWS: usize = 20;
 /// Returns the summary for lines of `columns` columns, with ANSI styles.
 pub fn probe_summary(started: &ProbeStarted, finished: &ProbeFinished, columns: usize) -> String {
     let head = format!("{TITLE}{}{TITLE:#}: {}\n", what(started), outcome(finished));
-    let body = match (&finished.seen, &finished.outline) {
+    let body = match (&finished.calls, &finished.processes_only) {
         (Some(seen), _) => summary_of_calls(seen, started, columns),
         (None, Some(outline)) => outline::summary(outline, started, columns),
         (None, None) => String::new(),
@@ -101,7 +101,7 @@ pub(crate) fn counts(seen: &ProbeState) -> String {
         }),
         (work.graph_launches > 0).then(|| several(work.graph_launches, "graph launch", "graph launches")),
         (work.captured_launches > 0).then(|| several(work.captured_launches, "captured launch", "captured launches")),
-        (work.sets > 0).then(|| several(work.sets, "fill", "fills")),
+        (work.memsets > 0).then(|| several(work.memsets, "memset", "memsets")),
         (work.waits > 0).then(|| {
             let waits = several(work.waits, "wait", "waits");
             format!("{waits} ({} in total)", age(work.waited_ns))

@@ -76,7 +76,7 @@ fn final_figures(process: &ProbeProcess) -> Vec<String> {
     vec![
         process.pid.to_string(),
         bytes(process.peak_bytes),
-        bytes(process.left_bytes),
+        bytes(process.unfreed_bytes),
         count(process.launches),
         bytes(process.copied_bytes),
         count(process.errors),
@@ -178,7 +178,7 @@ pub(super) fn memory(seen: &ProbeState) -> Grid {
             bytes(memory.allocated_bytes),
             bytes(memory.freed_bytes),
             bytes(memory.live_bytes),
-            bytes(memory.left_bytes),
+            bytes(memory.unfreed_bytes),
         ];
         grid.row(kind(memory.kind), cells);
     }

@@ -59,7 +59,7 @@ fn summary_of_a_command_that_leaks() {
 #[test]
 fn a_summary_in_a_file_is_as_wide_as_a_wide_terminal() {
     let mut finished = finished();
-    finished.seen.as_mut().expect("calls").kernels[0].name = "k".repeat(1000);
+    finished.calls.as_mut().expect("calls").kernels[0].name = "k".repeat(1000);
     let text = probe_summary(&started(), &finished, gpubench_diagnostic::layout::UNBOUNDED);
     let kernels = text.lines().filter(|line| line.contains("kkk"));
     assert!(kernels.map(width).eq([120]), "{text}");
@@ -89,9 +89,9 @@ fn a_summary_of_processes_that_run_on_lists_what_they_still_have() {
     let mut finished = finished();
     finished.end = gpubench_contract::ProbeEnd::Interrupted;
     finished.exit_code = None;
-    let seen = finished.seen.as_mut().expect("calls");
+    let seen = finished.calls.as_mut().expect("calls");
     seen.processes.truncate(1);
-    seen.memory[0].left = 0;
+    seen.memory[0].unfreed = 0;
     seen.kernels.retain(|kernel| kernel.mangled.is_none());
     let text = probe_summary(&started(), &finished, 80);
     insta::assert_snapshot!(strip_str(&text));
@@ -100,10 +100,10 @@ fn a_summary_of_processes_that_run_on_lists_what_they_still_have() {
 #[test]
 fn what_a_context_left_is_told_apart_from_what_its_process_still_has() {
     let mut finished = finished();
-    let seen = finished.seen.as_mut().expect("calls");
+    let seen = finished.calls.as_mut().expect("calls");
     seen.processes.truncate(1);
-    seen.processes[0].left = 7;
-    seen.processes[0].left_bytes = 7 << 20;
+    seen.processes[0].unfreed = 7;
+    seen.processes[0].unfreed_bytes = 7 << 20;
     let text = strip_str(&probe_summary(&started(), &finished, 80)).to_string();
     let (left, still) = text.split_once("Still allocated:").expect("both");
     assert!(left.contains("  python (4711): 7 MiB in 7 allocations"), "{text}");

@@ -91,22 +91,22 @@ fn cold_and_warm_results_are_not_compared() {
 }
 
 #[test]
-fn throttled_and_advisory_results_have_a_remark() {
+fn throttled_and_unverified_results_have_a_remark() {
     let throttled = BenchmarkComplete {
         sample_flags: vec![SampleFlag {
             sample: 3,
             flag: SampleFlagKind::Throttled,
             reasons: vec!["power-cap".into()],
         }],
-        grade: Some(Grade::Advisory),
+        grade: Some(Grade::Unverified),
         ..quiet("axpy", 1e5)
     };
     let row = row_of(quiet("axpy", 1e5), throttled.clone(), &Rules::default());
     assert_eq!(row.verdict, ChangeVerdict::NoChange);
     assert_eq!(
         remark(&row),
-        "grade: sealed in the baseline, advisory in the candidate; the GPU throttled in 1 of 60 samples of the candidate"
+        "grade: sealed in the baseline, unverified in the candidate; the GPU throttled in 1 of 60 samples of the candidate"
     );
     let row = row_of(throttled.clone(), throttled, &Rules::default());
-    assert!(remark(&row).ends_with("; advisory in both runs"), "{row:?}");
+    assert!(remark(&row).ends_with("; unverified in both runs"), "{row:?}");
 }

@@ -190,7 +190,7 @@ fn control_windows_with_a_changed_output_do_not_count() {
             (Verdict::TimeMismatch, Some(Cause::ClaimTooShort))
         );
         let honest = judge_with_longer_control_windows(0.0, change);
-        assert_eq!((honest.verdict, honest.grade), (Verdict::Pass, Grade::Advisory));
+        assert_eq!((honest.verdict, honest.grade), (Verdict::Pass, Grade::Unverified));
         assert_eq!(
             honest.grade_reason.unwrap(),
             "an output changed in 10 of 20 control windows, where the call under test does not run"

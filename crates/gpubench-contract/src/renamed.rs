@@ -1,0 +1,35 @@
+//! Words that had another name before the first release.
+
+/// Old words of settings, records and grades, each with the word of today. What reads one of them
+/// refuses it and names the new one. CONTRIBUTING says why each was renamed.
+pub const RENAMED: &[(&str, &str)] = &[
+    ("sleep-after-run", "cooldown"),
+    ("advisory", "unverified"),
+    ("bracketed", "sandboxed"),
+    ("old_answers_pass", "stale_output_passes"),
+    ("sets", "memsets"),
+    ("set_bytes", "memset_bytes"),
+    ("fills", "memsets"),
+    ("left", "unfreed"),
+    ("seen", "calls"),
+    ("outline", "processes_only"),
+];
+
+/// Returns the word of today for an old one.
+pub fn renamed(old: &str) -> Option<&'static str> {
+    let mut words = RENAMED.iter();
+    words.find(|(word, _)| *word == old).map(|(_, new)| *new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_new_word_is_an_old_one() {
+        for (old, new) in RENAMED {
+            assert_eq!(renamed(old), Some(*new));
+            assert_eq!(renamed(new), None, "`{new}`");
+        }
+    }
+}
