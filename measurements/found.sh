@@ -46,13 +46,13 @@ fn on_cpu(_n: usize, x: &[u32], y: &mut [u32]) {
 }
 
 #[gpubench(axes(n = [16, 128, 1024]), tensors = vectors(n), reference = on_cpu, exact)]
-fn spin(cx: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
-    cx.launch(SPIN.kernel("spin"), Grid::covering(n, 16), (x, y, n))
+fn spin(launcher: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    launcher.launch(SPIN.kernel("spin"), Grid::covering(n, 16), (x, y, n))
 }
 
 #[gpubench(axes(n = [262144]), tensors = vectors(n), reference = on_cpu, exact)]
-fn copy(cx: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
-    cx.launch(SPIN.kernel("copy"), Grid::covering(n, 256), (x, y, n))
+fn copy(launcher: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    launcher.launch(SPIN.kernel("copy"), Grid::covering(n, 256), (x, y, n))
 }
 RUST
 cat >src/spin.cu <<'CUDA'

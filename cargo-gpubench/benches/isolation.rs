@@ -42,8 +42,8 @@ fn untouched(_n: usize, _x: &mut [u32]) {}
 
 /// 1 element for the cost of a case, 1 MiB for the cost of a window.
 #[gpubench(axes(n = [1, 262_144]), tensors = scratch, reference = untouched, exact)]
-fn nothing(cx: &mut Launcher, n: usize, x: InOut<u32>) -> Result<()> {
-    cx.launch(NOTHING.kernel("nothing"), Grid::new(1, 1), (x, n))
+fn nothing(launcher: &mut Launcher, n: usize, x: InOut<u32>) -> Result<()> {
+    launcher.launch(NOTHING.kernel("nothing"), Grid::new(1, 1), (x, n))
 }
 "#;
 

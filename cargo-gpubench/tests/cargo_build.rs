@@ -113,7 +113,7 @@ fn a_checkout_never_gets_the_build_of_another() {
     let other = this.copied("checkout-of-another");
     let more = "pub use fx_base_of_checkout as base;\n";
     let (this, other) = (
-        this.source("more/src/lib.rs", &format!("{more}#[gpubench(axes(len = [16]), tensors = vectors, reference = copied, exact)] fn of_this_checkout(cx: &mut Launcher, len: usize, x: In<f32>, y: Out<f32>) -> Result<()> {{ cx.copy(x, y) }}")),
+        this.source("more/src/lib.rs", &format!("{more}#[gpubench(axes(len = [16]), tensors = vectors, reference = copied, exact)] fn of_this_checkout(launcher: &mut Launcher, len: usize, x: In<f32>, y: Out<f32>) -> Result<()> {{ launcher.copy(x, y) }}")),
         other.source("more/src/lib.rs", more),
     );
     let age = |fixture: &Fixture| {

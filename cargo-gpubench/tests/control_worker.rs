@@ -41,14 +41,14 @@ fn on_cpu(_n: usize, x: &[u32], y: &mut [u32]) {
 }
 
 #[gpubench(axes(n = [64, 4096]), tensors = vectors, reference = on_cpu, exact)]
-fn copy(cx: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
-    cx.launch(COPY.kernel("copy"), Grid::covering(n, 64), (x, y, n))
+fn copy(launcher: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    launcher.launch(COPY.kernel("copy"), Grid::covering(n, 64), (x, y, n))
 }
 
 #[gpubench(hosted, axes(n = [64, 4096]), tensors = vectors, reference = on_cpu, exact)]
-fn copy_on_the_host(cx: &mut Host, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
-    let (x, y) = (cx.pointer(x), cx.pointer_mut(y));
-    cx.call(move || {
+fn copy_on_the_host(host: &mut Host, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    let (x, y) = (host.pointer(x), host.pointer_mut(y));
+    host.call(move || {
         unsafe { std::ptr::copy_nonoverlapping(x, y, n) };
         Ok(())
     })

@@ -50,7 +50,7 @@ impl Expected {
     /// types of its buffers.
     pub(crate) fn buffers(function: &Function) -> Expected {
         let mut expected = Expected::default();
-        expected.launcher("cx", &quote!(Launcher));
+        expected.launcher(&quote!(Launcher));
         for parameter in function.reference_arguments() {
             let name = parameter.text();
             match (&parameter.kind, function.form) {
@@ -73,7 +73,7 @@ impl Expected {
     /// Returns the parameters of the function under `#[gpubench]`.
     pub(crate) fn benchmark(function: &Function, context: &TokenStream) -> Expected {
         let mut expected = Expected::default();
-        expected.launcher("cx", context);
+        expected.launcher(context);
         for parameter in &function.parameters {
             expected.takes(&parameter.text(), &parameter.ty);
         }
@@ -89,9 +89,11 @@ impl Expected {
         expected
     }
 
-    fn launcher(&mut self, name: &str, context: &TokenStream) {
+    /// Adds the parameter that makes calls: `launcher: &mut Launcher` or `host: &mut Host`.
+    fn launcher(&mut self, context: &TokenStream) {
+        let name = shown(context).to_lowercase();
         let shown = format!("&mut {}", shown(context));
-        self.takes_as(name, quote!(&'gpubench mut __gpubench::#context), &shown);
+        self.takes_as(&name, quote!(&'gpubench mut __gpubench::#context), &shown);
     }
 
     /// Returns the signature: `fn(n: usize, x: &[f32], y: &mut [f32])`.

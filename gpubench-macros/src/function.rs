@@ -103,7 +103,7 @@ impl Function {
                     None => Ok(function),
                     Some(scratch) => Err(Error::new_spanned(
                         &scratch.ty,
-                        "a reference cannot take the benchmark's scratch memory: allocate with `cx.scratch(..)`",
+                        "a reference cannot take the benchmark's scratch memory: allocate with `launcher.scratch(..)`",
                     )),
                 }
             }
@@ -417,8 +417,8 @@ impl Execution {
 
     fn context_rule(&self, verb: &str) -> String {
         match self {
-            Execution::Sealed => format!("a benchmark {verb} the launcher: `cx: &mut Launcher`"),
-            Execution::Hosted(_) => format!("a hosted benchmark {verb} the host: `cx: &mut Host`"),
+            Execution::Sealed => format!("a benchmark {verb} the launcher: `launcher: &mut Launcher`"),
+            Execution::Hosted(_) => format!("a hosted benchmark {verb} the host: `host: &mut Host`"),
             Execution::Library(..) => {
                 format!("a benchmark with a library of its own {verb} the library: `library: &mut Library`")
             }
@@ -434,8 +434,8 @@ impl Execution {
             Execution::Sealed | Execution::Hosted(_) if is_exclusive_reference(ty, LIBRARY) => {
                 "a benchmark that takes a `Library` must name it: write `#[gpubench(hosted(library = path), ..)]`"
             }
-            Execution::Sealed => "a benchmark takes a `Launcher`: write `cx: &mut Launcher`",
-            Execution::Hosted(_) => "a hosted benchmark takes a `Host`, not a `Launcher`: write `cx: &mut Host`",
+            Execution::Sealed => "a benchmark takes a `Launcher`: write `launcher: &mut Launcher`",
+            Execution::Hosted(_) => "a hosted benchmark takes a `Host`, not a `Launcher`: write `host: &mut Host`",
             Execution::Library(..) => {
                 "a benchmark with a library of its own takes a `Library`: write `library: &mut Library`"
             }

@@ -17,15 +17,15 @@ fn same(_pixels: usize, image: &[f32], bright: &mut [f32]) {
     bright.copy_from_slice(image);
 }
 
-fn launched(cx: &mut Launcher, _pixels: usize, image: In<f32>, bright: Out<f32>) -> Result<()> {
-    cx.copy(image, bright)
+fn launched(launcher: &mut Launcher, _pixels: usize, image: In<f32>, bright: Out<f32>) -> Result<()> {
+    launcher.copy(image, bright)
 }
 
 macro_rules! benchmarks {
     ($($name:ident = $reference:expr, $inputs:expr;)*) => {$(
         #[gpubench(axes(pixels = [1024]), tensors = $inputs, reference = $reference, exact, bytes = 8 * pixels)]
-        fn $name(cx: &mut Launcher, pixels: usize, image: In<f32>, bright: Out<f32>) -> Result<()> {
-            cx.launch(IMAGE.kernel("brighten"), Grid::covering(pixels, 64), (image, bright, pixels))
+        fn $name(launcher: &mut Launcher, pixels: usize, image: In<f32>, bright: Out<f32>) -> Result<()> {
+            launcher.launch(IMAGE.kernel("brighten"), Grid::covering(pixels, 64), (image, bright, pixels))
         }
     )*};
 }
@@ -38,16 +38,16 @@ benchmarks! {
 macro_rules! others {
     ($($name:ident)*) => {$(
         #[gpubench(problem = same)]
-        fn $name(cx: &mut Launcher, pixels: usize, image: In<f32>, bright: Out<f32>) -> Result<()> {
-            launched(cx, pixels, image, bright)
+        fn $name(launcher: &mut Launcher, pixels: usize, image: In<f32>, bright: Out<f32>) -> Result<()> {
+            launched(launcher, pixels, image, bright)
         }
 
         mod $name {
             use super::*;
 
             #[gpubench(axes(pixels = [1024]), tensors = plane, reference = launch(launched), exact, name = "launched")]
-            fn benchmark(cx: &mut Launcher, pixels: usize, image: In<f32>, bright: Out<f32>) -> Result<()> {
-                launched(cx, pixels, image, bright)
+            fn benchmark(launcher: &mut Launcher, pixels: usize, image: In<f32>, bright: Out<f32>) -> Result<()> {
+                launched(launcher, pixels, image, bright)
             }
         }
     )*};

@@ -30,9 +30,9 @@ pub fn brighten(_pixels: usize, image: &[f32], bright: &mut [f32]) {
 }
 
 #[gpubench(problem = brighten)]
-fn simple(cx: &mut Launcher, pixels: usize, image: In<f32>, bright: Out<f32>) -> Result<()> {
+fn simple(launcher: &mut Launcher, pixels: usize, image: In<f32>, bright: Out<f32>) -> Result<()> {
     let gain = Gain { value: 2.0, steps: 1 };
-    cx.launch(
+    launcher.launch(
         IMAGE.kernel("brighten"),
         Grid::covering(pixels, 256),
         (image, bright, gain, pixels),

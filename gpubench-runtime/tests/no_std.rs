@@ -30,10 +30,16 @@ fn brighten(_pixels: usize, image: &[f32], bright: &mut [f32]) {
 }
 
 #[gpubench(problem = brighten, cpu(axes(threads = [64])), axes(threads = [128]), crate = gb)]
-fn of_a_problem(cx: &mut Launcher, pixels: usize, threads: usize, image: In<f32>, bright: Out<f32>) -> Result<()> {
+fn of_a_problem(
+    launcher: &mut Launcher,
+    pixels: usize,
+    threads: usize,
+    image: In<f32>,
+    bright: Out<f32>,
+) -> Result<()> {
     let _ = &TEXT;
     let gain = Gain { value: 1.0 };
-    cx.launch(
+    launcher.launch(
         IMAGE.kernel("brighten"),
         Grid::covering(pixels, threads),
         (image, bright, gain, pixels),
@@ -41,9 +47,9 @@ fn of_a_problem(cx: &mut Launcher, pixels: usize, threads: usize, image: In<f32>
 }
 
 #[gpubench(axes(pixels = [1024]), tensors = plane, reference = brighten, tolerance(rtol = 1e-5), requires(cpu), crate = gb)]
-fn of_its_own(cx: &mut Launcher, pixels: usize, image: In<f32>, bright: Out<f32>) -> Result<()> {
+fn of_its_own(launcher: &mut Launcher, pixels: usize, image: In<f32>, bright: Out<f32>) -> Result<()> {
     let gain = Gain { value: 1.0 };
-    cx.launch(
+    launcher.launch(
         IMAGE.kernel("brighten"),
         Grid::covering(pixels, 64),
         (image, bright, gain, pixels),

@@ -160,20 +160,20 @@ fn on_cpu(_n: usize, x: &[u32], y: &mut [u32]) {
 
 /// The kernel uses scratch memory. The revisions need different amounts of it.
 #[gpubench(axes(n = [64]), tensors = vectors(n), reference = on_cpu, exact)]
-fn spin(cx: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
-    let scratch = cx.scratch::<u32>(ELEMENTS)?;
-    cx.launch(SPIN.kernel("spin"), Grid::covering(n, 64), (x, y, scratch, n))
+fn spin(launcher: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    let scratch = launcher.scratch::<u32>(ELEMENTS)?;
+    launcher.launch(SPIN.kernel("spin"), Grid::covering(n, 64), (x, y, scratch, n))
 }
 
 #[gpubench(axes(n = [64]), tensors = vectors(ELEMENTS), reference = on_cpu, exact)]
-fn reshaped(cx: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+fn reshaped(launcher: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
     let _ = n;
-    cx.launch(SPIN.kernel("copy"), Grid::covering(ELEMENTS, 64), (x, y, ELEMENTS_usize))
+    launcher.launch(SPIN.kernel("copy"), Grid::covering(ELEMENTS, 64), (x, y, ELEMENTS_usize))
 }
 
 #[gpubench(axes(n = [64]), tensors = vectors(n), reference = on_cpu, exact)]
-fn MORE(cx: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
-    cx.launch(SPIN.kernel("copy"), Grid::covering(n, 64), (x, y, n))
+fn MORE(launcher: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    launcher.launch(SPIN.kernel("copy"), Grid::covering(n, 64), (x, y, n))
 }
 "#;
 

@@ -29,8 +29,8 @@ fn on_cpu(_n: usize, x: &[u32], y: &mut [u32]) {
 }
 
 #[gpubench(axes(n = [64]), tensors = vectors(n), reference = on_cpu, exact)]
-fn BENCHMARK(cx: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
-    cx.launch(TURNS.kernel("turns"), Grid::covering(n, 64), (x, y, n))
+fn BENCHMARK(launcher: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    launcher.launch(TURNS.kernel("turns"), Grid::covering(n, 64), (x, y, n))
 }
 "#;
 

@@ -29,8 +29,8 @@ fn of_trial_on_cpu(_rounds: usize, _trial: usize, x: &[u32], y: &mut [u32]) {
 }
 
 #[gpubench(axes(rounds = [1000, 1001, 1003]), tensors = vectors(), reference = on_cpu, exact)]
-fn spin(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
-    cx.launch(SPIN.kernel("spin"), Grid::covering(64, 64), (x, y, rounds))
+fn spin(launcher: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    launcher.launch(SPIN.kernel("spin"), Grid::covering(64, 64), (x, y, rounds))
 }
 
 #[gpubench(
@@ -42,49 +42,49 @@ fn spin(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()>
     reference = of_trial_on_cpu,
     exact
 )]
-fn trials(cx: &mut Launcher, rounds: usize, trial: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+fn trials(launcher: &mut Launcher, rounds: usize, trial: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
     let _ = trial;
-    spin(cx, rounds, x, y)
+    spin(launcher, rounds, x, y)
 }
 
 #[gpubench(axes(rounds = [1]), tensors = vectors(), reference = on_cpu, exact)]
-fn alone_in_its_file(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+fn alone_in_its_file(launcher: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
     let _ = rounds;
-    cx.launch(SPIN.kernel("copy"), Grid::covering(64, 1), (x, y))
+    launcher.launch(SPIN.kernel("copy"), Grid::covering(64, 1), (x, y))
 }
 
 #[gpubench(axes(rounds = [1]), tensors = vectors(), reference = on_cpu, exact)]
-fn with_shared(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+fn with_shared(launcher: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
     let _ = rounds;
-    cx.launch(WITH_SHARED.kernel("copy"), Grid::covering(64, 1), (x, y))
+    launcher.launch(WITH_SHARED.kernel("copy"), Grid::covering(64, 1), (x, y))
 }
 
 #[gpubench(axes(rounds = [1]), tensors = vectors(), reference = on_cpu, exact, ignore)]
-fn hides_by_request(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+fn hides_by_request(launcher: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
     let _ = rounds;
-    cx.launch(HIDING.kernel("hides_by_request"), Grid::covering(64, 64), (x, y))
+    launcher.launch(HIDING.kernel("hides_by_request"), Grid::covering(64, 64), (x, y))
 }
 
 #[gpubench(axes(rounds = [20_000]), tensors = vectors(), reference = on_cpu, exact, ignore)]
-fn hides_in_a_thread(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
-    cx.launch(SPIN.kernel("hides_in_a_thread"), Grid::covering(64, 64), (x, y, rounds))
+fn hides_in_a_thread(launcher: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    launcher.launch(SPIN.kernel("hides_in_a_thread"), Grid::covering(64, 64), (x, y, rounds))
 }
 
 #[gpubench(axes(rounds = [20_000]), tensors = vectors(), reference = on_cpu, exact, ignore)]
-fn hides_in_a_child(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
-    cx.launch(SPIN.kernel("hides_in_a_child"), Grid::covering(64, 64), (x, y, rounds))
+fn hides_in_a_child(launcher: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    launcher.launch(SPIN.kernel("hides_in_a_child"), Grid::covering(64, 64), (x, y, rounds))
 }
 
 #[gpubench(axes(rounds = [1]), tensors = vectors(), reference = on_cpu, exact)]
-fn twice(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
-    cx.launch(SPIN.kernel("spin"), Grid::covering(64, 64), (x, y, rounds))?;
-    cx.launch(SPIN.kernel("copy"), Grid::covering(64, 64), (x, y))
+fn twice(launcher: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+    launcher.launch(SPIN.kernel("spin"), Grid::covering(64, 64), (x, y, rounds))?;
+    launcher.launch(SPIN.kernel("copy"), Grid::covering(64, 64), (x, y))
 }
 
 #[gpubench(axes(rounds = [1]), tensors = vectors(), reference = on_cpu, exact)]
-fn wrong(cx: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+fn wrong(launcher: &mut Launcher, rounds: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
     let _ = rounds;
-    cx.launch(SPIN.kernel("half"), Grid::covering(64, 64), (x, y))
+    launcher.launch(SPIN.kernel("half"), Grid::covering(64, 64), (x, y))
 }
 "#;
 

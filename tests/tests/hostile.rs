@@ -37,7 +37,7 @@ ends! {
     an_output_not_written_in_every_third_call_is_unwritten:
         "answers::skips_every_third_call" is "wrong-output", "unwritten", "`y`", "call 3", "`y[0]`";
     half_an_output_is_partial:
-        "answers::writes_half" is "wrong-output", "partial", "300 of 600", "`y[300]`", "set them with `cx.memset` first";
+        "answers::writes_half" is "wrong-output", "partial", "300 of 600", "`y[300]`", "set them first, as `Launcher::memset` does";
     one_missing_element_is_partial:
         "answers::leaves_one_element_out" is "wrong-output", "partial", "1 of 600", "`y[417]`";
     a_constant_output_is_constant:

@@ -438,7 +438,7 @@ pub fn competition() -> SampleRun {
             });
         }
     }
-    let message = "nothing was written to `c` in call 1; first wrong element `c[0, 0]`: expected 64.25 within rtol 1e-5, atol 1e-6, got NaN (hint: outputs start as noise; write every element, or set them with `cx.memset` first)";
+    let message = "nothing was written to `c` in call 1; first wrong element `c[0, 0]`: expected 64.25 within rtol 1e-5, atol 1e-6, got NaN (hint: outputs start as noise; write every element, or set them first, as `Launcher::memset` does)";
     let broken = |case: &BenchmarkStarted| problem(failed(case, Verdict::WrongOutput, Some(Cause::Unwritten), message));
     cases.push("suite", "matmul::wrong", &[("n", ParamValue::Int(256))], broken);
     cases.finish()

@@ -155,7 +155,7 @@ fn check_reference(plan: &Plan, tensors: &[Tensor]) -> Result<()> {
         let (name, buffer) = (&tensor.name, BufferId::Tensor(position));
         if tensor.role == Role::Scratch && used.contains(&buffer) {
             return broken(format!(
-                "it uses `{name}`, the benchmark's scratch memory (hint: allocate with `cx.scratch(..)`)"
+                "it uses `{name}`, the benchmark's scratch memory (hint: allocate with `launcher.scratch(..)`)"
             ));
         }
         if tensor.role.is_output() && !written.contains(&buffer) {

@@ -22,10 +22,10 @@ mod cases {
     }
 
     #[gpubench(hosted, problem = next)]
-    fn counts_on(cx: &mut Host, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
-        assert_eq!((cx.ordinal(), cx.stream().is_null()), (3, true));
-        let (x, y, mut calls) = (cx.pointer(x), cx.pointer_mut(y.range(1..)), 0);
-        cx.call(move || {
+    fn counts_on(host: &mut Host, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+        assert_eq!((host.ordinal(), host.stream().is_null()), (3, true));
+        let (x, y, mut calls) = (host.pointer(x), host.pointer_mut(y.range(1..)), 0);
+        host.call(move || {
             calls += 1;
             if calls == 3 {
                 panic!("three calls are too many");

@@ -17,16 +17,16 @@ mod cases {
             .output("sum", f32::shape(1))
     }
 
-    fn plainly(cx: &mut Launcher, len: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
-        let partial = cx.scratch::<f32>(len)?;
-        cx.copy(x, partial)?;
-        cx.launch(SUMS.kernel("total"), Grid::new(1, 1), (partial, sum, len))
+    fn plainly(launcher: &mut Launcher, len: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
+        let partial = launcher.scratch::<f32>(len)?;
+        launcher.copy(x, partial)?;
+        launcher.launch(SUMS.kernel("total"), Grid::new(1, 1), (partial, sum, len))
     }
 
     #[gpubench(axes(len = [64]), tensors = numbers, reference = launch(plainly), exact)]
-    fn sum(cx: &mut Launcher, len: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
-        cx.set_constant(&SUMS, "weights", &[1.0f32, 0.5])?;
-        cx.launch(SUMS.kernel("atomics"), Grid::covering(len, 256), (x, sum, len))
+    fn sum(launcher: &mut Launcher, len: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
+        launcher.set_constant(&SUMS, "weights", &[1.0f32, 0.5])?;
+        launcher.launch(SUMS.kernel("atomics"), Grid::covering(len, 256), (x, sum, len))
     }
 
     #[problem(axes(len = [64]), tensors = numbers, exact, cuda(reference = launch(plainly)))]
@@ -35,10 +35,10 @@ mod cases {
     }
 
     #[gpubench(problem = on_some_devices)]
-    fn persistent(cx: &mut Launcher, len: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
+    fn persistent(launcher: &mut Launcher, len: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
         let kernel = SUMS.kernel("atomics");
-        let resident = cx.occupancy(&kernel, 256, 1024).unwrap_or(1) * cx.device().multiprocessors;
-        cx.launch(kernel, Grid::new(resident, 256), (x, sum, len))
+        let resident = launcher.occupancy(&kernel, 256, 1024).unwrap_or(1) * launcher.device().multiprocessors;
+        launcher.launch(kernel, Grid::new(resident, 256), (x, sum, len))
     }
 }
 

@@ -41,9 +41,9 @@ mod image {
         flops = 5 * width * height,
         cpu(axes(width = [256])),
     )]
-    fn grayscale(cx: &mut Launcher, width: usize, height: usize, rgb: In<f32>, gray: Out<f32>) -> Result<()> {
+    fn grayscale(launcher: &mut Launcher, width: usize, height: usize, rgb: In<f32>, gray: Out<f32>) -> Result<()> {
         let pixels = width * height;
-        cx.launch(
+        launcher.launch(
             IMAGE.kernel("grayscale"),
             Grid::covering(pixels, 256),
             (rgb, gray, pixels),
@@ -91,9 +91,9 @@ mod sums {
     }
 
     #[gpubench(problem = sum)]
-    fn atomics(cx: &mut Launcher, len: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
-        cx.memset(sum, 0)?;
-        cx.launch(SUMS.kernel("atomics"), Grid::covering(len, 256), (x, sum, len))
+    fn atomics(launcher: &mut Launcher, len: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
+        launcher.memset(sum, 0)?;
+        launcher.launch(SUMS.kernel("atomics"), Grid::covering(len, 256), (x, sum, len))
     }
 
     pub(crate) mod tree {
@@ -108,7 +108,7 @@ mod sums {
             cpu(axes(len = [1 << 12], block = [32])),
         )]
         fn two_passes(
-            cx: &mut Launcher,
+            launcher: &mut Launcher,
             block: u32,
             len: usize,
             x: In<f32>,
@@ -116,8 +116,8 @@ mod sums {
             sum: Out<f32>,
         ) -> Result<()> {
             let kernel = SUMS.kernel(format!("partial_sums<{block}>"));
-            cx.launch(kernel, Grid::covering(len, block), (x, partial, len))?;
-            cx.launch(SUMS.kernel("total"), Grid::new(1, 1), (partial, sum, partial.len()))
+            launcher.launch(kernel, Grid::covering(len, block), (x, partial, len))?;
+            launcher.launch(SUMS.kernel("total"), Grid::new(1, 1), (partial, sum, partial.len()))
         }
     }
 }
@@ -139,7 +139,7 @@ mod axes {
     #[ignore]
     #[allow(clippy::too_many_arguments)]
     fn kinds(
-        cx: &mut Launcher,
+        launcher: &mut Launcher,
         len: u16,
         shift: i32,
         scale: f32,
@@ -152,8 +152,8 @@ mod axes {
                 "no columns: {len} {shift} {scale} {ratio} {reverse}"
             )));
         }
-        let scratch = cx.scratch::<u8>(len.into())?;
-        cx.memset(scratch, 1)
+        let scratch = launcher.scratch::<u8>(len.into())?;
+        launcher.memset(scratch, 1)
     }
 
     #[gpubench]
@@ -184,9 +184,9 @@ mod names {
         reference = reference,
         bytes = work(params) * data,
     )]
-    fn record(cx: &mut Launcher, params: usize, data: usize, outcome: Out<u32>) -> Result<()> {
+    fn record(launcher: &mut Launcher, params: usize, data: usize, outcome: Out<u32>) -> Result<()> {
         assert_eq!(params * data, outcome.len());
-        cx.memset(outcome, 0)
+        launcher.memset(outcome, 0)
     }
 
     #[gpubench(axes(params = [1]), tensors = tensors(params, 2), reference = |_: usize| (), name = "forgotten")]
@@ -232,7 +232,7 @@ mod matrices {
 
     #[gpubench(axes(rows = [8]), tensors = permuted, reference = scale, exact)]
     fn scaling(
-        cx: &mut Launcher,
+        launcher: &mut Launcher,
         rows: usize,
         order: In<u32>,
         values: InOut<f32>,
@@ -240,7 +240,7 @@ mod matrices {
     ) -> Result<()> {
         assert!(!order.is_empty());
         let all = rows / (rows - 5).min(1);
-        cx.copy(weights.range(..all), values)
+        launcher.copy(weights.range(..all), values)
     }
 }
 

@@ -6,7 +6,7 @@ struct Image;
 
 impl Image {
     #[gpubench]
-    fn benchmark(cx: &mut Launcher) -> Result<()> {
+    fn benchmark(launcher: &mut Launcher) -> Result<()> {
         Ok(())
     }
 
@@ -16,7 +16,7 @@ impl Image {
 
 trait Filter {
     #[gpubench]
-    fn in_a_trait(cx: &mut Launcher) -> Result<()> {
+    fn in_a_trait(launcher: &mut Launcher) -> Result<()> {
         Ok(())
     }
 }
@@ -24,18 +24,18 @@ trait Filter {
 #[rustfmt::skip]
 impl Image {
 #[gpubench]
-fn not_indented(cx: &mut Launcher) -> Result<()> {
+fn not_indented(launcher: &mut Launcher) -> Result<()> {
     Ok(())
 }
 }
 
-impl Image { #[gpubench] fn in_a_line(cx: &mut Launcher) -> Result<()> { Ok(()) } }
+impl Image { #[gpubench] fn in_a_line(launcher: &mut Launcher) -> Result<()> { Ok(()) } }
 
 mod inner {
     use super::*;
 
     #[gpubench]
-    fn in_a_module(cx: &mut Launcher) -> Result<()> {
+    fn in_a_module(launcher: &mut Launcher) -> Result<()> {
         Ok(())
     }
 }

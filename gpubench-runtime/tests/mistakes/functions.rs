@@ -21,58 +21,58 @@ fn no_parameters() -> Result<()> {
 }
 
 #[gpubench]
-fn launcher_by_shared_reference(cx: &Launcher) -> Result<()> {
+fn launcher_by_shared_reference(launcher: &Launcher) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(tensors = plane, reference = clear_on_cpu, exact)]
-fn nothing_returned(cx: &mut Launcher, zeros: Out<f32>) {
-    cx.memset(zeros, 0).unwrap();
+fn nothing_returned(launcher: &mut Launcher, zeros: Out<f32>) {
+    launcher.memset(zeros, 0).unwrap();
 }
 
 #[gpubench(tensors = plane, reference = clear_on_cpu, exact)]
-fn slice(cx: &mut Launcher, zeros: &mut [f32]) -> Result<()> {
+fn slice(launcher: &mut Launcher, zeros: &mut [f32]) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(tensors = plane, reference = clear_on_cpu, exact)]
-fn buffer_by_reference(cx: &mut Launcher, zeros: &Out<f32>) -> Result<()> {
+fn buffer_by_reference(launcher: &mut Launcher, zeros: &Out<f32>) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(tensors = plane, reference = clear_on_cpu, exact)]
-fn pointer(cx: &mut Launcher, zeros: *mut f32) -> Result<()> {
+fn pointer(launcher: &mut Launcher, zeros: *mut f32) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(tensors = plane, reference = clear_on_cpu, exact)]
-fn pattern(cx: &mut Launcher, (zeros, _): (Out<f32>, Out<f32>)) -> Result<()> {
+fn pattern(launcher: &mut Launcher, (zeros, _): (Out<f32>, Out<f32>)) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(tensors = plane, reference = clear_on_cpu, exact)]
-fn generic<T: Element>(cx: &mut Launcher, zeros: Out<T>) -> Result<()> {
+fn generic<T: Element>(launcher: &mut Launcher, zeros: Out<T>) -> Result<()> {
     Ok(())
 }
 
 #[gpubench]
-async fn asynchronous(cx: &mut Launcher) -> Result<()> {
+async fn asynchronous(launcher: &mut Launcher) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(reference = clear_on_cpu, exact)]
-fn inputs_missing(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+fn inputs_missing(launcher: &mut Launcher, zeros: Out<f32>) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(tensors = plane, exact)]
-fn reference_missing(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+fn reference_missing(launcher: &mut Launcher, zeros: Out<f32>) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(tensors = plane, reference = clear_on_cpu, exact)]
 #[gpubench(tensors = plane, reference = clear_on_cpu, exact)]
-fn twice(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+fn twice(launcher: &mut Launcher, zeros: Out<f32>) -> Result<()> {
     Ok(())
 }
 
@@ -83,7 +83,7 @@ struct Method;
 
 impl Method {
     #[gpubench]
-    fn method(&self, cx: &mut Launcher) -> Result<()> {
+    fn method(&self, launcher: &mut Launcher) -> Result<()> {
         Ok(())
     }
 }

@@ -11,12 +11,12 @@ fn clear_on_cpu(zeros: &mut [f32]) {
 }
 
 #[gpubench(hosted, tensors = plane, reference = clear_on_cpu, exact)]
-fn takes_a_launcher(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+fn takes_a_launcher(launcher: &mut Launcher, zeros: Out<f32>) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(tensors = plane, reference = clear_on_cpu, exact)]
-fn is_not_hosted(cx: &mut Host, zeros: Out<f32>) -> Result<()> {
+fn is_not_hosted(host: &mut Host, zeros: Out<f32>) -> Result<()> {
     Ok(())
 }
 
@@ -31,35 +31,35 @@ fn no_parameters() -> Result<()> {
 }
 
 #[gpubench(hosted, tensors = plane, reference = clear_on_cpu, exact)]
-fn nothing_returned(cx: &mut Host, zeros: Out<f32>) {}
+fn nothing_returned(host: &mut Host, zeros: Out<f32>) {}
 
 #[gpubench(hosted, hosted)]
-fn twice(cx: &mut Host) -> Result<()> {
+fn twice(host: &mut Host) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(hosted(sync), tensors = plane, reference = clear_on_cpu, exact)]
-fn synchronizes_a_launcher(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+fn synchronizes_a_launcher(launcher: &mut Launcher, zeros: Out<f32>) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(hosted(async))]
-fn another_word(cx: &mut Host) -> Result<()> {
+fn another_word(host: &mut Host) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(hosted())]
-fn no_word(cx: &mut Host) -> Result<()> {
+fn no_word(host: &mut Host) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(hosted(sync, graph))]
-fn two_words(cx: &mut Host) -> Result<()> {
+fn two_words(host: &mut Host) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(hosted = sync)]
-fn equals_sign(cx: &mut Host) -> Result<()> {
+fn equals_sign(host: &mut Host) -> Result<()> {
     Ok(())
 }
 
@@ -67,9 +67,9 @@ fn equals_sign(cx: &mut Host) -> Result<()> {
 fn hosted_problem(zeros: &mut [f32]) {}
 
 #[gpubench(hosted, tensors = plane, reference = clear_on_cpu, exact)]
-fn writes_an_input(cx: &mut Host, zeros: Out<f32>) -> Result<()> {
-    fn of(cx: &Host, x: In<f32>) -> *mut f32 {
-        cx.pointer_mut(x)
+fn writes_an_input(host: &mut Host, zeros: Out<f32>) -> Result<()> {
+    fn of(host: &Host, x: In<f32>) -> *mut f32 {
+        host.pointer_mut(x)
     }
     Ok(())
 }

@@ -7,8 +7,8 @@ struct WithoutLayout {
     gain: f32,
 }
 
-fn launched(cx: &mut Launcher, kernel: Kernel) -> Result<()> {
-    cx.launch(kernel, Grid::new(1, 1), (WithoutLayout { gain: 1.0 },))
+fn launched(launcher: &mut Launcher, kernel: Kernel) -> Result<()> {
+    launcher.launch(kernel, Grid::new(1, 1), (WithoutLayout { gain: 1.0 },))
 }
 
 #[derive(KernelArg)]

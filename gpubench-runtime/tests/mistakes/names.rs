@@ -13,22 +13,22 @@ fn clear_on_cpu(_n: usize, _k: usize, zeros: &mut [f32]) {
 const K: usize = 3;
 
 #[gpubench(axes(n = [1], k = [1]), tensors = plane, reference = clear_on_cpu, exact, bytes = 8 * (n + m) + K)]
-fn bytes_of_an_unknown_axis(cx: &mut Launcher, n: usize, k: usize, zeros: Out<f32>) -> Result<()> {
-    cx.memset(zeros, 0)
+fn bytes_of_an_unknown_axis(launcher: &mut Launcher, n: usize, k: usize, zeros: Out<f32>) -> Result<()> {
+    launcher.memset(zeros, 0)
 }
 
 #[gpubench(axes(n = [1], k = [1]), tensors = plane, reference = clear_on_cpu, exact)]
-fn kernel_as_a_text(cx: &mut Launcher, n: usize, k: usize, zeros: Out<f32>) -> Result<()> {
-    cx.launch("brighten", Grid::covering(n, 256), (zeros, n))
+fn kernel_as_a_text(launcher: &mut Launcher, n: usize, k: usize, zeros: Out<f32>) -> Result<()> {
+    launcher.launch("brighten", Grid::covering(n, 256), (zeros, n))
 }
 
-fn scratch_that_may_have_failed(cx: &mut Launcher, kernel: Kernel, n: usize, zeros: Out<f32>) -> Result<()> {
-    let partial = cx.scratch::<u32>(n);
-    cx.launch(kernel, Grid::covering(n, 256), (zeros, partial, n))
+fn scratch_that_may_have_failed(launcher: &mut Launcher, kernel: Kernel, n: usize, zeros: Out<f32>) -> Result<()> {
+    let partial = launcher.scratch::<u32>(n);
+    launcher.launch(kernel, Grid::covering(n, 256), (zeros, partial, n))
 }
 
 #[gpubench::bench]
-fn of_another_harness(cx: &mut Launcher) -> Result<()> {
+fn of_another_harness(launcher: &mut Launcher) -> Result<()> {
     Ok(())
 }
 

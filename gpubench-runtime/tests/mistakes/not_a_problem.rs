@@ -3,8 +3,8 @@
 use gpubench::prelude::*;
 
 #[gpubench(problem = String)]
-fn clear(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
-    cx.memset(zeros, 0)
+fn clear(launcher: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    launcher.memset(zeros, 0)
 }
 
 fn main() {}

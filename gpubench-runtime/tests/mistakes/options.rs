@@ -11,87 +11,87 @@ fn clear_on_cpu(_: usize, zeros: &mut [f32]) {
 }
 
 #[gpubench(axis(width = [1]))]
-fn unknown(cx: &mut Launcher, width: usize) -> Result<()> {
+fn unknown(launcher: &mut Launcher, width: usize) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(axes(width = [1]), exact, inputs = plane)]
-fn renamed(cx: &mut Launcher, width: usize) -> Result<()> {
+fn renamed(launcher: &mut Launcher, width: usize) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(axes(width = [1]), exact, tensors = plane, sleep_after_run)]
-fn also_renamed(cx: &mut Launcher, width: usize) -> Result<()> {
+fn also_renamed(launcher: &mut Launcher, width: usize) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(axes(width = [1]), exact, tensors = plane, exact)]
-fn repeated(cx: &mut Launcher, width: usize) -> Result<()> {
+fn repeated(launcher: &mut Launcher, width: usize) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(axes(width = [1]), tensors = plane, r#tensors = plane)]
-fn repeated_raw(cx: &mut Launcher, width: usize) -> Result<()> {
+fn repeated_raw(launcher: &mut Launcher, width: usize) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(axes(width = [1]), tensors = plane, reference = clear_on_cpu, exact, tolerance(rtol = 1e-5))]
-fn contradictory(cx: &mut Launcher, width: usize, zeros: Out<f32>) -> Result<()> {
+fn contradictory(launcher: &mut Launcher, width: usize, zeros: Out<f32>) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(axes = [1, 2])]
-fn axes_without_parentheses(cx: &mut Launcher) -> Result<()> {
+fn axes_without_parentheses(launcher: &mut Launcher) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(axes(width = [1]) tensors = plane)]
-fn no_comma(cx: &mut Launcher, width: usize) -> Result<()> {
+fn no_comma(launcher: &mut Launcher, width: usize) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(inputs(plane))]
-fn inputs_in_parentheses(cx: &mut Launcher) -> Result<()> {
+fn inputs_in_parentheses(launcher: &mut Launcher) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(tolerance(relative = 1e-5))]
-fn unknown_part_of_a_tolerance(cx: &mut Launcher) -> Result<()> {
+fn unknown_part_of_a_tolerance(launcher: &mut Launcher) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(tolerance = 1e-5)]
-fn tolerance_as_a_number(cx: &mut Launcher) -> Result<()> {
+fn tolerance_as_a_number(launcher: &mut Launcher) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(requires(rocm))]
-fn unknown_requirement(cx: &mut Launcher) -> Result<()> {
+fn unknown_requirement(launcher: &mut Launcher) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(requires(capability = 90))]
-fn capability_without_minor_number(cx: &mut Launcher) -> Result<()> {
+fn capability_without_minor_number(launcher: &mut Launcher) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(requires(cpu, capability = 9.0))]
-fn impossible_requirements(cx: &mut Launcher) -> Result<()> {
+fn impossible_requirements(launcher: &mut Launcher) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(cpu(width = [1]))]
-fn device_without_axes(cx: &mut Launcher) -> Result<()> {
+fn device_without_axes(launcher: &mut Launcher) -> Result<()> {
     Ok(())
 }
 
 #[gpubench(name = "two words")]
-fn name_with_a_blank(cx: &mut Launcher) -> Result<()> {
+fn name_with_a_blank(launcher: &mut Launcher) -> Result<()> {
     Ok(())
 }
 
 #[gpubench("width")]
-fn not_an_option(cx: &mut Launcher) -> Result<()> {
+fn not_an_option(launcher: &mut Launcher) -> Result<()> {
     Ok(())
 }
 

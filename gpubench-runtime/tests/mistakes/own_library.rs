@@ -15,7 +15,7 @@ fn path() -> &'static str {
 }
 
 #[gpubench(hosted(library = "libs/libfast.so"), tensors = plane, reference = clear_on_cpu, exact)]
-fn takes_a_host(cx: &mut Host, zeros: Out<f32>) -> Result<()> {
+fn takes_a_host(host: &mut Host, zeros: Out<f32>) -> Result<()> {
     Ok(())
 }
 

@@ -12,13 +12,13 @@ fn clear(_width: usize, zeros: &mut [f32]) {
 }
 
 #[gpubench(problem = clear)]
-fn unknown_axis(cx: &mut Launcher, widht: usize, zeros: Out<f32>) -> Result<()> {
-    cx.memset(zeros, 0)
+fn unknown_axis(launcher: &mut Launcher, widht: usize, zeros: Out<f32>) -> Result<()> {
+    launcher.memset(zeros, 0)
 }
 
 #[gpubench(problem = clear, axes(width = [2]))]
-fn axis_that_the_problem_has(cx: &mut Launcher, width: usize, zeros: Out<f32>) -> Result<()> {
-    cx.memset(zeros, 0)
+fn axis_that_the_problem_has(launcher: &mut Launcher, width: usize, zeros: Out<f32>) -> Result<()> {
+    launcher.memset(zeros, 0)
 }
 
 fn main() {}

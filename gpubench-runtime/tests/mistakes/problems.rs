@@ -12,53 +12,53 @@ fn clear(_width: usize, zeros: &mut [f32]) {
 }
 
 #[gpubench(problem = clear, exact)]
-fn option_of_the_problem(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
-    cx.memset(zeros, 0)
+fn option_of_the_problem(launcher: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    launcher.memset(zeros, 0)
 }
 
 #[gpubench(problem = clear, cpu(axes(width = [1])))]
-fn axis_that_is_not_named(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
-    cx.memset(zeros, 0)
+fn axis_that_is_not_named(launcher: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    launcher.memset(zeros, 0)
 }
 
 #[gpubench(problem = "clear")]
-fn problem_as_a_text(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
-    cx.memset(zeros, 0)
+fn problem_as_a_text(launcher: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    launcher.memset(zeros, 0)
 }
 
 #[gpubench(problem = clear_everything)]
-fn problem_that_does_not_exist(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
-    cx.memset(zeros, 0)
+fn problem_that_does_not_exist(launcher: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    launcher.memset(zeros, 0)
 }
 
 #[gpubench(problem = clear, tensors = plane)]
-fn inputs_of_the_problem(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
-    cx.memset(zeros, 0)
+fn inputs_of_the_problem(launcher: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    launcher.memset(zeros, 0)
 }
 
 #[gpubench(problem = clear, reference = clear)]
-fn reference_of_the_problem(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
-    cx.memset(zeros, 0)
+fn reference_of_the_problem(launcher: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    launcher.memset(zeros, 0)
 }
 
 #[gpubench(problem = clear, tolerance(rtol = 0.1))]
-fn tolerance_of_the_problem(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
-    cx.memset(zeros, 0)
+fn tolerance_of_the_problem(launcher: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    launcher.memset(zeros, 0)
 }
 
 #[gpubench(problem = clear, bytes = 4)]
-fn bytes_of_the_problem(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
-    cx.memset(zeros, 0)
+fn bytes_of_the_problem(launcher: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    launcher.memset(zeros, 0)
 }
 
 #[gpubench(problem = clear, flops = 1)]
-fn flops_of_the_problem(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
-    cx.memset(zeros, 0)
+fn flops_of_the_problem(launcher: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    launcher.memset(zeros, 0)
 }
 
 #[gpubench(problem = clear, cpu(reference = clear))]
-fn cpu_reference_of_the_problem(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
-    cx.memset(zeros, 0)
+fn cpu_reference_of_the_problem(launcher: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    launcher.memset(zeros, 0)
 }
 
 fn main() {}

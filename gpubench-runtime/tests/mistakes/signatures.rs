@@ -26,45 +26,45 @@ fn without_an_axis(_width: usize, x: &[f32], y: &mut [f32]) {
 
 fn output_as_an_input(_width: usize, _height: usize, x: &[f32], y: &[f32]) {}
 
-fn launched_without_an_axis(cx: &mut Launcher, _width: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
-    cx.copy(x, y)
+fn launched_without_an_axis(launcher: &mut Launcher, _width: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    launcher.copy(x, y)
 }
 
 #[gpubench(axes(width = [1], height = [1]), tensors = plane, reference = in_another_order, exact)]
 fn reference_in_another_order(
-    cx: &mut Launcher,
+    launcher: &mut Launcher,
     width: usize,
     height: usize,
     x: In<f32>,
     y: Out<f32>,
 ) -> Result<()> {
-    cx.copy(x, y)
+    launcher.copy(x, y)
 }
 
 #[gpubench(axes(width = [1], height = [1]), tensors = plane, reference = without_an_axis, exact)]
-fn reference_without_an_axis(cx: &mut Launcher, width: usize, height: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
-    cx.copy(x, y)
+fn reference_without_an_axis(launcher: &mut Launcher, width: usize, height: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    launcher.copy(x, y)
 }
 
 #[gpubench(axes(width = [1], height = [1]), tensors = plane, reference = output_as_an_input, exact)]
 fn reference_that_writes_nothing(
-    cx: &mut Launcher,
+    launcher: &mut Launcher,
     width: usize,
     height: usize,
     x: In<f32>,
     y: Out<f32>,
 ) -> Result<()> {
-    cx.copy(x, y)
+    launcher.copy(x, y)
 }
 
 #[gpubench(axes(width = [1], height = [1]), tensors = plane, reference = launch(launched_without_an_axis), exact)]
-fn launched_reference(cx: &mut Launcher, width: usize, height: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
-    cx.copy(x, y)
+fn launched_reference(launcher: &mut Launcher, width: usize, height: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    launcher.copy(x, y)
 }
 
 #[gpubench(axes(width = [1], height = [1]), tensors = line, reference = right, exact)]
-fn inputs_without_an_axis(cx: &mut Launcher, width: usize, height: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
-    cx.copy(x, y)
+fn inputs_without_an_axis(launcher: &mut Launcher, width: usize, height: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    launcher.copy(x, y)
 }
 
 fn main() {}

@@ -11,13 +11,13 @@ fn clear_on_cpu(_width: usize, zeros: &mut [f32]) {
 }
 
 #[gpubench(axes(width = [1]), tensors = plane, reference = clear_on_cpu, exact)]
-fn clear(cx: &mut Launcher, width: usize, zeros: Out<f32>) -> Result<()> {
-    cx.memset(zeros, 0)
+fn clear(launcher: &mut Launcher, width: usize, zeros: Out<f32>) -> Result<()> {
+    launcher.memset(zeros, 0)
 }
 
 #[gpubench(tensors = plane(8), reference = |zeros| clear_on_cpu(8, zeros), exact)]
-fn clear(cx: &mut Launcher, zeros: Out<f32>) -> Result<()> {
-    cx.memset(zeros, 0)
+fn clear(launcher: &mut Launcher, zeros: Out<f32>) -> Result<()> {
+    launcher.memset(zeros, 0)
 }
 
 fn main() {}

@@ -19,50 +19,50 @@ fn no_tensors(_width: usize) -> usize {
 }
 
 #[gpubench(axes(width = [1024, 0.5]), tensors = plane, reference = copy_on_cpu, exact)]
-fn axis_value_of_another_type(cx: &mut Launcher, width: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
-    cx.copy(x, y)
+fn axis_value_of_another_type(launcher: &mut Launcher, width: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    launcher.copy(x, y)
 }
 
 #[gpubench(axes(width = [1024]), tensors = plane, reference = copy_on_cpu, exact)]
-fn axis_of_an_impossible_type(cx: &mut Launcher, width: String, x: In<f32>, y: Out<f32>) -> Result<()> {
-    cx.copy(x, y)
+fn axis_of_an_impossible_type(launcher: &mut Launcher, width: String, x: In<f32>, y: Out<f32>) -> Result<()> {
+    launcher.copy(x, y)
 }
 
 #[gpubench(axes(width = [1024]), tensors = no_tensors, reference = copy_on_cpu, exact)]
-fn inputs_that_are_none(cx: &mut Launcher, width: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
-    cx.copy(x, y)
+fn inputs_that_are_none(launcher: &mut Launcher, width: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    launcher.copy(x, y)
 }
 
 #[gpubench(axes(width = [1024]), tensors = plane, reference = copy_doubles_on_cpu, exact)]
-fn reference_of_other_elements(cx: &mut Launcher, width: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
-    cx.copy(x, y)
+fn reference_of_other_elements(launcher: &mut Launcher, width: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    launcher.copy(x, y)
 }
 
 #[gpubench(axes(width = [1024]), tensors = plane, reference = copy_on_cpu, exact)]
-fn element_that_no_tensor_holds(cx: &mut Launcher, width: usize, x: In<char>, y: Out<f32>) -> Result<()> {
-    cx.memset(y, 0)
+fn element_that_no_tensor_holds(launcher: &mut Launcher, width: usize, x: In<char>, y: Out<f32>) -> Result<()> {
+    launcher.memset(y, 0)
 }
 
 #[gpubench(axes(width = [1024]), tensors = plane, reference = copy_on_cpu, exact, bytes = "many")]
-fn bytes_that_are_no_number(cx: &mut Launcher, width: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
-    cx.copy(x, y)
+fn bytes_that_are_no_number(launcher: &mut Launcher, width: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    launcher.copy(x, y)
 }
 
 #[gpubench(axes(width = [1024]), tensors = plane, reference = copy_on_cpu, exact)]
-fn something_else_returned(cx: &mut Launcher, width: usize, x: In<f32>, y: Out<f32>) -> Option<()> {
-    cx.copy(x, y).ok()
+fn something_else_returned(launcher: &mut Launcher, width: usize, x: In<f32>, y: Out<f32>) -> Option<()> {
+    launcher.copy(x, y).ok()
 }
 
-fn writes_an_input(cx: &mut Launcher, x: In<f32>) -> Result<()> {
-    cx.memset(x, 0)
+fn writes_an_input(launcher: &mut Launcher, x: In<f32>) -> Result<()> {
+    launcher.memset(x, 0)
 }
 
-fn passes_a_text(cx: &mut Launcher, kernel: Kernel, x: In<f32>) -> Result<()> {
-    cx.launch(kernel, Grid::new(1, 1), (x, "text"))
+fn passes_a_text(launcher: &mut Launcher, kernel: Kernel, x: In<f32>) -> Result<()> {
+    launcher.launch(kernel, Grid::new(1, 1), (x, "text"))
 }
 
-fn passes_one_argument_without_a_tuple(cx: &mut Launcher, kernel: Kernel, x: In<f32>) -> Result<()> {
-    cx.launch(kernel, Grid::new(1, 1), x)
+fn passes_one_argument_without_a_tuple(launcher: &mut Launcher, kernel: Kernel, x: In<f32>) -> Result<()> {
+    launcher.launch(kernel, Grid::new(1, 1), x)
 }
 
 fn fills_with_a_number() -> Tensors {

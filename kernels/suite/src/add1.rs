@@ -29,8 +29,8 @@ pub fn add1_on_cpu(_n: usize, x: &[f32], y: &mut [f32]) {
     }
 }
 
-fn add1_by_four(cx: &mut Launcher, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
-    cx.launch(
+fn add1_by_four(launcher: &mut Launcher, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    launcher.launch(
         ADD1_REFERENCE.kernel("add1_by_four"),
         Grid::covering(n.div_ceil(4), 128),
         (x, y, n),
@@ -38,8 +38,8 @@ fn add1_by_four(cx: &mut Launcher, n: usize, x: In<f32>, y: Out<f32>) -> Result<
 }
 
 #[gpubench(problem = add1_on_cpu)]
-fn add1(cx: &mut Launcher, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
-    cx.launch(ADD1.kernel("add1"), Grid::covering(n, 256), (x, y, n))
+fn add1(launcher: &mut Launcher, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    launcher.launch(ADD1.kernel("add1"), Grid::covering(n, 256), (x, y, n))
 }
 
 #[cfg(test)]

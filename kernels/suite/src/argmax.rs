@@ -36,9 +36,9 @@ pub fn argmax_on_cpu(_rows: usize, columns: usize, x: &[f32], index: &mut [i32])
     }
 }
 
-fn backwards(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, index: Out<i32>) -> Result<()> {
+fn backwards(launcher: &mut Launcher, rows: usize, columns: usize, x: In<f32>, index: Out<i32>) -> Result<()> {
     let width = i32::try_from(columns)?;
-    cx.launch(
+    launcher.launch(
         ARGMAX_REFERENCE.kernel("backwards"),
         Grid::covering(rows, 32),
         (x, index, rows, width),
@@ -46,9 +46,9 @@ fn backwards(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, index: 
 }
 
 #[gpubench(problem = argmax_on_cpu)]
-fn argmax(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, index: Out<i32>) -> Result<()> {
+fn argmax(launcher: &mut Launcher, rows: usize, columns: usize, x: In<f32>, index: Out<i32>) -> Result<()> {
     let columns = i32::try_from(columns)?;
-    cx.launch(ARGMAX.kernel("argmax<128>"), Grid::new(rows, 128), (x, index, columns))
+    launcher.launch(ARGMAX.kernel("argmax<128>"), Grid::new(rows, 128), (x, index, columns))
 }
 
 #[cfg(test)]

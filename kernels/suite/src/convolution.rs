@@ -42,7 +42,7 @@ fn filter_and_image(width: usize, height: usize, radius: usize) -> Tensors {
 
 #[allow(clippy::too_many_arguments)]
 fn in_double(
-    cx: &mut Launcher,
+    launcher: &mut Launcher,
     width: usize,
     height: usize,
     radius: usize,
@@ -51,7 +51,7 @@ fn in_double(
     out: Out<f32>,
 ) -> Result<()> {
     let (columns, rows, reach) = (i32::try_from(width)?, i32::try_from(height)?, i32::try_from(radius)?);
-    cx.launch(
+    launcher.launch(
         CONVOLUTION_REFERENCE.kernel("in_double"),
         Grid::covering((width, height), (16, 16)),
         (image, filter, out, columns, rows, reach),
@@ -87,7 +87,7 @@ pub fn convolution(width: usize, height: usize, radius: usize, image: &[f32], fi
 #[allow(clippy::too_many_arguments)]
 #[gpubench(problem = convolution)]
 fn tiled(
-    cx: &mut Launcher,
+    launcher: &mut Launcher,
     width: usize,
     height: usize,
     radius: usize,
@@ -97,7 +97,7 @@ fn tiled(
 ) -> Result<()> {
     let kernel = CONVOLUTION.kernel(format!("tiled<{radius}>"));
     let (columns, rows) = (i32::try_from(width)?, i32::try_from(height)?);
-    cx.launch(
+    launcher.launch(
         kernel,
         Grid::covering((width, height), (32, 8)),
         (image, filter, out, columns, rows),
@@ -107,7 +107,7 @@ fn tiled(
 #[allow(clippy::too_many_arguments)]
 #[gpubench(problem = convolution)]
 fn constant_memory(
-    cx: &mut Launcher,
+    launcher: &mut Launcher,
     width: usize,
     height: usize,
     radius: usize,
@@ -121,11 +121,11 @@ fn constant_memory(
     for (index, value) in used.iter_mut().enumerate() {
         *value = tap(index);
     }
-    cx.set_constant(&CONVOLUTION, "constant_taps", &filter)?;
+    launcher.set_constant(&CONVOLUTION, "constant_taps", &filter)?;
     let kernel = CONVOLUTION.kernel(format!("constant_memory<{radius}>"));
     let (columns, rows) = (i32::try_from(width)?, i32::try_from(height)?);
     let grid = Grid::covering((width, height), (32, 8));
-    cx.launch(kernel, grid, (image, out, columns, rows))
+    launcher.launch(kernel, grid, (image, out, columns, rows))
 }
 
 #[cfg(test)]

@@ -17,8 +17,8 @@ fn dark_image(n: usize) -> Tensors {
         .output("bins", u32::shape(256))
 }
 
-fn value_by_value(cx: &mut Launcher, n: usize, pixels: In<u8>, bins: Out<u32>) -> Result<()> {
-    cx.launch(
+fn value_by_value(launcher: &mut Launcher, n: usize, pixels: In<u8>, bins: Out<u32>) -> Result<()> {
+    launcher.launch(
         HISTOGRAM_REFERENCE.kernel("count_one_value"),
         Grid::new(256, 256),
         (pixels, bins, n),
@@ -41,22 +41,22 @@ pub fn histogram(_n: usize, pixels: &[u8], bins: &mut [u32]) {
 }
 
 /// At most eight blocks per multiprocessor, each of which loops over the image in strides.
-fn grid(cx: &Launcher, n: usize) -> Grid {
+fn grid(launcher: &Launcher, n: usize) -> Grid {
     const THREADS: usize = 256;
-    let resident = 8 * cx.device().multiprocessors as usize;
+    let resident = 8 * launcher.device().multiprocessors as usize;
     Grid::new(n.div_ceil(THREADS).min(resident), THREADS)
 }
 
 #[gpubench(problem = histogram)]
-fn global_atomics(cx: &mut Launcher, n: usize, pixels: In<u8>, bins: Out<u32>) -> Result<()> {
-    cx.memset(bins, 0)?;
-    cx.launch(HISTOGRAM.kernel("global_atomics"), grid(cx, n), (pixels, bins, n))
+fn global_atomics(launcher: &mut Launcher, n: usize, pixels: In<u8>, bins: Out<u32>) -> Result<()> {
+    launcher.memset(bins, 0)?;
+    launcher.launch(HISTOGRAM.kernel("global_atomics"), grid(launcher, n), (pixels, bins, n))
 }
 
 #[gpubench(problem = histogram)]
-fn privatised(cx: &mut Launcher, n: usize, pixels: In<u8>, bins: Out<u32>) -> Result<()> {
-    cx.memset(bins, 0)?;
-    cx.launch(HISTOGRAM.kernel("privatised"), grid(cx, n), (pixels, bins, n))
+fn privatised(launcher: &mut Launcher, n: usize, pixels: In<u8>, bins: Out<u32>) -> Result<()> {
+    launcher.memset(bins, 0)?;
+    launcher.launch(HISTOGRAM.kernel("privatised"), grid(launcher, n), (pixels, bins, n))
 }
 
 #[cfg(test)]

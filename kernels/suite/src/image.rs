@@ -39,16 +39,22 @@ pub fn grayscale_on_cpu(_width: usize, _height: usize, rgb: &[f32], gray: &mut [
     }
 }
 
-fn grayscale_in_double(cx: &mut Launcher, width: usize, height: usize, rgb: In<f32>, gray: Out<f32>) -> Result<()> {
+fn grayscale_in_double(
+    launcher: &mut Launcher,
+    width: usize,
+    height: usize,
+    rgb: In<f32>,
+    gray: Out<f32>,
+) -> Result<()> {
     let pixels = width * height;
     let kernel = IMAGE_REFERENCE.kernel("grayscale_in_double");
-    cx.launch(kernel, Grid::covering(pixels, 128), (rgb, gray, pixels))
+    launcher.launch(kernel, Grid::covering(pixels, 128), (rgb, gray, pixels))
 }
 
 #[gpubench(problem = grayscale_on_cpu)]
-fn grayscale(cx: &mut Launcher, width: usize, height: usize, rgb: In<f32>, gray: Out<f32>) -> Result<()> {
+fn grayscale(launcher: &mut Launcher, width: usize, height: usize, rgb: In<f32>, gray: Out<f32>) -> Result<()> {
     let pixels = width * height;
-    cx.launch(
+    launcher.launch(
         IMAGE.kernel("grayscale"),
         Grid::covering(pixels, 256),
         (rgb, gray, pixels),

@@ -37,9 +37,16 @@ fn complement(_ns: u64, x: &[u32], y: &mut [u32], elapsed_ns: &mut [f64], cycles
     tensors = tensors(),
     reference = complement,
 )]
-fn spin(cx: &mut Launcher, ns: u64, x: In<u32>, y: Out<u32>, elapsed_ns: Out<f64>, cycles: Out<f64>) -> Result<()> {
+fn spin(
+    launcher: &mut Launcher,
+    ns: u64,
+    x: In<u32>,
+    y: Out<u32>,
+    elapsed_ns: Out<f64>,
+    cycles: Out<f64>,
+) -> Result<()> {
     let kernel = KNOWN_LENGTH.kernel("spin");
-    cx.launch(kernel, Grid::new(1, THREADS), (x, y, elapsed_ns, cycles, THREADS, ns))
+    launcher.launch(kernel, Grid::new(1, THREADS), (x, y, elapsed_ns, cycles, THREADS, ns))
 }
 
 #[cfg(test)]

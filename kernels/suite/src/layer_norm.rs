@@ -59,7 +59,7 @@ pub fn layer_norm_on_cpu(_rows: usize, columns: usize, x: &[f32], gain: &[f32], 
 }
 
 fn in_double(
-    cx: &mut Launcher,
+    launcher: &mut Launcher,
     rows: usize,
     columns: usize,
     x: In<f32>,
@@ -68,12 +68,12 @@ fn in_double(
     y: Out<f32>,
 ) -> Result<()> {
     let kernel = LAYER_NORM_REFERENCE.kernel("in_double");
-    cx.launch(kernel, Grid::new(rows, 64), (x, gain, bias, y, columns, EPSILON))
+    launcher.launch(kernel, Grid::new(rows, 64), (x, gain, bias, y, columns, EPSILON))
 }
 
 #[gpubench(problem = layer_norm_on_cpu)]
 fn layer_norm(
-    cx: &mut Launcher,
+    launcher: &mut Launcher,
     rows: usize,
     columns: usize,
     x: In<f32>,
@@ -82,7 +82,7 @@ fn layer_norm(
     y: Out<f32>,
 ) -> Result<()> {
     let kernel = LAYER_NORM.kernel("layer_norm<256>");
-    cx.launch(kernel, Grid::new(rows, 256), (x, gain, bias, y, columns, EPSILON))
+    launcher.launch(kernel, Grid::new(rows, 256), (x, gain, bias, y, columns, EPSILON))
 }
 
 #[cfg(test)]

@@ -19,9 +19,9 @@ fn matrices(m: usize, n: usize, k: usize) -> Tensors {
         .tolerance(0.0, random_sum(k, PRODUCT))
 }
 
-fn in_double(cx: &mut Launcher, m: usize, n: usize, k: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
+fn in_double(launcher: &mut Launcher, m: usize, n: usize, k: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
     let grid = Grid::covering((n, m), (32, 8));
-    cx.launch(MATMUL_REFERENCE.kernel("in_double"), grid, (a, b, c, m, n, k))
+    launcher.launch(MATMUL_REFERENCE.kernel("in_double"), grid, (a, b, c, m, n, k))
 }
 
 /// Computes C = A B, where A has `m` rows and `k` columns and B has `k` rows and `n` columns.
@@ -50,8 +50,8 @@ pub fn matmul(m: usize, n: usize, k: usize, a: &[f32], b: &[f32], c: &mut [f32])
 }
 
 #[gpubench(problem = matmul)]
-fn naive(cx: &mut Launcher, m: usize, n: usize, k: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
-    cx.launch(
+fn naive(launcher: &mut Launcher, m: usize, n: usize, k: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
+    launcher.launch(
         MATMUL.kernel("naive"),
         Grid::covering((n, m), (32, 8)),
         (a, b, c, m, n, k),
@@ -59,20 +59,28 @@ fn naive(cx: &mut Launcher, m: usize, n: usize, k: usize, a: In<f32>, b: In<f32>
 }
 
 #[gpubench(problem = matmul)]
-fn tiled(cx: &mut Launcher, m: usize, n: usize, k: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
+fn tiled(launcher: &mut Launcher, m: usize, n: usize, k: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
     const TILE: usize = 16;
     let kernel = MATMUL.kernel(format!("tiled<{TILE}>"));
-    cx.launch(kernel, Grid::covering((n, m), (TILE, TILE)), (a, b, c, m, n, k))
+    launcher.launch(kernel, Grid::covering((n, m), (TILE, TILE)), (a, b, c, m, n, k))
 }
 
 #[gpubench(problem = matmul)]
-fn register_tiled(cx: &mut Launcher, m: usize, n: usize, k: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
+fn register_tiled(
+    launcher: &mut Launcher,
+    m: usize,
+    n: usize,
+    k: usize,
+    a: In<f32>,
+    b: In<f32>,
+    c: Out<f32>,
+) -> Result<()> {
     const SIDE: usize = 16;
     const EACH: usize = 4;
     let kernel = MATMUL.kernel(format!("register_tiled<{SIDE},{EACH}>"));
     let tile = SIDE * EACH;
     let grid = Grid::new((n.div_ceil(tile), m.div_ceil(tile)), (SIDE, SIDE));
-    cx.launch(kernel, grid, (a, b, c, m, n, k))
+    launcher.launch(kernel, grid, (a, b, c, m, n, k))
 }
 
 #[cfg(test)]

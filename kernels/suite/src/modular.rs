@@ -16,8 +16,8 @@ fn factors(n: usize) -> Tensors {
         .output("c", u32::shape(n))
 }
 
-fn by_doubling(cx: &mut Launcher, n: usize, a: In<u32>, b: In<u32>, c: Out<u32>) -> Result<()> {
-    cx.launch(
+fn by_doubling(launcher: &mut Launcher, n: usize, a: In<u32>, b: In<u32>, c: Out<u32>) -> Result<()> {
+    launcher.launch(
         MODULAR_REFERENCE.kernel("by_doubling"),
         Grid::covering(n, 128),
         (a, b, c, n),
@@ -39,13 +39,13 @@ pub fn product(_n: usize, a: &[u32], b: &[u32], c: &mut [u32]) {
 }
 
 #[gpubench(problem = product)]
-fn long_remainder(cx: &mut Launcher, n: usize, a: In<u32>, b: In<u32>, c: Out<u32>) -> Result<()> {
-    cx.launch(MODULAR.kernel("long_remainder"), Grid::covering(n, 256), (a, b, c, n))
+fn long_remainder(launcher: &mut Launcher, n: usize, a: In<u32>, b: In<u32>, c: Out<u32>) -> Result<()> {
+    launcher.launch(MODULAR.kernel("long_remainder"), Grid::covering(n, 256), (a, b, c, n))
 }
 
 #[gpubench(problem = product)]
-fn montgomery(cx: &mut Launcher, n: usize, a: In<u32>, b: In<u32>, c: Out<u32>) -> Result<()> {
-    cx.launch(MODULAR.kernel("montgomery"), Grid::covering(n, 256), (a, b, c, n))
+fn montgomery(launcher: &mut Launcher, n: usize, a: In<u32>, b: In<u32>, c: Out<u32>) -> Result<()> {
+    launcher.launch(MODULAR.kernel("montgomery"), Grid::covering(n, 256), (a, b, c, n))
 }
 
 #[cfg(test)]

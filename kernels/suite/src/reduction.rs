@@ -24,15 +24,15 @@ fn vector(n: usize) -> Tensors {
         .output("sum", f32::shape(1))
 }
 
-fn in_integers(cx: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
-    let integer = cx.scratch::<i64>(1)?;
-    cx.memset(integer, 0)?;
-    cx.launch(
+fn in_integers(launcher: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
+    let integer = launcher.scratch::<i64>(1)?;
+    launcher.memset(integer, 0)?;
+    launcher.launch(
         REDUCTION_REFERENCE.kernel("add_as_integers"),
         Grid::new(256, 64),
         (x, integer, n),
     )?;
-    cx.launch(REDUCTION_REFERENCE.kernel("as_float"), Grid::new(1, 1), (integer, sum))
+    launcher.launch(REDUCTION_REFERENCE.kernel("as_float"), Grid::new(1, 1), (integer, sum))
 }
 
 /// Sums a vector of whole numbers.
@@ -50,61 +50,61 @@ pub fn reduction(_n: usize, x: &[f32], sum: &mut [f32]) {
 }
 
 /// Enough blocks to keep the device busy, with at least eight elements per thread.
-fn blocks(cx: &Launcher, n: usize) -> usize {
-    let resident = 8 * cx.device().multiprocessors as usize;
+fn blocks(launcher: &Launcher, n: usize) -> usize {
+    let resident = 8 * launcher.device().multiprocessors as usize;
     n.div_ceil(8 * THREADS).min(resident)
 }
 
-fn reduce(cx: &mut Launcher, kernel: &str, n: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
+fn reduce(launcher: &mut Launcher, kernel: &str, n: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
     let kernel = REDUCTION.kernel(format!("{kernel}<{THREADS}>"));
-    let blocks = blocks(cx, n);
-    let sums = cx.scratch::<f32>(blocks)?;
-    cx.launch(kernel.clone(), Grid::new(blocks, THREADS), (x, sums, n))?;
-    cx.launch(kernel, Grid::new(1, THREADS), (sums, sum, blocks))
+    let blocks = blocks(launcher, n);
+    let sums = launcher.scratch::<f32>(blocks)?;
+    launcher.launch(kernel.clone(), Grid::new(blocks, THREADS), (x, sums, n))?;
+    launcher.launch(kernel, Grid::new(1, THREADS), (sums, sum, blocks))
 }
 
 #[gpubench(problem = reduction)]
-fn shared_memory(cx: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
-    reduce(cx, "shared_memory", n, x, sum)
+fn shared_memory(launcher: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
+    reduce(launcher, "shared_memory", n, x, sum)
 }
 
 #[gpubench(problem = reduction)]
-fn warp_shuffle(cx: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
-    reduce(cx, "warp_shuffle", n, x, sum)
+fn warp_shuffle(launcher: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
+    reduce(launcher, "warp_shuffle", n, x, sum)
 }
 
 /// As many blocks as are resident at once, which share the vector.
 #[gpubench(problem = reduction)]
-fn persistent(cx: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
+fn persistent(launcher: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
     let kernel = REDUCTION.kernel(format!("warp_shuffle<{THREADS}>"));
-    let blocks = cx.occupancy(&kernel, THREADS as u32, 0)? * cx.device().multiprocessors;
-    let sums = cx.scratch::<f32>(blocks as usize)?;
-    cx.launch(kernel.clone(), Grid::new(blocks, THREADS), (x, sums, n))?;
-    cx.launch(kernel, Grid::new(1, THREADS), (sums, sum, blocks as usize))
+    let blocks = launcher.occupancy(&kernel, THREADS as u32, 0)? * launcher.device().multiprocessors;
+    let sums = launcher.scratch::<f32>(blocks as usize)?;
+    launcher.launch(kernel.clone(), Grid::new(blocks, THREADS), (x, sums, n))?;
+    launcher.launch(kernel, Grid::new(1, THREADS), (sums, sum, blocks as usize))
 }
 
 /// The second launch starts before the first has ended.
 #[gpubench(problem = reduction, requires(capability = 9.0))]
-fn programmatic(cx: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
-    let blocks = blocks(cx, n);
-    let sums = cx.scratch::<f32>(blocks)?;
+fn programmatic(launcher: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
+    let blocks = blocks(launcher, n);
+    let sums = launcher.scratch::<f32>(blocks)?;
     let first = HOPPER.kernel(format!("first_of_pair<{THREADS}>"));
-    cx.launch(first, Grid::new(blocks, THREADS), (x, sums, n))?;
+    launcher.launch(first, Grid::new(blocks, THREADS), (x, sums, n))?;
     let second = HOPPER.kernel(format!("second_of_pair<{THREADS}>"));
     let grid = Grid::new(1, THREADS).programmatic();
-    cx.launch(second, grid, (sums, sum, u32::try_from(blocks)?))
+    launcher.launch(second, grid, (sums, sum, u32::try_from(blocks)?))
 }
 
 /// One sum per cluster of blocks, which share their shared memory.
 #[gpubench(problem = reduction, requires(capability = 9.0))]
-fn cluster(cx: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
-    let clusters = blocks(cx, n).div_ceil(CLUSTER);
-    let sums = cx.scratch::<f32>(clusters)?;
+fn cluster(launcher: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
+    let clusters = blocks(launcher, n).div_ceil(CLUSTER);
+    let sums = launcher.scratch::<f32>(clusters)?;
     let kernel = HOPPER.kernel(format!("across_cluster<{THREADS}, {CLUSTER}>"));
     let grid = Grid::new(clusters * CLUSTER, THREADS).cluster(CLUSTER);
-    cx.launch(kernel, grid, (x, sums, n))?;
+    launcher.launch(kernel, grid, (x, sums, n))?;
     let last = REDUCTION.kernel(format!("warp_shuffle<{THREADS}>"));
-    cx.launch(last, Grid::new(1, THREADS), (sums, sum, clusters))
+    launcher.launch(last, Grid::new(1, THREADS), (sums, sum, clusters))
 }
 
 #[cfg(test)]

@@ -24,14 +24,14 @@ fn inclusive_on_cpu(_n: usize, x: &[u32], y: &mut [u32]) {
     }
 }
 
-fn piece_by_piece(cx: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+fn piece_by_piece(launcher: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
     const PIECE: usize = 2048;
     let pieces = n.div_ceil(PIECE);
-    let sums = cx.scratch::<u32>(pieces)?;
+    let sums = launcher.scratch::<u32>(pieces)?;
     let grid = Grid::covering(pieces, 32);
-    cx.launch(SCAN_REFERENCE.kernel("add_pieces"), grid, (x, sums, n, PIECE))?;
-    cx.launch(SCAN_REFERENCE.kernel("add_before"), Grid::new(1, 1), (sums, pieces))?;
-    cx.launch(SCAN_REFERENCE.kernel("scan_pieces"), grid, (x, sums, y, n, PIECE))
+    launcher.launch(SCAN_REFERENCE.kernel("add_pieces"), grid, (x, sums, n, PIECE))?;
+    launcher.launch(SCAN_REFERENCE.kernel("add_before"), Grid::new(1, 1), (sums, pieces))?;
+    launcher.launch(SCAN_REFERENCE.kernel("scan_pieces"), grid, (x, sums, y, n, PIECE))
 }
 
 #[gpubench(
@@ -42,15 +42,15 @@ fn piece_by_piece(cx: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Resul
     reference = inclusive_on_cpu,
     bytes = 8 * n,
 )]
-fn inclusive(cx: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
+fn inclusive(launcher: &mut Launcher, n: usize, x: In<u32>, y: Out<u32>) -> Result<()> {
     let tiles = n.div_ceil(TILE);
-    let sums = cx.scratch::<u32>(tiles)?;
-    cx.launch(SCAN.kernel("scan_tiles"), Grid::new(tiles, THREADS), (x, y, sums, n))?;
+    let sums = launcher.scratch::<u32>(tiles)?;
+    launcher.launch(SCAN.kernel("scan_tiles"), Grid::new(tiles, THREADS), (x, y, sums, n))?;
     if tiles == 1 {
         return Ok(());
     }
-    cx.launch(SCAN.kernel("scan_sums"), Grid::new(1, THREADS), (sums, tiles))?;
-    cx.launch(SCAN.kernel("add_offsets"), Grid::new(tiles - 1, THREADS), (y, sums, n))
+    launcher.launch(SCAN.kernel("scan_sums"), Grid::new(1, THREADS), (sums, tiles))?;
+    launcher.launch(SCAN.kernel("add_offsets"), Grid::new(tiles - 1, THREADS), (y, sums, n))
 }
 
 #[cfg(test)]

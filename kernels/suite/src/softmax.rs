@@ -32,8 +32,8 @@ fn logits(rows: usize, columns: usize) -> Tensors {
         .output("y", f32::shape([rows, columns]))
 }
 
-fn in_double(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
-    cx.launch(
+fn in_double(launcher: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    launcher.launch(
         SOFTMAX_REFERENCE.kernel("in_double"),
         Grid::new(rows, 64),
         (x, y, columns),
@@ -62,8 +62,8 @@ pub fn softmax(_rows: usize, columns: usize, x: &[f32], y: &mut [f32]) {
 }
 
 #[gpubench(problem = softmax)]
-fn three_passes(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
-    cx.launch(
+fn three_passes(launcher: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    launcher.launch(
         SOFTMAX.kernel("three_passes<256>"),
         Grid::new(rows, 256),
         (x, y, columns),
@@ -71,10 +71,10 @@ fn three_passes(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: O
 }
 
 #[gpubench(problem = softmax)]
-fn online(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+fn online(launcher: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
     // Eight warps per block, one row per warp.
     let grid = Grid::new(rows.div_ceil(8), (32, 8));
-    cx.launch(SOFTMAX.kernel("online"), grid, (x, y, rows, columns))
+    launcher.launch(SOFTMAX.kernel("online"), grid, (x, y, rows, columns))
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ fn refuse_few(rows: usize) -> Result<()> {
 
 #[allow(clippy::too_many_arguments)]
 fn in_integers(
-    cx: &mut Launcher,
+    launcher: &mut Launcher,
     rows: usize,
     row_start: In<u32>,
     column: In<u32>,
@@ -55,7 +55,7 @@ fn in_integers(
     y: Out<f32>,
 ) -> Result<()> {
     let arguments = (row_start, column, value, x, y);
-    cx.launch(SPARSE_REFERENCE.kernel("in_integers"), Grid::new(rows, 64), arguments)
+    launcher.launch(SPARSE_REFERENCE.kernel("in_integers"), Grid::new(rows, 64), arguments)
 }
 
 /// Multiplies a sparse matrix in compressed rows by a vector.
@@ -79,7 +79,7 @@ pub fn spmv(rows: usize, row_start: &[u32], column: &[u32], value: &[f32], x: &[
 #[allow(clippy::too_many_arguments)]
 #[gpubench(problem = spmv)]
 fn thread_per_row(
-    cx: &mut Launcher,
+    launcher: &mut Launcher,
     rows: usize,
     row_start: In<u32>,
     column: In<u32>,
@@ -89,13 +89,13 @@ fn thread_per_row(
 ) -> Result<()> {
     refuse_few(rows)?;
     let arguments = (row_start, column, value, x, y, rows);
-    cx.launch(SPARSE.kernel("thread_per_row"), Grid::covering(rows, 256), arguments)
+    launcher.launch(SPARSE.kernel("thread_per_row"), Grid::covering(rows, 256), arguments)
 }
 
 #[allow(clippy::too_many_arguments)]
 #[gpubench(problem = spmv)]
 fn eight_threads_per_row(
-    cx: &mut Launcher,
+    launcher: &mut Launcher,
     rows: usize,
     row_start: In<u32>,
     column: In<u32>,
@@ -107,7 +107,7 @@ fn eight_threads_per_row(
     // The number of threads per row is the average number of entries.
     let kernel = SPARSE.kernel(format!("threads_per_row<{ENTRIES_PER_ROW}>"));
     let grid = Grid::covering(rows * ENTRIES_PER_ROW, 256);
-    cx.launch(kernel, grid, (row_start, column, value, x, y, rows))
+    launcher.launch(kernel, grid, (row_start, column, value, x, y, rows))
 }
 
 #[cfg(test)]

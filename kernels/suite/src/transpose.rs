@@ -13,9 +13,9 @@ fn matrix(rows: usize, columns: usize) -> Tensors {
         .output("y", f32::shape([columns, rows]))
 }
 
-fn gather(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+fn gather(launcher: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
     let grid = Grid::covering(rows * columns, 128);
-    cx.launch(TRANSPOSE_REFERENCE.kernel("gather"), grid, (x, y, rows, columns))
+    launcher.launch(TRANSPOSE_REFERENCE.kernel("gather"), grid, (x, y, rows, columns))
 }
 
 /// Transposes a matrix.
@@ -37,24 +37,24 @@ pub fn transpose(rows: usize, columns: usize, x: &[f32], y: &mut [f32]) {
 }
 
 #[gpubench(problem = transpose)]
-fn naive(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+fn naive(launcher: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
     let grid = Grid::covering((columns, rows), (32, 8));
-    cx.launch(TRANSPOSE.kernel("naive"), grid, (x, y, rows, columns))
+    launcher.launch(TRANSPOSE.kernel("naive"), grid, (x, y, rows, columns))
 }
 
 #[gpubench(problem = transpose)]
-fn tiled(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+fn tiled(launcher: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
     // Blocks of 32 by 8 threads, one block per tile of 32 by 32 elements.
     let grid = Grid::new((columns.div_ceil(32), rows.div_ceil(32)), (32, 8));
-    cx.launch(TRANSPOSE.kernel("tiled"), grid, (x, y, rows, columns))
+    launcher.launch(TRANSPOSE.kernel("tiled"), grid, (x, y, rows, columns))
 }
 
 /// The tensor memory accelerator loads the tiles. It needs rows of a multiple of 16 bytes.
 #[gpubench(problem = transpose, requires(capability = 9.0))]
-fn tensor_map(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+fn tensor_map(launcher: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
     let x = TensorMap::tiled(x, [columns, rows], [32, 32]).swizzle(Swizzle::Bytes128);
     let grid = Grid::new((columns.div_ceil(32), rows.div_ceil(32)), (32, 8));
-    cx.launch(HOPPER.kernel("tensor_map"), grid, (x, y, rows, columns))
+    launcher.launch(HOPPER.kernel("tensor_map"), grid, (x, y, rows, columns))
 }
 
 #[cfg(test)]

@@ -19,8 +19,8 @@ fn add_on_cpu(_n: usize, a: &[f32], b: &[f32], c: &mut [f32]) {
     }
 }
 
-fn add_in_double(cx: &mut Launcher, n: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
-    cx.launch(
+fn add_in_double(launcher: &mut Launcher, n: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
+    launcher.launch(
         VECTOR_REFERENCE.kernel("add_in_double"),
         Grid::covering(n, 128),
         (a, b, c, n),
@@ -38,8 +38,8 @@ fn add_in_double(cx: &mut Launcher, n: usize, a: In<f32>, b: In<f32>, c: Out<f32
     bytes = 12 * n,
     flops = n,
 )]
-fn add(cx: &mut Launcher, n: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
-    cx.launch(VECTOR.kernel("add"), Grid::covering(n, 256), (a, b, c, n))
+fn add(launcher: &mut Launcher, n: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
+    launcher.launch(VECTOR.kernel("add"), Grid::covering(n, 256), (a, b, c, n))
 }
 
 #[cfg(test)]

@@ -55,9 +55,9 @@ fn silu_on_cpu(_n: usize, x: &[f32], y: &mut [f32]) {
     bytes = 8 * n,
     flops = 3 * n,
 )]
-fn silu_f32(cx: &mut Launcher, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+fn silu_f32(launcher: &mut Launcher, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
     let arguments = (n, ONE_DIMENSION, Null, x, y);
-    cx.launch(UNARY.kernel("usilu_f32"), Grid::covering(n, 1024), arguments)
+    launcher.launch(UNARY.kernel("usilu_f32"), Grid::covering(n, 1024), arguments)
 }
 
 fn halves(n: usize) -> Tensors {
@@ -82,9 +82,9 @@ fn exp_on_cpu(_n: usize, x: &[F16], y: &mut [F16]) {
     bytes = 4 * n,
     flops = n,
 )]
-fn exp_f16(cx: &mut Launcher, n: usize, x: In<F16>, y: Out<F16>) -> Result<()> {
+fn exp_f16(launcher: &mut Launcher, n: usize, x: In<F16>, y: Out<F16>) -> Result<()> {
     let arguments = (n, ONE_DIMENSION, Null, x, y);
-    cx.launch(UNARY.kernel("uexp_f16"), Grid::covering(n, 1024), arguments)
+    launcher.launch(UNARY.kernel("uexp_f16"), Grid::covering(n, 1024), arguments)
 }
 
 fn two_vectors(n: usize) -> Tensors {
@@ -109,9 +109,9 @@ fn add_on_cpu(_n: usize, a: &[f32], b: &[f32], sum: &mut [f32]) {
     bytes = 12 * n,
     flops = n,
 )]
-fn add_f32(cx: &mut Launcher, n: usize, a: In<f32>, b: In<f32>, sum: Out<f32>) -> Result<()> {
+fn add_f32(launcher: &mut Launcher, n: usize, a: In<f32>, b: In<f32>, sum: Out<f32>) -> Result<()> {
     let arguments = (n, ONE_DIMENSION, Null, a, b, sum);
-    cx.launch(BINARY.kernel("badd_f32"), Grid::covering(n, 1024), arguments)
+    launcher.launch(BINARY.kernel("badd_f32"), Grid::covering(n, 1024), arguments)
 }
 
 fn matrix_and_row(rows: usize, columns: usize) -> Tensors {
@@ -142,7 +142,7 @@ fn mul_on_cpu(_rows: usize, columns: usize, _layout: &[u64], matrix: &[f32], row
     flops = rows * columns,
 )]
 fn mul_f32_by_a_row(
-    cx: &mut Launcher,
+    launcher: &mut Launcher,
     rows: usize,
     columns: usize,
     layout: Constant<u64>,
@@ -152,7 +152,7 @@ fn mul_f32_by_a_row(
 ) -> Result<()> {
     let elements = rows * columns;
     let arguments = (elements, 2usize, layout, matrix, row, product);
-    cx.launch(BINARY.kernel("bmul_f32"), Grid::covering(elements, 1024), arguments)
+    launcher.launch(BINARY.kernel("bmul_f32"), Grid::covering(elements, 1024), arguments)
 }
 
 const FACTOR: f32 = 1.7;
@@ -181,9 +181,9 @@ fn affine_on_cpu(_n: usize, x: &[f32], y: &mut [f32]) {
     bytes = 8 * n,
     flops = 2 * n,
 )]
-fn affine_f32(cx: &mut Launcher, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+fn affine_f32(launcher: &mut Launcher, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
     let arguments = (n, ONE_DIMENSION, Null, x, y, FACTOR, SUMMAND);
-    cx.launch(AFFINE.kernel("affine_f32"), Grid::covering(n, 1024), arguments)
+    launcher.launch(AFFINE.kernel("affine_f32"), Grid::covering(n, 1024), arguments)
 }
 
 fn choices(rows: usize, columns: usize) -> Tensors {
@@ -221,7 +221,7 @@ fn where_on_cpu(
     bytes = 13 * rows * columns,
 )]
 fn where_u8_f32(
-    cx: &mut Launcher,
+    launcher: &mut Launcher,
     rows: usize,
     columns: usize,
     layout: Constant<u64>,
@@ -232,7 +232,7 @@ fn where_u8_f32(
 ) -> Result<()> {
     let elements = rows * columns;
     let arguments = (elements, 2usize, layout, choice, yes, no, chosen);
-    cx.launch(
+    launcher.launch(
         TERNARY.kernel("where_u8_f32"),
         Grid::covering(elements, 1024),
         arguments,
@@ -259,7 +259,7 @@ fn cast_on_cpu(_n: usize, x: &[BF16], y: &mut [f32]) {
     exact,
     bytes = 6 * n,
 )]
-fn cast_bf16_f32(cx: &mut Launcher, n: usize, x: In<BF16>, y: Out<f32>) -> Result<()> {
+fn cast_bf16_f32(launcher: &mut Launcher, n: usize, x: In<BF16>, y: Out<f32>) -> Result<()> {
     let arguments = (n, ONE_DIMENSION, Null, x, y);
-    cx.launch(CAST.kernel("cast_bf16_f32"), Grid::covering(n, 1024), arguments)
+    launcher.launch(CAST.kernel("cast_bf16_f32"), Grid::covering(n, 1024), arguments)
 }

@@ -44,7 +44,7 @@ fn sum_on_cpu(_rows: usize, columns: usize, _layout: &[u64], x: &[f32], sums: &m
     flops = rows * (columns - 1),
 )]
 fn sum_f32(
-    cx: &mut Launcher,
+    launcher: &mut Launcher,
     rows: usize,
     columns: usize,
     layout: Constant<u64>,
@@ -52,7 +52,7 @@ fn sum_f32(
     sums: Out<f32>,
 ) -> Result<()> {
     let arguments = (rows * columns, columns, 2usize, layout, x, sums);
-    cx.launch(REDUCE.kernel("fast_sum_f32"), block_a_row(rows, columns), arguments)
+    launcher.launch(REDUCE.kernel("fast_sum_f32"), block_a_row(rows, columns), arguments)
 }
 
 /// Each row has the numbers from 0 in another order. No two of its elements are equal, so the
@@ -91,7 +91,7 @@ fn argmax_on_cpu(_rows: usize, columns: usize, _layout: &[u64], x: &[f32], index
     bytes = 4 * rows * columns + 4 * rows,
 )]
 fn argmax_f32(
-    cx: &mut Launcher,
+    launcher: &mut Launcher,
     rows: usize,
     columns: usize,
     layout: Constant<u64>,
@@ -99,7 +99,7 @@ fn argmax_f32(
     index: Out<u32>,
 ) -> Result<()> {
     let arguments = (rows * columns, columns, 2usize, layout, x, index);
-    cx.launch(REDUCE.kernel("fast_argmax_f32"), block_a_row(rows, columns), arguments)
+    launcher.launch(REDUCE.kernel("fast_argmax_f32"), block_a_row(rows, columns), arguments)
 }
 
 fn logits(rows: usize, columns: usize) -> Tensors {
@@ -131,9 +131,9 @@ fn softmax_on_cpu(_rows: usize, columns: usize, x: &[f32], y: &mut [f32]) {
     bytes = 8 * rows * columns,
     flops = 5 * rows * columns,
 )]
-fn softmax_f32(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+fn softmax_f32(launcher: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
     let arguments = (x, y, i32::try_from(columns)?);
-    cx.launch(REDUCE.kernel("softmax_f32"), Grid::new(rows, (1, 32)), arguments)
+    launcher.launch(REDUCE.kernel("softmax_f32"), Grid::new(rows, (1, 32)), arguments)
 }
 
 const EPSILON: f32 = 1e-5;
@@ -167,10 +167,10 @@ fn rms_norm_on_cpu(_rows: usize, columns: usize, x: &[f32], gain: &[f32], y: &mu
     bytes = 8 * rows * columns + 4 * columns,
     flops = 4 * rows * columns,
 )]
-fn rms_norm_f32(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, gain: In<f32>, y: Out<f32>) -> Result<()> {
+fn rms_norm_f32(launcher: &mut Launcher, rows: usize, columns: usize, x: In<f32>, gain: In<f32>, y: Out<f32>) -> Result<()> {
     let threads: i32 = if columns < 1024 { 32 } else { 1024 };
     let arguments = (x, y, gain, i32::try_from(columns)?, threads, EPSILON);
-    cx.launch(REDUCE.kernel("rmsnorm_f32"), Grid::new(rows, threads), arguments)
+    launcher.launch(REDUCE.kernel("rmsnorm_f32"), Grid::new(rows, threads), arguments)
 }
 
 fn argsort_on_cpu(_rows: usize, columns: usize, x: &[f32], index: &mut [u32]) {
@@ -189,9 +189,9 @@ fn argsort_on_cpu(_rows: usize, columns: usize, x: &[f32], index: &mut [u32]) {
     reference = argsort_on_cpu,
     bytes = 8 * rows * columns,
 )]
-fn argsort_f32(cx: &mut Launcher, rows: usize, columns: usize, x: In<f32>, index: Out<u32>) -> Result<()> {
+fn argsort_f32(launcher: &mut Launcher, rows: usize, columns: usize, x: In<f32>, index: Out<u32>) -> Result<()> {
     let padded = columns.next_power_of_two();
     let grid = block_a_row(rows, columns).shared(4 * padded);
     let arguments = (x, index, i32::try_from(columns)?, i32::try_from(padded)?);
-    cx.launch(SORT.kernel("asort_asc_f32"), grid, arguments)
+    launcher.launch(SORT.kernel("asort_asc_f32"), grid, arguments)
 }

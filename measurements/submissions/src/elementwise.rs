@@ -22,9 +22,9 @@ unsafe extern "C" {
     bytes = 12 * n,
     requires(cuda),
 )]
-fn vector_addition(cx: &mut Host, n: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
-    let (a, b, c) = (cx.pointer(a), cx.pointer(b), cx.pointer_mut(c));
-    cx.call(move || {
+fn vector_addition(host: &mut Host, n: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
+    let (a, b, c) = (host.pointer(a), host.pointer(b), host.pointer_mut(c));
+    host.call(move || {
         // SAFETY: all three have `n` elements.
         unsafe { solution_vector_addition(a, b, c, n) };
         Ok(())
@@ -56,9 +56,9 @@ macro_rules! maps {
                 bytes = 8 * n * n,
                 requires(cuda),
             )]
-            fn $name(cx: &mut Host, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
-                let (x, y) = (cx.pointer(x), cx.pointer_mut(y));
-                cx.call(move || {
+            fn $name(host: &mut Host, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+                let (x, y) = (host.pointer(x), host.pointer_mut(y));
+                host.call(move || {
                     // SAFETY: both have `n * n` elements.
                     unsafe { $solution(x, y, n, n) };
                     Ok(())
@@ -88,9 +88,9 @@ const ALPHA: f32 = 0.01;
     bytes = 8 * n * n,
     requires(cuda),
 )]
-fn leaky_relu(cx: &mut Host, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
-    let (x, y) = (cx.pointer(x), cx.pointer_mut(y));
-    cx.call(move || {
+fn leaky_relu(host: &mut Host, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    let (x, y) = (host.pointer(x), host.pointer_mut(y));
+    host.call(move || {
         // SAFETY: both have `n * n` elements.
         unsafe { solution_leaky_relu(x, ALPHA, y, n, n) };
         Ok(())
@@ -108,9 +108,9 @@ fn leaky_relu(cx: &mut Host, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
     bytes = 8 * n * n,
     requires(cuda),
 )]
-fn threshold(cx: &mut Host, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
-    let (x, y) = (cx.pointer(x), cx.pointer_mut(y));
-    cx.call(move || {
+fn threshold(host: &mut Host, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    let (x, y) = (host.pointer(x), host.pointer_mut(y));
+    host.call(move || {
         // SAFETY: both have `n * n` elements.
         unsafe { solution_threshold(x, 1.0, y, n, n) };
         Ok(())

@@ -45,9 +45,9 @@ fn multiply(n: usize, a: &[f32], b: &[f32], c: &mut [f32], includes: impl Fn(usi
     flops = 2 * n * n * n,
     requires(cuda),
 )]
-fn matrix_multiplication(cx: &mut Host, n: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
-    let (a, b, c) = (cx.pointer(a), cx.pointer(b), cx.pointer_mut(c));
-    cx.call(move || {
+fn matrix_multiplication(host: &mut Host, n: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
+    let (a, b, c) = (host.pointer(a), host.pointer(b), host.pointer_mut(c));
+    host.call(move || {
         // SAFETY: all three have `n * n` elements.
         unsafe { solution_matrix_multiplication(a, b, c, n, n, n) };
         Ok(())
@@ -63,9 +63,9 @@ fn matrix_multiplication(cx: &mut Host, n: usize, a: In<f32>, b: In<f32>, c: Out
     tolerance(rtol = 1e-4, atol = 1e-4),
     requires(cuda),
 )]
-fn lower_triangular_product(cx: &mut Host, n: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
-    let (a, b, c) = (cx.pointer(a), cx.pointer(b), cx.pointer_mut(c));
-    cx.call(move || {
+fn lower_triangular_product(host: &mut Host, n: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
+    let (a, b, c) = (host.pointer(a), host.pointer(b), host.pointer_mut(c));
+    host.call(move || {
         // SAFETY: all three have `n * n` elements.
         unsafe { solution_lower_trig_matmul(a, b, c, n) };
         Ok(())
@@ -88,9 +88,9 @@ fn lower_triangular_product(cx: &mut Host, n: usize, a: In<f32>, b: In<f32>, c: 
     exact,
     requires(cuda),
 )]
-fn argmax(cx: &mut Host, rows: usize, columns: usize, x: In<f32>, y: Out<i32>) -> Result<()> {
-    let (x, y, shape) = (cx.pointer(x), cx.pointer_mut(y), [rows as c_int, columns as c_int]);
-    cx.call(move || {
+fn argmax(host: &mut Host, rows: usize, columns: usize, x: In<f32>, y: Out<i32>) -> Result<()> {
+    let (x, y, shape) = (host.pointer(x), host.pointer_mut(y), [rows as c_int, columns as c_int]);
+    host.call(move || {
         // SAFETY: the tensors have these shapes.
         unsafe { solution_argmax(x, 1, y, shape.as_ptr(), 2) };
         Ok(())
@@ -112,9 +112,9 @@ fn argmax(cx: &mut Host, rows: usize, columns: usize, x: In<f32>, y: Out<i32>) -
     tolerance(rtol = 1e-4),
     requires(cuda),
 )]
-fn cumulative_sum(cx: &mut Host, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
-    let (x, y) = (cx.pointer(x), cx.pointer_mut(y));
-    cx.call(move || {
+fn cumulative_sum(host: &mut Host, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    let (x, y) = (host.pointer(x), host.pointer_mut(y));
+    host.call(move || {
         // SAFETY: both have `n` elements.
         unsafe { solution_cumsum(x, y, n) };
         Ok(())

@@ -29,9 +29,9 @@ unsafe extern "C" {
     flops = 2 * n * k,
     requires(cuda),
 )]
-fn convolution(cx: &mut Host, n: usize, k: usize, x: In<f32>, kernel: In<f32>, y: Out<f32>) -> Result<()> {
-    let (x, kernel, y) = (cx.pointer(x), cx.pointer(kernel), cx.pointer_mut(y));
-    cx.call(move || {
+fn convolution(host: &mut Host, n: usize, k: usize, x: In<f32>, kernel: In<f32>, y: Out<f32>) -> Result<()> {
+    let (x, kernel, y) = (host.pointer(x), host.pointer(kernel), host.pointer_mut(y));
+    host.call(move || {
         // SAFETY: the kernel has `k` elements, and the others have `n`.
         unsafe { solution_conv_1d(x, kernel, y, n, k) };
         Ok(())
@@ -56,9 +56,9 @@ const STRIDE: usize = 2;
     bytes = 6 * n,
     requires(cuda),
 )]
-fn average_pooling(cx: &mut Host, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
-    let (x, y) = (cx.pointer(x), cx.pointer_mut(y));
-    cx.call(move || {
+fn average_pooling(host: &mut Host, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    let (x, y) = (host.pointer(x), host.pointer_mut(y));
+    host.call(move || {
         // SAFETY: the tensors have these sizes.
         unsafe { solution_avg_pool_1d(x, WIDTH, STRIDE, 0, y, n) };
         Ok(())

@@ -19,10 +19,10 @@ macro_rules! twins {
 
             $(
                 #[gpubench(hosted, problem = gpubench_suite::$module::$problem, requires(cuda))]
-                fn $name(cx: &mut Host, $($axis: usize,)* $($tensor: $role<$element>),*) -> Result<()> {
-                    let tensors = [$((stringify!($tensor), cx.pointer($tensor) as u64)),*];
+                fn $name(host: &mut Host, $($axis: usize,)* $($tensor: $role<$element>),*) -> Result<()> {
+                    let tensors = [$((stringify!($tensor), host.pointer($tensor) as u64)),*];
                     let axes = [$((stringify!($axis), $axis)),*];
-                    crate::replay::twin(cx, concat!(stringify!($module), "::", stringify!($name)), &axes, &tensors)
+                    crate::replay::twin(host, concat!(stringify!($module), "::", stringify!($name)), &axes, &tensors)
                 }
             )+
         }

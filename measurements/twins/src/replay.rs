@@ -17,7 +17,7 @@ const SUITE: &str = "gpubench_suite";
 
 /// Declares the launches of a sealed benchmark's plan as the call of a hosted one. `axes` are the
 /// axis values of the case, and `tensors` the addresses of its tensors.
-pub(crate) fn twin(cx: &mut Host, sealed: &str, axes: &[(&str, usize)], tensors: &[(&str, u64)]) -> Result<()> {
+pub(crate) fn twin(host: &mut Host, sealed: &str, axes: &[(&str, usize)], tensors: &[(&str, u64)]) -> Result<()> {
     let (_, catalog) = asked(|sink| {
         // SAFETY: the sink takes bytes for the duration of the call.
         unsafe { ((*gpubench_abi_v1()).catalog)(sink) }
@@ -26,7 +26,7 @@ pub(crate) fn twin(cx: &mut Host, sealed: &str, axes: &[(&str, usize)], tensors:
         catalog: decoded(&catalog)?,
         loaded: HashMap::new(),
     };
-    let recording = kernels.record(sealed, axes, cx)?;
+    let recording = kernels.record(sealed, axes, host)?;
     let address = |name: &String| {
         tensors
             .iter()
@@ -45,8 +45,8 @@ pub(crate) fn twin(cx: &mut Host, sealed: &str, axes: &[(&str, usize)], tensors:
             .collect::<Result<_>>()?,
     };
     let work = kernels.prepare(recording.plan, &buffers)?;
-    let stream = Handle(cx.stream());
-    cx.call(move || work.iter().try_for_each(|work| work.queue(stream)))
+    let stream = Handle(host.stream());
+    host.call(move || work.iter().try_for_each(|work| work.queue(stream)))
 }
 
 /// A step, ready to be queued.
@@ -113,7 +113,7 @@ impl Kernels {
     }
 
     /// Records a benchmark of the suite.
-    fn record(&mut self, sealed: &str, axes: &[(&str, usize)], cx: &Host) -> Result<Recording> {
+    fn record(&mut self, sealed: &str, axes: &[(&str, usize)], host: &Host) -> Result<Recording> {
         let benchmarks = &self.catalog.benchmarks;
         let position = benchmarks
             .iter()
@@ -124,7 +124,7 @@ impl Kernels {
                 .iter()
                 .map(|(name, value)| (name.to_string(), AxisValue::Int(*value as i64)))
                 .collect(),
-            facts: cx.device().clone(),
+            facts: host.device().clone(),
             occupancies: Vec::new(),
         };
         loop {

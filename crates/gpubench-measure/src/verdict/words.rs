@@ -49,7 +49,9 @@ pub(super) fn wrong_output(cause: Cause, tensor: &Tensor, output: &OutputFacts, 
     let (elements, wrong) = (output.elements, output.elements - output.matched);
     let first = first_wrong(tensor, output);
     let hint = match tensor.role {
-        Role::Output => " (hint: outputs start as noise; write every element, or set them with `cx.memset` first)",
+        Role::Output => {
+            " (hint: outputs start as noise; write every element, or set them first, as `Launcher::memset` does)"
+        }
         _ => "",
     };
     match cause {

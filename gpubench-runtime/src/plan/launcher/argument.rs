@@ -113,7 +113,7 @@ impl<T: KernelValue, const N: usize> KernelArg for [T; N] {
 #[diagnostic::on_unimplemented(
     message = "a `Result` cannot be a kernel argument, but its value can",
     label = "add `?` to the call that returns it",
-    note = "`cx.scratch(..)?` is a buffer; `cx.scratch(..)` is a `Result`"
+    note = "`launcher.scratch(..)?` is a buffer; `launcher.scratch(..)` is a `Result`"
 )]
 #[doc(hidden)]
 pub trait Unwrapped {
@@ -135,8 +135,8 @@ where
 /// use gpubench::prelude::*;
 /// # cuda_source!(IMAGE = "../../../doc/image.cu");
 ///
-/// fn scale(cx: &mut Launcher, rows: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
-///     cx.launch(IMAGE.kernel("scale_and_shift"), Grid::new(rows, 256), (x, Null, y))
+/// fn scale(launcher: &mut Launcher, rows: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+///     launcher.launch(IMAGE.kernel("scale_and_shift"), Grid::new(rows, 256), (x, Null, y))
 /// }
 /// ```
 #[derive(Clone, Copy, Debug)]

@@ -78,8 +78,8 @@ impl Launcher {
     /// use gpubench::prelude::*;
     /// # cuda_source!(IMAGE = "../../../doc/image.cu");
     ///
-    /// fn brighten(cx: &mut Launcher, pixels: usize, image: In<f32>, bright: Out<f32>) -> Result<()> {
-    ///     cx.launch(IMAGE.kernel("brighten"), Grid::covering(pixels, 256), (image, bright, 1.5f32, pixels))
+    /// fn brighten(launcher: &mut Launcher, pixels: usize, image: In<f32>, bright: Out<f32>) -> Result<()> {
+    ///     launcher.launch(IMAGE.kernel("brighten"), Grid::covering(pixels, 256), (image, bright, 1.5f32, pixels))
     /// }
     /// ```
     #[track_caller]
@@ -143,9 +143,9 @@ impl Launcher {
     /// use gpubench::prelude::*;
     /// # cuda_source!(IMAGE = "../../../doc/image.cu");
     ///
-    /// fn blur(cx: &mut Launcher, pixels: usize, image: In<f32>, blurred: Out<f32>) -> Result<()> {
-    ///     cx.set_constant(&IMAGE, "weights", &[0.25f32, 0.5, 0.25])?;
-    ///     cx.launch(IMAGE.kernel("blur"), Grid::covering(pixels, 256), (image, blurred, pixels))
+    /// fn blur(launcher: &mut Launcher, pixels: usize, image: In<f32>, blurred: Out<f32>) -> Result<()> {
+    ///     launcher.set_constant(&IMAGE, "weights", &[0.25f32, 0.5, 0.25])?;
+    ///     launcher.launch(IMAGE.kernel("blur"), Grid::covering(pixels, 256), (image, blurred, pixels))
     /// }
     /// ```
     #[track_caller]
@@ -192,10 +192,10 @@ impl Launcher {
     /// use gpubench::prelude::*;
     /// # cuda_source!(IMAGE = "../../../doc/image.cu");
     ///
-    /// fn persistent(cx: &mut Launcher, pixels: usize, image: In<f32>, bright: Out<f32>) -> Result<()> {
+    /// fn persistent(launcher: &mut Launcher, pixels: usize, image: In<f32>, bright: Out<f32>) -> Result<()> {
     ///     let kernel = IMAGE.kernel("brighten_all");
-    ///     let resident = cx.device().multiprocessors * cx.occupancy(&kernel, 256, 0)?;
-    ///     cx.launch(kernel, Grid::new(resident, 256), (image, bright, pixels))
+    ///     let resident = launcher.device().multiprocessors * launcher.occupancy(&kernel, 256, 0)?;
+    ///     launcher.launch(kernel, Grid::new(resident, 256), (image, bright, pixels))
     /// }
     /// ```
     #[track_caller]
@@ -229,7 +229,7 @@ impl Launcher {
     }
 
     /// Returns an error that skips the case, with the reason:
-    /// `return Err(cx.skip("the tile does not fit"))`. See [`Error::skip`].
+    /// `return Err(launcher.skip("the tile does not fit"))`. See [`Error::skip`].
     pub fn skip(&self, reason: impl std::fmt::Display) -> Error {
         Error::skip(reason)
     }

@@ -16,10 +16,10 @@ use crate::plan::{Interleave, L2Promotion, OutOfBoundsFill, Swizzle, TensorMapDe
 /// use gpubench::prelude::*;
 /// # cuda_source!(MATMUL = "../../../doc/image.cu");
 ///
-/// fn tiles(cx: &mut Launcher, m: usize, k: usize, a: In<F16>, c: Out<f32>) -> Result<()> {
+/// fn tiles(launcher: &mut Launcher, m: usize, k: usize, a: In<F16>, c: Out<f32>) -> Result<()> {
 ///     // A row-major matrix of m rows and k columns, copied in tiles of 64 columns and 128 rows.
 ///     let a = TensorMap::tiled(a, [k, m], [64, 128]).swizzle(Swizzle::Bytes128);
-///     cx.launch(MATMUL.kernel("tiles"), Grid::new(m / 128, 256), (a, c, k))
+///     launcher.launch(MATMUL.kernel("tiles"), Grid::new(m / 128, 256), (a, c, k))
 /// }
 /// ```
 #[derive(Clone, Debug)]

@@ -69,8 +69,11 @@ fn rejection(facts: DeviceFacts, grid: Grid) -> String {
     message_of(launcher(facts).launch(kernel(), grid, ()))
 }
 
-fn buffers(cx: &Launcher) -> (In<f32>, Out<f32>) {
-    (cx.buffer("x", PLACE).unwrap(), cx.buffer("y", PLACE).unwrap())
+fn buffers(launcher: &Launcher) -> (In<f32>, Out<f32>) {
+    (
+        launcher.buffer("x", PLACE).unwrap(),
+        launcher.buffer("y", PLACE).unwrap(),
+    )
 }
 
 fn only_launch(cx: Launcher) -> Launch {

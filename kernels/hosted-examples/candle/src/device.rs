@@ -14,8 +14,8 @@ pub struct Device(CudaDevice);
 
 impl Device {
     /// Opens the tool's GPU in its primary context, as `candle_core::Device::new_cuda` does.
-    pub fn new(cx: &Host) -> Result<Device> {
-        Ok(Device(CudaDevice::new(cx.ordinal() as usize)?))
+    pub fn new(host: &Host) -> Result<Device> {
+        Ok(Device(CudaDevice::new(host.ordinal() as usize)?))
     }
 
     /// Returns a tensor in memory of the tool. candle would free the memory with the tensor, so the

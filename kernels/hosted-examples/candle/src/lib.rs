@@ -40,15 +40,15 @@ fn softmax_on_cpu(_rows: usize, columns: usize, x: &[f32], y: &mut [f32]) {
     bytes = 8 * rows * columns,
     requires(cuda),
 )]
-fn softmax(cx: &mut Host, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
-    let device = Device::new(cx)?;
-    let (x, y) = (cx.pointer(x), cx.pointer_mut(y));
+fn softmax(host: &mut Host, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    let device = Device::new(host)?;
+    let (x, y) = (host.pointer(x), host.pointer_mut(y));
     // SAFETY: the tensors have these shapes, and live until the process ends.
     let (x, mut y) = unsafe { (device.input(x, &[rows, columns]), device.output(y, rows * columns)) };
     let mut softmax = move || device.copy(&softmax_last_dim(&x)?, &mut y);
     // In the first call, the driver compiles the PTX of candle's kernels.
     softmax()?;
-    cx.call(softmax)
+    host.call(softmax)
 }
 
 fn matrices(n: usize) -> Tensors {
@@ -86,9 +86,9 @@ fn product_on_cpu(n: usize, a: &[f32], b: &[f32], c: &mut [f32]) {
     flops = 2 * n * n * n,
     requires(cuda),
 )]
-fn matmul(cx: &mut Host, n: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
-    let device = Device::new(cx)?;
-    let (a, b, c) = (cx.pointer(a), cx.pointer(b), cx.pointer_mut(c));
+fn matmul(host: &mut Host, n: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
+    let device = Device::new(host)?;
+    let (a, b, c) = (host.pointer(a), host.pointer(b), host.pointer_mut(c));
     // SAFETY: the tensors have these shapes, and live until the process ends.
     let (a, b, mut c) = unsafe {
         (
@@ -100,7 +100,7 @@ fn matmul(cx: &mut Host, n: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Resul
     let mut matmul = move || device.copy(&a.matmul(&b)?, &mut c);
     // In the first call, cuBLAS loads its kernels.
     matmul()?;
-    cx.call(matmul)
+    host.call(matmul)
 }
 
 #[cfg(test)]

@@ -17,8 +17,8 @@ fn matrices(n: usize) -> Tensors {
         .tolerance(0.0, 1e-6 * n as f64)
 }
 
-fn in_double(cx: &mut Launcher, n: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
-    cx.launch(
+fn in_double(launcher: &mut Launcher, n: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
+    launcher.launch(
         REFERENCE.kernel("in_double"),
         Grid::covering((n, n), (32, 8)),
         (a, b, c, n),
@@ -48,16 +48,16 @@ const WORKSPACE_BYTES: usize = 32 << 20;
     flops = 2 * n * n * n,
     requires(cuda),
 )]
-fn sgemm(cx: &mut Host, n: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
+fn sgemm(host: &mut Host, n: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result<()> {
     let handle = result::create_handle()?;
     // SAFETY: the handle is new, the stream and the memory live until the process ends, and the
     // device's primary context is current.
     unsafe {
-        result::set_stream(handle, cx.stream().cast())?;
+        result::set_stream(handle, host.stream().cast())?;
         let workspace = cudarc::driver::result::malloc_sync(WORKSPACE_BYTES)?;
         sys::cublasSetWorkspace_v2(handle, workspace as *mut _, WORKSPACE_BYTES).result()?;
     }
-    let (a, b, c) = (cx.pointer(a), cx.pointer(b), cx.pointer_mut(c));
+    let (a, b, c) = (host.pointer(a), host.pointer(b), host.pointer_mut(c));
     let n = n as c_int;
     let none = sys::cublasOperation_t::CUBLAS_OP_N;
     let product = move || -> Result<()> {
@@ -71,6 +71,6 @@ fn sgemm(cx: &mut Host, n: usize, a: In<f32>, b: In<f32>, c: Out<f32>) -> Result
     // never end.
     product()?;
     // SAFETY: the stream belongs to the tool and is alive.
-    unsafe { cudarc::driver::result::stream::synchronize(cx.stream().cast()) }?;
-    cx.call(product)
+    unsafe { cudarc::driver::result::stream::synchronize(host.stream().cast()) }?;
+    host.call(product)
 }

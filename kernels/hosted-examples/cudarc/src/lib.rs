@@ -33,21 +33,21 @@ fn add_on_cpu(_n: usize, x: &[f32], y: &mut [f32]) {
     bytes = 8 * n,
     requires(cuda),
 )]
-fn add1(cx: &mut Host, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+fn add1(host: &mut Host, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
     // The primary context, which the tool also retains.
-    let context = CudaContext::new(cx.ordinal() as usize)?;
+    let context = CudaContext::new(host.ordinal() as usize)?;
     let add1 = context.load_module(compile_ptx(SOURCE)?)?.load_function("add1")?;
     // SAFETY: the stream belongs to this context and lives until the process ends; dropping the
     // wrapper does not destroy it.
-    let stream = unsafe { context.wrap_borrowed_stream(cx.stream() as CUstream) };
-    let (x, y) = (cx.pointer(x) as CUdeviceptr, cx.pointer_mut(y) as CUdeviceptr);
+    let stream = unsafe { context.wrap_borrowed_stream(host.stream() as CUstream) };
+    let (x, y) = (host.pointer(x) as CUdeviceptr, host.pointer_mut(y) as CUdeviceptr);
     let (n, blocks) = (n as u64, n.div_ceil(256) as u32);
     let config = LaunchConfig {
         grid_dim: (blocks, 1, 1),
         block_dim: (256, 1, 1),
         shared_mem_bytes: 0,
     };
-    cx.call(move || {
+    host.call(move || {
         let mut launch = stream.launch_builder(&add1);
         launch.arg(&x).arg(&y).arg(&n);
         // SAFETY: the arguments match the kernel, and both buffers have `n` elements.

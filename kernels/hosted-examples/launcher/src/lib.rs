@@ -37,12 +37,12 @@ fn succeeded(what: &str, code: i32) -> Result<()> {
     bytes = 8 * n,
     requires(cuda),
 )]
-fn add1(cx: &mut Host, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+fn add1(host: &mut Host, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
     // SAFETY: the function has no parameters, and the tool has made the device's primary context
     // current.
     succeeded("loading `add1`", unsafe { prepare_add1() })?;
-    let (stream, x, y) = (cx.stream(), cx.pointer(x), cx.pointer_mut(y));
-    cx.call(move || {
+    let (stream, x, y) = (host.stream(), host.pointer(x), host.pointer_mut(y));
+    host.call(move || {
         // SAFETY: both buffers have `n` elements, and the stream belongs to the tool.
         succeeded("launching `add1`", unsafe { launch_add1(x, y, n, stream) })
     })
