@@ -29,7 +29,7 @@ edition = "2024"
 [workspace]
 
 [dependencies]
-gpubench = { package = "gpubench-runtime", path = "$repository/gpubench-runtime" }
+gpubench = { path = "$repository/gpubench" }
 TOML
 printf 'target\nCargo.lock\n' >.gitignore
 cat >src/lib.rs <<'RUST'

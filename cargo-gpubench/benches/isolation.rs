@@ -186,10 +186,10 @@ fn println_if_not_passed(judgement: &gpubench_measure::verdict::Judgement) {
 }
 
 fn write_crate(folder: &std::path::Path) -> std::io::Result<()> {
-    let runtime = concat!(env!("CARGO_MANIFEST_DIR"), "/../gpubench-runtime");
+    let runtime = concat!(env!("CARGO_MANIFEST_DIR"), "/../gpubench");
     let manifest = format!(
         "[package]\nname = \"isolation\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
-         [dependencies]\ngpubench = {{ package = \"gpubench-runtime\", path = {runtime:?} }}\n"
+         [dependencies]\ngpubench = {{ path = {runtime:?} }}\n"
     );
     fs_err::create_dir(folder.join("src"))?;
     fs_err::write(folder.join("Cargo.toml"), manifest)?;

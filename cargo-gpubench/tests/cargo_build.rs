@@ -145,7 +145,7 @@ fn a_checkout_never_gets_the_build_of_another() {
 
 /// Returns a package whose users do not need the runtime.
 fn with_an_optional_runtime(name: &str, metadata: &str) -> Fixture {
-    let runtime = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("gpubench-runtime");
+    let runtime = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("gpubench");
     let package = format!("fx-{name}");
     let fixture = Fixture::new(name).package(".", &package, Kernels::Some, "");
     fixture
@@ -153,8 +153,8 @@ fn with_an_optional_runtime(name: &str, metadata: &str) -> Fixture {
             "Cargo.toml",
             &format!(
                 "[workspace]\n[package]\nname = \"{package}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\
-                 [dependencies]\ngpubench-runtime = {{ path = {runtime:?}, optional = true }}\n\
-                 [features]\nbench = [\"dep:gpubench-runtime\"]\n{metadata}\n"
+                 [dependencies]\ngpubench = {{ path = {runtime:?}, optional = true }}\n\
+                 [features]\nbench = [\"dep:gpubench\"]\n{metadata}\n"
             ),
         )
         .moved("src/lib.rs", "src/benches.rs")
@@ -229,7 +229,7 @@ fn an_unknown_feature_is_left_to_cargo_to_report() {
 fn packages_that_cannot_have_benchmarks_are_refused_by_name() {
     let fixture = virtual_workspace("refused");
     fixture.build(&["-p", "fx-plain"]).code(2).stderr(contains(
-        "error: package `fx-plain` does not depend on `gpubench-runtime`\n(hint: add `gpubench-runtime = { path = ",
+        "error: package `fx-plain` does not depend on `gpubench`\n(hint: add `gpubench = { path = ",
     ));
     fixture.build(&["-p", "fx-macros"]).code(2).stderr(contains(
         "error: package `fx-macros` is a procedural macro, which cannot have benchmarks",
@@ -345,13 +345,13 @@ fn another_profile_builds_into_another_folder() {
 
 #[test]
 fn two_runtimes_in_one_graph_are_refused_with_a_clear_message() {
-    let old = "[package]\nname = \"gpubench-runtime\"\nversion = \"0.0.9\"\nedition = \"2024\"\nlinks = \"gpubench_runtime\"\n";
+    let old = "[package]\nname = \"gpubench\"\nversion = \"0.0.9\"\nedition = \"2024\"\nlinks = \"gpubench\"\n";
     let fixture = Fixture::new("two-runtimes")
         .package(
             ".",
             "fx-two",
             Kernels::Some,
-            "old-runtime = { package = \"gpubench-runtime\", path = \"old\" }",
+            "old-runtime = { package = \"gpubench\", path = \"old\" }",
         )
         .file("old/Cargo.toml", old)
         .file("old/build.rs", "fn main() {}")
@@ -360,7 +360,7 @@ fn two_runtimes_in_one_graph_are_refused_with_a_clear_message() {
         .build(&[])
         .code(102)
         .stderr(contains(
-            "error: the dependency graph has several versions of `gpubench-runtime`",
+            "error: the dependency graph has several versions of `gpubench`",
         ))
         .stderr(contains(
             "(hint: make every crate with benchmarks depend on the same version",

@@ -503,10 +503,10 @@ impl Side {
 }
 
 fn write_crate(folder: &std::path::Path) -> std::io::Result<()> {
-    let runtime = concat!(env!("CARGO_MANIFEST_DIR"), "/../gpubench-runtime");
+    let runtime = concat!(env!("CARGO_MANIFEST_DIR"), "/../gpubench");
     let manifest = format!(
         "[package]\nname = \"control-windows\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
-         [dependencies]\ngpubench = {{ package = \"gpubench-runtime\", path = {runtime:?} }}\n"
+         [dependencies]\ngpubench = {{ path = {runtime:?} }}\n"
     );
     // The dependency versions that are downloaded already.
     fs_err::copy(

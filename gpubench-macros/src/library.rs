@@ -9,7 +9,7 @@ use syn::parse::ParseStream;
 use syn::{Path, Result};
 
 /// Package of the library.
-const PACKAGE: &str = "\"gpubench-runtime\"";
+const PACKAGE: &str = "\"gpubench\"";
 
 /// `crate = gb`.
 pub(crate) fn parse(option: &Ident, input: ParseStream) -> Result<Path> {
@@ -56,7 +56,7 @@ fn name_in_manifests() -> Option<String> {
     renamed_in(&own).or_else(of_workspace)
 }
 
-/// Returns the name before `package = "gpubench-runtime"`: on the same line, or in the table
+/// Returns the name before `package = "gpubench"`: on the same line, or in the table
 /// header.
 fn renamed_in(manifest: &str) -> Option<String> {
     let mut table = "";
@@ -83,7 +83,10 @@ fn has_its_own_name(manifest: &str) -> bool {
     let package = PACKAGE.trim_matches('"');
     manifest.lines().map(str::trim).any(|line| {
         let rest = line.strip_prefix(package).map(str::trim_start);
-        rest.is_some_and(|rest| rest.starts_with(['.', '='])) || line.ends_with(&format!("dependencies.{package}]"))
+        // A feature of this name is a list.
+        let is_feature = |rest: &str| rest.trim_start_matches('=').trim_start().starts_with('[');
+        rest.is_some_and(|rest| rest.starts_with(['.', '=']) && !is_feature(rest))
+            || line.ends_with(&format!("dependencies.{package}]"))
     })
 }
 
@@ -105,32 +108,27 @@ mod tests {
         let named = |text: &str| renamed_in(text);
         let gb = Some("gb".to_owned());
         assert_eq!(
-            named("[dependencies]\ngb = { package = \"gpubench-runtime\", version = \"1\" }"),
+            named("[dependencies]\ngb = { package = \"gpubench\", version = \"1\" }"),
+            gb
+        );
+        assert_eq!(named("[dependencies.gb]\nversion = \"1\"\npackage = \"gpubench\""), gb);
+        assert_eq!(
+            named("[workspace.dependencies]\ngb={path=\"x\",package=\"gpubench\"}"),
             gb
         );
         assert_eq!(
-            named("[dependencies.gb]\nversion = \"1\"\npackage = \"gpubench-runtime\""),
-            gb
-        );
-        assert_eq!(
-            named("[workspace.dependencies]\ngb={path=\"x\",package=\"gpubench-runtime\"}"),
-            gb
-        );
-        assert_eq!(
-            named("[dependencies]\ngpubench-runtime = \"1\"\nother = { package = \"another\" }"),
+            named("[dependencies]\ngpubench = \"1\"\nother = { package = \"another\" }"),
             None
         );
-        assert_eq!(named("# gb = { package = \"gpubench-runtime\" }"), None);
+        assert_eq!(named("# gb = { package = \"gpubench\" }"), None);
     }
 
     #[test]
     fn the_packages_own_name_takes_precedence() {
-        assert!(has_its_own_name("[dependencies]\ngpubench-runtime = \"1\""));
-        assert!(has_its_own_name("[dependencies]\ngpubench-runtime.workspace = true"));
-        assert!(has_its_own_name("[dev-dependencies.gpubench-runtime]\nversion = \"1\""));
-        assert!(!has_its_own_name(
-            "[dependencies]\ngb = { package = \"gpubench-runtime\" }"
-        ));
+        assert!(has_its_own_name("[dependencies]\ngpubench = \"1\""));
+        assert!(has_its_own_name("[dependencies]\ngpubench.workspace = true"));
+        assert!(has_its_own_name("[dev-dependencies.gpubench]\nversion = \"1\""));
+        assert!(!has_its_own_name("[dependencies]\ngb = { package = \"gpubench\" }"));
     }
 
     #[test]
@@ -139,7 +137,7 @@ mod tests {
         assert!(inherits("[dependencies]\ngb = { workspace = true }", "gb"));
         assert!(inherits("[dependencies.gb]\nworkspace = true", "gb"));
         assert!(!inherits(
-            "[dependencies]\ngbx.workspace = true\ngpubench-runtime = \"1\"",
+            "[dependencies]\ngbx.workspace = true\ngpubench = \"1\"",
             "gb"
         ));
     }

@@ -365,7 +365,7 @@ mod tests {
 
     #[test]
     fn every_option_has_a_heading_in_the_documentation() {
-        let page = include_str!("../../gpubench-runtime/doc/gpubench.md");
+        let page = include_str!("../../gpubench/doc/gpubench.md");
         for (name, _) in Attribute::Gpubench.options() {
             let heading = page
                 .lines()

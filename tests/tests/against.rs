@@ -50,7 +50,7 @@ impl Repository {
         Repository {
             _folder: folder,
             root,
-            runtime: repository().join("gpubench-runtime"),
+            runtime: repository().join("gpubench"),
         }
     }
 
@@ -79,7 +79,7 @@ impl Repository {
             "Cargo.toml",
             format!(
                 "[package]\nname = \"spin\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
-                 [dependencies]\ngpubench = {{ package = \"gpubench-runtime\", path = {runtime:?} }}\n"
+                 [dependencies]\ngpubench = {{ path = {runtime:?} }}\n"
             ),
         );
         write(".gitignore", "Cargo.lock\n".to_owned());

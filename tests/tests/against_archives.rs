@@ -106,10 +106,10 @@ fn archives() -> &'static Archives {
 }
 
 fn write(folder: &Utf8Path, rounds: u32, benchmark: &str) {
-    let runtime = repository().join("gpubench-runtime");
+    let runtime = repository().join("gpubench");
     let manifest = format!(
         "[package]\nname = \"turns\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
-         [dependencies]\ngpubench = {{ package = \"gpubench-runtime\", path = {runtime:?} }}\n"
+         [dependencies]\ngpubench = {{ path = {runtime:?} }}\n"
     );
     let files = [
         ("Cargo.toml", manifest),

@@ -89,8 +89,8 @@ fn crate_that_says(folder: &Utf8Path, script: &str) -> Fixture {
     std::fs::create_dir_all(folder.join("src")).expect("a folder");
     let manifest = format!(
         "[package]\nname = \"says\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n\
-         [dependencies]\ngpubench = {{ package = \"gpubench-runtime\", path = \"{}\" }}\n",
-        repository().join("gpubench-runtime")
+         [dependencies]\ngpubench = {{ path = \"{}\" }}\n",
+        repository().join("gpubench")
     );
     std::fs::write(folder.join("Cargo.toml"), manifest).expect("a file");
     std::fs::write(folder.join("src/lib.rs"), "").expect("a file");

@@ -194,13 +194,13 @@ fn crate_folder() -> &'static Utf8Path {
             .expect("the name is text")
             .to_owned();
         std::fs::create_dir_all(folder.join("src")).expect("a folder");
-        let runtime = repository().join("gpubench-runtime");
+        let runtime = repository().join("gpubench");
         let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("it is written");
         write(
             "Cargo.toml",
             &format!(
                 "[package]\nname = \"counted\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
-                 [dependencies]\ngpubench = {{ package = \"gpubench-runtime\", path = {runtime:?} }}\n"
+                 [dependencies]\ngpubench = {{ path = {runtime:?} }}\n"
             ),
         );
         write("src/spin.cu", KERNELS);

@@ -17,10 +17,10 @@ fn known_length() -> Fixture {
             .expect("the name is text")
             .to_owned();
         std::fs::create_dir_all(folder.join("src")).expect("a folder");
-        let runtime = repository().join("gpubench-runtime");
+        let runtime = repository().join("gpubench");
         let manifest = format!(
             "[package]\nname = \"lengths\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
-             [dependencies]\ngpubench = {{ package = \"gpubench-runtime\", path = {runtime:?} }}\n"
+             [dependencies]\ngpubench = {{ path = {runtime:?} }}\n"
         );
         std::fs::write(folder.join("Cargo.toml"), manifest).expect("it is written");
         std::fs::write(folder.join("src/lib.rs"), "pub mod known_length;\n").expect("it is written");

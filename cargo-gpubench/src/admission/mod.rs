@@ -1,9 +1,9 @@
 //! Admission of recorded plans: validation against declared tensors and device limits.
 //!
-//! A benchmark function records a plan with `gpubench::Launcher` (`gpubench-runtime/src/plan/`) in
+//! A benchmark function records a plan with `gpubench::Launcher` (`gpubench/src/plan/`) in
 //! the author's process; `broker/recording/recordings.rs` requests every plan twice. That process
 //! runs user code, so no plan is replayed before this module validates it: by the launcher's own
-//! rules (`gpubench-runtime/src/plan/rules.rs`), and by facts that only the broker knows.
+//! rules (`gpubench/src/plan/rules.rs`), and by facts that only the broker knows.
 
 mod arguments;
 mod calls_per_sample;

@@ -28,7 +28,7 @@ pub struct Manifest {
     pub format: u32,
     /// Version of the tool that made the archive.
     pub tool_version: String,
-    /// Version of `gpubench-runtime` that the libraries were built with.
+    /// Version of `gpubench` that the libraries were built with.
     pub runtime_version: String,
     /// The platform of the libraries, for example `x86_64-unknown-linux-gnu`.
     pub target: String,

@@ -39,7 +39,7 @@ pub struct Built {
     pub target_directory: Utf8PathBuf,
     /// The platform of the libraries, for example `x86_64-unknown-linux-gnu`.
     pub target: String,
-    /// Version of `gpubench-runtime` in the libraries.
+    /// Version of `gpubench` in the libraries.
     pub runtime_version: String,
     /// Warnings for the user.
     pub notices: Vec<BuildNotice>,

@@ -75,7 +75,7 @@ pub enum BuildError {
         source: io::Error,
     },
     /// Several versions of the runtime are in one dependency graph.
-    #[error("the dependency graph has several versions of `gpubench-runtime`{}", in_parentheses(.versions))]
+    #[error("the dependency graph has several versions of `gpubench`{}", in_parentheses(.versions))]
     SeveralRuntimes {
         /// The versions, if cargo names them.
         versions: Vec<String>,
@@ -196,7 +196,7 @@ impl Expected for BuildError {
             Self::CargoNotStarted { .. } => Some(format!("add cargo to `PATH` or set `CARGO`; {NO_CARGO}")),
             Self::CompilerSilent { .. } => Some(format!("add rustc to `PATH` or set `RUSTC`; {NO_CARGO}")),
             Self::SeveralRuntimes { .. } => Some(
-                "make every crate with benchmarks depend on the same version of `gpubench-runtime`; \
+                "make every crate with benchmarks depend on the same version of `gpubench`; \
                  with two copies, each registers only some of the benchmarks"
                     .to_owned(),
             ),
@@ -239,16 +239,16 @@ pub enum Unsuitable {
     #[error("is a procedural macro, which cannot have benchmarks")]
     ProcMacro,
     /// It does not depend on the runtime.
-    #[error("does not depend on `gpubench-runtime`")]
+    #[error("does not depend on `gpubench`")]
     NoRuntime,
     /// It depends on the runtime through a feature that is not enabled.
-    #[error("depends on `gpubench-runtime` only with a feature that is not enabled")]
+    #[error("depends on `gpubench` only with a feature that is not enabled")]
     FeatureOff {
         /// The feature.
         feature: String,
     },
     /// Only its tests depend on the runtime.
-    #[error("has `gpubench-runtime` only in `[dev-dependencies]`, which its library cannot use")]
+    #[error("has `gpubench` only in `[dev-dependencies]`, which its library cannot use")]
     DevRuntime,
     /// It is the runtime itself.
     #[error("is the runtime itself and has no benchmarks")]
@@ -267,13 +267,13 @@ impl Unsuitable {
                 );
             }
             Self::DevRuntime => {
-                "make it an optional dependency, `gpubench-runtime = { …, optional = true }`, with a feature \
-                 `bench = [\"dep:gpubench-runtime\"]`, and try `--features bench`"
+                "make it an optional dependency, `gpubench = { …, optional = true }`, with a feature \
+                 `bench = [\"dep:gpubench\"]`, and try `--features bench`"
             }
             Self::NoLibrary => "move the benchmarks to `src/lib.rs`",
             Self::ProcMacro => "put the benchmarks in a library that uses the macro",
             Self::NoRuntime => {
-                "add `gpubench-runtime = { path = \"…/gpubench-runtime\" }` to its `[dependencies]`; with `optional = true`, users of the library do not need it"
+                "add `gpubench = { path = \"…/gpubench\" }` to its `[dependencies]`; with `optional = true`, users of the library do not need it"
             }
             Self::IsRuntime => "select a package that depends on it",
             Self::OptedOut => "remove `benchmarks = false` from its `[package.metadata.gpubench]`",
@@ -296,14 +296,11 @@ fn nothing_suitable(considered: &[(String, Unsuitable)]) -> String {
     match &remarkable[..] {
         [] if considered.is_empty() => "no package is selected".to_owned(),
         [] => format!(
-            "none of the {} packages depends on `gpubench-runtime`: add it to the `[dependencies]` of the package with the benchmarks",
+            "none of the {} packages depends on `gpubench`: add it to the `[dependencies]` of the package with the benchmarks",
             considered.len()
         ),
         _ if remarkable.len() == considered.len() => remarkable.join("; "),
-        _ => format!(
-            "{}; no other package depends on `gpubench-runtime`",
-            remarkable.join("; ")
-        ),
+        _ => format!("{}; no other package depends on `gpubench`", remarkable.join("; ")),
     }
 }
 
@@ -376,11 +373,11 @@ mod tests {
         use Unsuitable::{NoRuntime, OptedOut, ProcMacro};
         assert_eq!(
             hint(&[("a", NoRuntime), ("b", NoRuntime)]),
-            "none of the 2 packages depends on `gpubench-runtime`: add it to the `[dependencies]` of the package with the benchmarks"
+            "none of the 2 packages depends on `gpubench`: add it to the `[dependencies]` of the package with the benchmarks"
         );
         assert_eq!(
             hint(&[("a", OptedOut), ("b", NoRuntime)]),
-            "`a` sets `benchmarks = false` in its manifest; no other package depends on `gpubench-runtime`"
+            "`a` sets `benchmarks = false` in its manifest; no other package depends on `gpubench`"
         );
         assert_eq!(
             hint(&[("a", OptedOut), ("b", ProcMacro)]),

@@ -15,10 +15,10 @@ use gpubench_diagnostic::AtMost;
 use gpubench_report::Color;
 
 /// The package that a library with benchmarks depends on.
-pub(super) const RUNTIME_PACKAGE: &str = "gpubench-runtime";
+pub(super) const RUNTIME_PACKAGE: &str = "gpubench";
 
 /// What cargo's resolver prints when two packages claim the runtime's `links` key.
-const LINKS_CONFLICT: &str = "links to the native library `gpubench_runtime`";
+const LINKS_CONFLICT: &str = "links to the native library `gpubench`";
 
 /// A resolved workspace.
 #[derive(Debug)]
@@ -289,7 +289,7 @@ mod tests {
         let error = refuse_several_runtimes(&workspace.metadata).expect_err("two versions");
         assert_eq!(
             error.to_string(),
-            "the dependency graph has several versions of `gpubench-runtime` (0.2.0, 0.1.0)"
+            "the dependency graph has several versions of `gpubench` (0.2.0, 0.1.0)"
         );
     }
 

@@ -519,7 +519,7 @@ settings! {
         #[arg(short, long, value_name = "SPEC")]
         package: Vec<PackageSpec> => Line "--package row-sums --package 'kernels-*'";
 
-        /// Select every package of the workspace that depends on `gpubench-runtime`
+        /// Select every package of the workspace that depends on `gpubench`
         #[arg(long, visible_alias = "all")]
         workspace: bool => Line "--workspace";
 

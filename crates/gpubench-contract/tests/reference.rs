@@ -223,7 +223,7 @@ fn the_reference_of_the_attribute_matches_the_documentation_of_the_macros() {
         ("Launching in hosted code", "host_routes"),
         ("Functions of libraries", "library_interface"),
     ] {
-        let page = for_the_book(&read(&format!("gpubench-runtime/doc/{file}.md")));
+        let page = for_the_book(&read(&format!("gpubench/doc/{file}.md")));
         let page = page
             .strip_prefix("### From the stream to a launch\n")
             .unwrap_or(&page)

@@ -238,9 +238,9 @@ fn version_mismatch(table: &Table) -> String {
     let theirs = (table.abi_major, table.abi_minor);
     let ours = (abi::ABI_MAJOR, abi::ABI_MINOR);
     let older = if theirs < ours {
-        "gpubench-runtime is older than this tool"
+        "gpubench is older than this tool"
     } else {
-        "this tool is older than gpubench-runtime"
+        "this tool is older than gpubench"
     };
     format!(
         "it uses version {}.{} of the interface, and this tool uses version {}.{}: {older} (hint: use the same version of both)",

@@ -94,7 +94,7 @@ pub struct Table {
     pub table_size: u32,
     /// Padding, zero.
     pub reserved: u32,
-    /// Version of `gpubench-runtime` in UTF-8.
+    /// Version of `gpubench` in UTF-8.
     pub runtime_version: Bytes,
     /// Writes the encoded [`Catalog`](crate::catalog::Catalog).
     pub catalog: unsafe extern "C" fn(answer: Sink) -> i32,

@@ -50,7 +50,7 @@ fn no_comma(launcher: &mut Launcher, width: usize) -> Result<()> {
     Ok(())
 }
 
-#[gpubench(inputs(plane))]
+#[gpubench(tensors(plane))]
 fn inputs_in_parentheses(launcher: &mut Launcher) -> Result<()> {
     Ok(())
 }
