@@ -217,6 +217,7 @@ fn counting(filter: &str) -> Run {
 }
 
 fn reading(filter: &str, metrics: &str) -> Run {
+    gpubench_diagnostic::testing::need("valgrind");
     Run::on(&Fixture::made_in(crate_folder())).args([filter, "--metric", metrics])
 }
 

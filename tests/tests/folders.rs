@@ -270,6 +270,7 @@ fn a_trusted_archive_writes_nothing_where_a_folder_tells_it_to() {
 
 #[test]
 fn a_folder_names_no_archive_to_run_and_no_options_of_valgrind() {
+    gpubench_diagnostic::testing::need("valgrind");
     let kept = tempfile::tempdir().expect("a folder");
     let root = Utf8Path::from_path(kept.path()).expect("UTF-8");
     let (archive, folder, victim) = (root.join("a.tar.gz"), root.join("checkout"), root.join("victim"));

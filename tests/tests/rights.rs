@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use gpubench_diagnostic::testing::need;
 use gpubench_tests::{Fixture, Process, Run, probe_program, tool, wait_until};
 use rustix::process::Signal;
 
@@ -283,9 +284,15 @@ fn workers_whose_sandbox_is_open_have_no_capabilities_either() {
     let library = shared.tattler();
     let run = endless(&Fixture::new("tidy")).args(["--nvtx"]);
     assert_roles_without_capabilities(run.env("NVTX_INJECTION64_PATH", library.as_str()));
-    if Path::new("/usr/bin/valgrind").exists() {
-        assert_roles_without_capabilities(endless(&Fixture::new("tidy")).args(["--metric", "instructions"]));
+}
+
+#[test]
+fn workers_under_valgrind_have_no_capabilities_either() {
+    if !is_root("workers_under_valgrind_have_no_capabilities_either") {
+        return;
     }
+    need("valgrind");
+    assert_roles_without_capabilities(endless(&Fixture::new("tidy")).args(["--metric", "instructions"]));
 }
 
 #[test]
@@ -294,9 +301,7 @@ fn what_the_environment_names_as_valgrind_has_no_capabilities() {
     if !is_root(TEST) {
         return;
     }
-    if !Path::new("/usr/bin/valgrind").exists() {
-        return skipped(TEST, "valgrind is not installed");
-    }
+    need("valgrind");
     let installed = [
         "/usr/libexec/valgrind",
         "/usr/lib/x86_64-linux-gnu/valgrind",

@@ -10,6 +10,7 @@ use rustix::process::Signal;
 const NEVER: &str = "10min";
 
 fn counting(cases: &[&str]) -> Run {
+    gpubench_diagnostic::testing::need("valgrind");
     let names = ["--exact"].into_iter().chain(cases.iter().copied());
     let run = Run::on(&Fixture::new("hostile")).briefly().json();
     run.args(["--metric", "instructions", "--timeout", NEVER]).args(names)

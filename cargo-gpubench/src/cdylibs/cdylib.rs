@@ -111,25 +111,9 @@ pub fn build_cdylibs(options: &BuildOptions, interrupted: &AtomicBool) -> Result
         };
         let make = || {
             let outputs = build.run(&packages, interrupted)?;
-            let library = outputs.into_library(&build, &compiler.library_directory, settings)?;
-            let foreign_packages = build.foreign_packages(&library)?;
-            Ok::<_, BuildError>((library, foreign_packages))
+            outputs.into_library(&build, &compiler.library_directory, settings)
         };
-        let (mut library, foreign_packages) = make()?;
-        if !foreign_packages.is_empty() {
-            build.forget(&foreign_packages)?;
-            let (again, still) = make()?;
-            if !still.is_empty() {
-                return Err(BuildError::OtherCheckout {
-                    package: again.package,
-                    packages: still,
-                });
-            }
-            library = again;
-            notices.push(BuildNotice::OtherCheckout {
-                packages: foreign_packages,
-            });
-        }
+        let library = build.of_this_checkout(make, &mut notices)?;
         let has_benchmarks = has_entry_point(&library.library)?;
         let package = library.package.clone();
         match request {
@@ -162,6 +146,30 @@ struct CdylibBuild<'a> {
 }
 
 impl CdylibBuild<'_> {
+    /// Builds a library. Builds it again without what cargo kept from another checkout.
+    fn of_this_checkout(
+        &self,
+        make: impl Fn() -> Result<BuiltLibrary, BuildError>,
+        notices: &mut Vec<BuildNotice>,
+    ) -> Result<BuiltLibrary, BuildError> {
+        let library = make()?;
+        let packages = self.foreign_packages(&library)?;
+        if packages.is_empty() {
+            return Ok(library);
+        }
+        self.forget(&packages)?;
+        let library = make()?;
+        let still = self.foreign_packages(&library)?;
+        if !still.is_empty() {
+            return Err(BuildError::OtherCheckout {
+                package: library.package,
+                packages: still,
+            });
+        }
+        notices.push(BuildNotice::OtherCheckout { packages });
+        Ok(library)
+    }
+
     fn command(&self, selected: &[&Package]) -> Command {
         let BuildOptions {
             packages: _,

@@ -86,6 +86,7 @@ mod tests {
 
     #[test]
     fn groff_accepts_the_manual_pages_of_all_commands() {
+        gpubench_diagnostic::testing::need("groff");
         let folder = tempfile::tempdir().expect("a folder");
         let path = Utf8PathBuf::from_path_buf(folder.path().join("man1")).expect("UTF-8");
         pages_in(path.clone()).publish().expect("written");

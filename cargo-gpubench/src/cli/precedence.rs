@@ -44,6 +44,18 @@ pub struct Resolved {
     pub foreign_file: Option<ForeignFile>,
 }
 
+impl Resolved {
+    /// Returns the command line of a role, which has no settings.
+    fn role(given: &ArgMatches) -> Result<Resolved, Unresolved> {
+        Ok(Resolved {
+            verb: App::from_arg_matches(given).map_err(Unresolved::CommandLine)?.verb,
+            unknown_variables: Vec::new(),
+            warnings: Vec::new(),
+            foreign_file: None,
+        })
+    }
+}
+
 /// The reason why there are no settings.
 #[derive(Debug)]
 pub enum Unresolved {
@@ -83,12 +95,7 @@ pub fn resolve(
         given => given.map_err(|error| refused(error, arguments, gpubench(&app)))?,
     };
     let Some(line) = given.subcommand_matches(GPUBENCH) else {
-        return Ok(Resolved {
-            verb: App::from_arg_matches(&given).map_err(Unresolved::CommandLine)?.verb,
-            unknown_variables: Vec::new(),
-            warnings: Vec::new(),
-            foreign_file: None,
-        });
+        return Resolved::role(&given);
     };
     if let Some((help::HELP, asked)) = line.subcommand() {
         return Err(Unresolved::CommandLine(help::of_topic(app, asked.get_one("topic"))));

@@ -1,33 +1,34 @@
 //! The compilers, their inputs and their outputs.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 
 use gpubench::catalog::{Source, SourceFile, SourceForm};
 use gpubench_device::compilers::{Compiler as _, GpuCompiler, GpuCompilers, KernelBuildError, NamedCompilers, Wanted};
 use gpubench_device::cuda::{Architecture, KernelImage};
+use gpubench_diagnostic::testing::{self, CudaPackages};
 
-/// The folders of Python packages with the compilers of CUDA 12 and 13.
-pub(crate) static CUDA_12: LazyLock<PathBuf> = LazyLock::new(|| installed("12"));
-pub(crate) static CUDA_13: LazyLock<PathBuf> = LazyLock::new(|| installed("13"));
+/// Python packages, which a test can use like the path of their folder.
+pub(crate) struct Packages(&'static CudaPackages);
+
+/// The compilers of CUDA 12 and 13.
+pub(crate) static CUDA_12: Packages = Packages(&testing::CUDA_12);
+pub(crate) static CUDA_13: Packages = Packages(&testing::CUDA_13);
+
+impl Deref for Packages {
+    type Target = Path;
+
+    #[track_caller]
+    fn deref(&self) -> &Path {
+        self.0.folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
+    }
+}
 
 /// Returns the folder of NVIDIA's programs that print SASS.
 pub(crate) fn sass_tools() -> PathBuf {
-    installed("sass").join("nvidia/cu13/bin")
-}
-
-fn installed(version: &str) -> PathBuf {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.ci/cuda-tools");
-    let output = Command::new(script).arg(version).output().expect("a shell");
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success(),
-        "the compilers of CUDA {version} cannot be installed: {errors}"
-    );
-    PathBuf::from(String::from_utf8_lossy(&output.stdout).trim())
+    Packages(&testing::SASS).join("nvidia/cu13/bin")
 }
 
 /// Returns the NVRTC of a package folder, without any nvcc.

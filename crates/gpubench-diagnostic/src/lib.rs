@@ -19,6 +19,8 @@ mod printable;
 mod quotation;
 mod regular;
 mod temporary;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
 pub use at_most::{AtMost, is_too_much, read_at_most, read_text_at_most};
 pub use ci_commands::CommandMarks;

@@ -118,6 +118,11 @@ impl<'j> Job<'j> {
         own.is_some() && own == others
     }
 
+    /// Returns what messages call the case and its reading.
+    pub(super) fn label(&self) -> String {
+        self.announced.reading().label(&self.case.full_name())
+    }
+
     /// Returns whether another job is of the same case.
     pub(in crate::broker) fn is_of_case_of(&self, other: &Job<'_>) -> bool {
         std::ptr::eq(self.case, other.case)

@@ -7,6 +7,7 @@ use super::lane::Lane;
 use super::watcher::CaseWatcher;
 use crate::admission::calls_per_sample;
 use crate::broker::against::baseline_run::BaselineCase;
+use crate::broker::options::CaseOptions;
 use crate::broker::recording::preparation::{CaseInputs, PreparedCase};
 use crate::broker::settings::Company;
 use gpubench::catalog::Recording;
@@ -48,42 +49,18 @@ impl Lane<'_, '_> {
         earlier: &mut EarlierModes,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<MeasuredInTurns, MeasureError> {
-        let (first, prepared) = entrants[0];
+        let (first, _) = entrants[0];
         let Job { case, options, .. } = first;
         let LaneContext { selected, settings, .. } = self.context;
         let baseline = match baseline_case {
             BaselineCase::Ready(theirs) => Some(*theirs),
             _ => None,
         };
-        let labels = entrants
-            .iter()
-            .map(|(job, _)| job.announced.reading().label(&job.case.full_name()));
-        let labels: Vec<String> = labels.collect();
-        let rivals = entrants[1..].iter().map(|(_, prepared)| *prepared).chain(baseline);
-        let rivals: Vec<&Recording> = rivals.map(|rival| &rival.recorded.recording).collect();
-        let recording = &prepared.recorded.recording;
-        let method = match purpose {
-            Purpose::Times => first.announced.mode,
-            Purpose::Counts(_) | Purpose::Audit(_) => one_by_one(first.announced.mode),
-        };
-        let inputs = CaseInputs {
-            annotation: None,
-            number: number_of(&labels),
-            facts: selected.facts,
-            flush_bytes: settings.flush_bytes,
-            calls: calls_per_sample(
-                method,
-                recording,
-                &rivals,
-                selected.facts,
-                options.calls_per_sample,
-                earlier.call_ns,
-            ),
-            method,
-        };
+        let labels: Vec<String> = entrants.iter().map(|(job, _)| job.label()).collect();
+        let inputs = inputs(self.context, purpose, entrants, baseline, &labels, earlier.call_ns);
         earlier.idle_workers.before(another(
             first.timed_left,
-            recording,
+            &entrants[0].1.recorded.recording,
             selected.facts,
             options.calls_per_sample,
         ));
@@ -102,23 +79,11 @@ impl Lane<'_, '_> {
             },
         });
         let arms: Vec<TurnCase<'_>> = arms.collect();
-        let company = match arms.len() {
-            1 => Company::Alone,
-            _ => Company::Others,
-        };
-        let question = settings.question(options);
+        let protocol = protocol(self.context, purpose, options, arms.len());
         let (referee, control_worker) = self.roles.ready().map_err(MeasureError::Open)?;
         let author = self.authors.client(selected.library_of(case));
-        let protocol = match purpose {
-            Purpose::Times => settings.protocol_for(options, company),
-            Purpose::Counts(reading) => settings.counting_protocol(options, reading),
-            Purpose::Audit(doorbells) => settings.audit_protocol(options, doorbells),
-        };
         let mut session = Session {
-            protocol: &Protocol {
-                interrupt: self.context.interrupt,
-                ..protocol
-            },
+            protocol: &protocol,
             referee,
             author: author.map_err(MeasureError::Attach)?,
             control_worker,
@@ -132,8 +97,60 @@ impl Lane<'_, '_> {
         session.measure_and_confirm(&CasesInTurns {
             arms: &arms,
             source: &cases[0].1,
-            question: Some(&question),
+            question: Some(&settings.question(options)),
         })
+    }
+}
+
+/// Returns the inputs that cases are measured with, and how many calls a window has.
+fn inputs<'c>(
+    context: LaneContext<'c>,
+    purpose: Purpose<'_>,
+    entrants: &[(&Job<'_>, &PreparedCase)],
+    baseline: Option<&PreparedCase>,
+    labels: &[String],
+    call_ns: Option<f64>,
+) -> CaseInputs<'c> {
+    let facts = context.selected.facts;
+    let (first, prepared) = entrants[0];
+    let rivals = entrants[1..].iter().map(|(_, prepared)| *prepared).chain(baseline);
+    let rivals: Vec<&Recording> = rivals.map(|rival| &rival.recorded.recording).collect();
+    let method = match purpose {
+        Purpose::Times => first.announced.mode,
+        Purpose::Counts(_) | Purpose::Audit(_) => one_by_one(first.announced.mode),
+    };
+    let recording = &prepared.recorded.recording;
+    CaseInputs {
+        annotation: None,
+        number: number_of(labels),
+        facts,
+        flush_bytes: context.settings.flush_bytes,
+        calls: calls_per_sample(
+            method,
+            recording,
+            &rivals,
+            facts,
+            first.options.calls_per_sample,
+            call_ns,
+        ),
+        method,
+    }
+}
+
+/// Returns how `cases` cases are measured together for a purpose.
+fn protocol<'p>(context: LaneContext<'p>, purpose: Purpose<'p>, options: &CaseOptions, cases: usize) -> Protocol<'p> {
+    let company = match cases {
+        1 => Company::Alone,
+        _ => Company::Others,
+    };
+    let protocol = match purpose {
+        Purpose::Times => context.settings.protocol_for(options, company),
+        Purpose::Counts(reading) => context.settings.counting_protocol(options, reading),
+        Purpose::Audit(doorbells) => context.settings.audit_protocol(options, doorbells),
+    };
+    Protocol {
+        interrupt: context.interrupt,
+        ..protocol
     }
 }
 

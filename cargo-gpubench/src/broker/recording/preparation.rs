@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use gpubench::catalog::{OccupancyQuery, Recording};
+use gpubench::catalog::{Catalog, OccupancyQuery, Recording};
 use gpubench::codec;
 use gpubench::plan::KernelRef;
 
@@ -169,13 +169,7 @@ impl Side<'_> {
             let recordings = recorded.iter().flatten().map(|recorded| &recorded.recording);
             let modules = build.compile(recordings);
             kernels::notices(&modules).for_each(|notice| print_warning(&notice));
-            if self.verbosity == Verbosity::Verbose {
-                for (source, path) in kernels::files(&modules) {
-                    let source = &catalog.sources[source as usize].name;
-                    let what = format_args!("{source} for {} ({})", compiler.target(), path.display());
-                    status(self.verbosity, "Compiled", what);
-                }
-            }
+            self.name_files(catalog, &modules);
             if interrupt.is_set() {
                 return Err(Interrupted);
             }
@@ -200,6 +194,18 @@ impl Side<'_> {
             }
         }
         Ok(prepared)
+    }
+
+    /// Names the file with the compiled kernels of each source, with `--verbose`.
+    fn name_files(&self, catalog: &Catalog, modules: &Modules) {
+        if self.verbosity != Verbosity::Verbose {
+            return;
+        }
+        for (source, path) in kernels::files(modules) {
+            let source = &catalog.sources[source as usize].name;
+            let what = format_args!("{source} for {} ({})", self.compiler.target(), path.display());
+            status(self.verbosity, "Compiled", what);
+        }
     }
 }
 

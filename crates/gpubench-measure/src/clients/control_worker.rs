@@ -4,7 +4,7 @@
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-use super::{Interrupt, OpenedCase, Output, RoleFailure, WorkerClient, WorkerLaunch, WorkerReading};
+use super::{Interrupt, OpenedCase, Output, RoleFailure, SharedMemory, WorkerClient, WorkerLaunch, WorkerReading};
 use gpubench_device::{CounterHold, DeviceOrder};
 use gpubench_protocol::wire::to_worker;
 
@@ -35,14 +35,16 @@ impl ControlWorker {
             calls: opened.calls,
             reading: WorkerReading::default(),
             hold: CounterHold::default(),
-            layouts: &layouts,
-            sides: opened.workers(),
             modules: &[],
             annotation: None,
             recording,
             hosted: None,
-            page,
-            buffers: &buffers,
+            memory: SharedMemory {
+                page,
+                buffers: &buffers,
+                layouts: &layouts,
+                sides: opened.workers(),
+            },
         };
         // A process that ended between two cases is replaced.
         if let Some(mut process) = self.process.take()

@@ -29,4 +29,6 @@ pub use spawn::RoleEnvironment;
 pub(crate) use spawn::{PROGRAM, remove_run_variables};
 pub(crate) use strays::Registered;
 pub use strays::adopt_orphans;
-pub use worker::{HostedLaunch, ObservedBy, Start, WorkerClient, WorkerLaunch, WorkerPast, WorkerReading};
+pub use worker::{
+    HostedLaunch, ObservedBy, SharedMemory, Start, WorkerClient, WorkerLaunch, WorkerPast, WorkerReading,
+};

@@ -46,8 +46,6 @@ pub struct WorkerLaunch<'a> {
     pub reading: WorkerReading<'a>,
     /// How long it keeps the counters of a GPU.
     pub hold: CounterHold,
-    /// The layout of every buffer.
-    pub layouts: &'a [BufferLayout],
     /// Compiled kernels, by position of their source.
     pub modules: &'a [SourceModule],
     /// The name of the windows in a profiler, if they are annotated.
@@ -58,12 +56,21 @@ pub struct WorkerLaunch<'a> {
     pub recording: &'a [u8],
     /// The user's host code, if the benchmark is hosted.
     pub hosted: Option<&'a HostedLaunch<'a>>,
-    /// The page shared with the referee.
+    /// What it shares with the referee.
+    pub memory: SharedMemory<'a>,
+}
+
+/// The memory that a worker shares with the referee.
+#[derive(Clone, Copy, Debug)]
+pub struct SharedMemory<'a> {
+    /// The page.
     pub page: BorrowedFd<'a>,
-    /// Number of sides whose outputs are among the buffers.
-    pub sides: usize,
     /// All buffers.
     pub buffers: &'a [BorrowedFd<'a>],
+    /// The layout of every buffer.
+    pub layouts: &'a [BufferLayout],
+    /// Number of sides whose outputs are among the buffers.
+    pub sides: usize,
 }
 
 /// What a worker reads in timed windows.
@@ -219,7 +226,7 @@ impl WorkerClient {
         let metrics: String = launch.reading.metrics.iter().map(|name| format!("{name}\n")).collect();
         let annotation = launch.annotation.unwrap_or_default().as_bytes();
         let setup = WorkerSetup {
-            buffers: launch.layouts.len() as u32,
+            buffers: launch.memory.layouts.len() as u32,
             module_bytes: modules.len() as u32,
             annotation_bytes: annotation.len() as u32,
             benchmark: hosted.benchmark,
@@ -238,22 +245,22 @@ impl WorkerClient {
                 .as_ref()
                 .map_or(Observer::None, |by| by.program.observer()),
             hold: launch.hold,
-            sides: launch.sides as u32,
+            sides: launch.memory.sides as u32,
             reserved: 0,
             device: launch.device,
         };
         let parts = [
             bytemuck::bytes_of(&setup),
-            bytemuck::cast_slice(launch.layouts),
+            bytemuck::cast_slice(launch.memory.layouts),
             &modules,
             metrics.as_bytes(),
             annotation,
             hosted.request,
             launch.recording,
         ];
-        let buffers = launch.buffers.iter().copied();
+        let buffers = launch.memory.buffers.iter().copied();
         let code = module_descriptors(launch.modules).chain(hosted.library.iter().map(AsFd::as_fd));
-        let descriptors: Vec<_> = std::iter::once(launch.page).chain(buffers).chain(code).collect();
+        let descriptors: Vec<_> = std::iter::once(launch.memory.page).chain(buffers).chain(code).collect();
         self.child.send(kind, &parts, &descriptors)
     }
 

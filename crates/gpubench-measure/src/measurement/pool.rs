@@ -9,7 +9,9 @@ use gpubench::plan::Step;
 use super::case::ReadyCase;
 use super::idle_workers::{Another, IdleWorkers};
 use super::protocol::Protocol;
-use crate::clients::{HostedLaunch, ObservedBy, OpenedCase, RoleFailure, Start, WorkerClient, WorkerLaunch};
+use crate::clients::{
+    HostedLaunch, ObservedBy, OpenedCase, RoleFailure, SharedMemory, Start, WorkerClient, WorkerLaunch,
+};
 use gpubench_device::harness::kernel_names;
 use gpubench_device::{CounterHold, DeviceOrder, KernelHost};
 use gpubench_protocol::window::WindowOwner;
@@ -56,15 +58,20 @@ pub(super) struct WorkerPool<'a> {
     position: usize,
     started: VecDeque<Result<WorkerClient, RoleFailure>>,
     waiting: VecDeque<ReadyWorker>,
-    /// Workers of an earlier measurement, which are set up again before new ones start.
-    idle: Vec<WorkerClient>,
-    /// Workers that rest after their round, for the next measurement.
-    rested: Vec<WorkerClient>,
-    another: Another,
+    resting: RestingWorkers,
     /// How long its workers keep the counters of a GPU.
     hold: CounterHold,
     /// The descriptors for the workers still to start.
     opened: Option<Rc<OpenedCase>>,
+}
+
+/// Workers that rest between two measurements.
+struct RestingWorkers {
+    /// Those of an earlier measurement, which are set up again before new ones start.
+    earlier: Vec<WorkerClient>,
+    /// Those that rest after their round, for the next measurement.
+    later: Vec<WorkerClient>,
+    another: Another,
 }
 
 /// The workers that a pool starts.
@@ -110,13 +117,15 @@ impl<'a> WorkerPool<'a> {
         let mut pool = WorkerPool {
             case,
             protocol,
-            idle: if protocol.workers_can_rest() {
-                idle.take(order.owner)
-            } else {
-                Vec::new()
+            resting: RestingWorkers {
+                earlier: if protocol.workers_can_rest() {
+                    idle.take(order.owner)
+                } else {
+                    Vec::new()
+                },
+                later: Vec::new(),
+                another: idle.another(),
             },
-            rested: Vec::new(),
-            another: idle.another(),
             policy: StartPolicy::new(case, protocol),
             hold: order.hold(),
             order,
@@ -156,8 +165,8 @@ impl<'a> WorkerPool<'a> {
                     if self.policy == StartPolicy::AllAtOnce && self.opened.is_some() =>
                 {
                     self.policy = StartPolicy::OneAtATime;
-                    self.idle.clear();
-                    self.rested.clear();
+                    self.resting.earlier.clear();
+                    self.resting.later.clear();
                     return self.next();
                 }
                 started => started?,
@@ -180,7 +189,7 @@ impl<'a> WorkerPool<'a> {
     pub(super) fn dismiss(&mut self) {
         self.started.clear();
         self.waiting.clear();
-        self.idle.clear();
+        self.resting.earlier.clear();
         self.opened = None;
     }
 
@@ -188,14 +197,14 @@ impl<'a> WorkerPool<'a> {
     pub(super) fn retire(&mut self, mut worker: WorkerClient) {
         let Protocol { within, interrupt, .. } = *self.protocol;
         let can_rest = self.policy == StartPolicy::AllAtOnce && self.protocol.workers_can_rest();
-        if can_rest && self.another == Another::Follows && worker.rest(within, interrupt).is_ok() {
-            self.rested.push(worker);
+        if can_rest && self.resting.another == Another::Follows && worker.rest(within, interrupt).is_ok() {
+            self.resting.later.push(worker);
         }
     }
 
     /// Returns the resting workers.
     pub(super) fn take_rested(&mut self) -> Vec<WorkerClient> {
-        std::mem::take(&mut self.rested)
+        std::mem::take(&mut self.resting.later)
     }
 
     /// The side that the workers belong to.
@@ -278,17 +287,19 @@ impl<'a> WorkerPool<'a> {
             calls: opened.calls,
             reading: self.protocol.reading,
             hold: self.hold,
-            layouts: &layouts,
-            sides: 1,
             modules: self.case.modules,
             annotation: self.case.annotation,
             observed_by: self.observed_by(),
             recording: self.case.encoded,
-            page: page.expect("every worker of a case has a page"),
-            buffers: &buffers,
+            memory: SharedMemory {
+                page: page.expect("every worker of a case has a page"),
+                buffers: &buffers,
+                layouts: &layouts,
+                sides: 1,
+            },
         };
         // A worker that ended while it rested is replaced.
-        while let Some(mut worker) = self.idle.pop() {
+        while let Some(mut worker) = self.resting.earlier.pop() {
             if worker.set_up(to_worker::SETUP, &launch).is_ok() {
                 return Ok(worker);
             }

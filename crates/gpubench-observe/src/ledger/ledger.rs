@@ -268,7 +268,7 @@ impl Ledger {
         if self.ended.latest.len() > self.limits.ended
             && let Some(oldest) = self.ended.latest.pop_front()
         {
-            self.budgets.kernels.give(oldest.kernel_rows);
+            self.budgets.kernels.give(oldest.kernel_rows());
             self.ended.earlier += 1;
             self.ended.earlier_activity.merge(&oldest.activity);
         }

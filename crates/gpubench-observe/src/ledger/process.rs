@@ -42,8 +42,6 @@ pub struct Process {
     /// Its errors.
     pub errors: ErrorTable,
     pub(super) kernels: HashMap<KernelKey, LaunchCount>,
-    /// How many of the rows of `kernels` are taken from the budget.
-    pub(super) kernel_rows: usize,
     pub(super) functions: Functions,
     /// What it had when contexts ended.
     left: Vec<AllocationGroup>,
@@ -66,7 +64,6 @@ impl Process {
             peak_bytes: 0,
             errors: ErrorTable::default(),
             kernels: HashMap::new(),
-            kernel_rows: 0,
             functions: Functions::default(),
             left: Vec::new(),
             program,
@@ -104,14 +101,17 @@ impl Process {
         self.activity.is_idle()
     }
 
+    /// Returns how many rows of kernels are taken from the budget: all but that of the others.
+    pub(super) fn kernel_rows(&self) -> usize {
+        self.kernels.len() - usize::from(self.kernels.contains_key(&KernelKey::Other))
+    }
+
     pub(super) fn launched(&mut self, kernel: KernelKey, count: LaunchCount, budget: &mut Budget) {
         if count.is_zero() {
             return;
         }
-        let kernel = if self.kernels.contains_key(&kernel) {
-            kernel
-        } else if budget.take() {
-            self.kernel_rows += 1;
+        let is_free = kernel == KernelKey::Other || self.kernels.contains_key(&kernel);
+        let kernel = if is_free || budget.take() {
             kernel
         } else {
             KernelKey::Other

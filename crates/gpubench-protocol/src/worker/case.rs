@@ -1,5 +1,6 @@
 //! The state of a worker: its device, which stays open, and a case.
 
+use std::num::NonZeroU32;
 use std::os::fd::{AsFd, OwnedFd};
 
 use gpubench::catalog::{Recording, Role};
@@ -15,7 +16,7 @@ use super::setup::Setup;
 use super::stopwatch::Stopwatch;
 use super::tracing::Tracing;
 use super::twin::{Twin, Warming};
-use crate::window::{Allocations, WindowContent, WindowKind};
+use crate::window::{Allocations, WindowCalls, WindowContent, WindowKind};
 use crate::wire::{
     BufferLayout, Channel, Frame, Measurand, Observer, PageAddresses, SandboxReport, SharedPage, SourceModule,
     WindowOrder, from_worker, module_descriptors,
@@ -70,6 +71,25 @@ struct Side {
     /// The twin for control windows. A worker with the user's host code has none, because that code
     /// could manipulate it.
     twin: Option<Twin>,
+}
+
+impl Side {
+    /// Returns the side of these buffers. A call of its twin makes `twin` launches, if it has one.
+    fn new(
+        driver: &mut dyn Driver,
+        harness: &Harness,
+        stream: Stream,
+        buffers: &Buffers,
+        calls: WindowCalls,
+        twin: Option<NonZeroU32>,
+    ) -> Result<Side, WorkerError> {
+        let twin = twin.map(|launches| Twin::new(driver, harness, stream, buffers, calls, launches));
+        Ok(Side {
+            outputs: buffers.outputs(),
+            warming: Warming::new(calls.method, buffers),
+            twin: twin.transpose()?,
+        })
+    }
 }
 
 impl Worker {
@@ -161,27 +181,10 @@ impl Assignment {
         let confinement = sandbox.map_or(Confinement::Closed, |sandbox| sandbox.close(guarded(setup.guarded)));
         channel.send_record(from_worker::SANDBOX, &SandboxReport::from(&confinement))?;
         let modules = load(driver, &setup.modules).map_err(WorkerError::Plan)?;
-        let touched = sides.iter().map(|buffers| {
-            let twin = match setup.hosted {
-                Some(_) => None,
-                None => {
-                    let harness = &device.harness;
-                    Some(Twin::new(
-                        driver,
-                        harness,
-                        stream,
-                        buffers,
-                        setup.calls,
-                        setup.launches,
-                    )?)
-                }
-            };
-            Ok(Side {
-                outputs: buffers.outputs(),
-                warming: Warming::new(setup.calls.method, buffers),
-                twin,
-            })
-        });
+        let (calls, twin) = (setup.calls, setup.hosted.is_none().then_some(setup.launches));
+        let touched = sides
+            .iter()
+            .map(|buffers| Side::new(driver, &device.harness, stream, buffers, calls, twin));
         let touched = touched.collect::<Result<Vec<Side>, WorkerError>>()?;
         let buffers = sides.into_iter().next().ok_or(WorkerError::Order("it has no side"))?;
         let (copies, buffers) = match setup.observer {

@@ -114,13 +114,19 @@ pub struct TerminalReporter {
     table: Table<Figure>,
     progress: Option<ProgressLine>,
     device: Option<DeviceKind>,
+    below: Below,
+    repeated: RepeatedCommand,
+    figures: Figures,
+}
+
+/// What is shown below the tree of results.
+#[derive(Default)]
+struct Below {
     rankings: Rankings,
     contests: Vec<ContestComplete>,
     remarks: Remarks,
     failures: Vec<BenchmarkComplete>,
     comparison: Option<String>,
-    repeated: RepeatedCommand,
-    figures: Figures,
 }
 
 impl TerminalReporter {
@@ -139,11 +145,7 @@ impl TerminalReporter {
             ),
             progress: None,
             device: None,
-            rankings: Rankings::default(),
-            contests: Vec::new(),
-            remarks: Remarks::default(),
-            failures: Vec::new(),
-            comparison: None,
+            below: Below::default(),
             repeated: RepeatedCommand::default(),
             figures: Figures::Expected,
         }
@@ -196,9 +198,9 @@ impl TerminalReporter {
 
     fn explanations(&self, seed: &str) -> String {
         let mut text = String::new();
-        for (position, failure) in self.failures.iter().enumerate() {
+        for (position, failure) in self.below.failures.iter().enumerate() {
             text.push('\n');
-            let message = Message::after(&self.failures[..position], failure);
+            let message = Message::after(&self.below.failures[..position], failure);
             let command = self.repeated.for_case(failure, seed);
             for line in explanation::lines(failure, message, &command, self.options.width, self.options.styling) {
                 text += &line;
@@ -220,7 +222,7 @@ impl TerminalReporter {
         let counts = styling.paint(style, &counts);
         match self.device.and_then(|device| device.words().unverified) {
             // A comparison already has the notice.
-            Some(notice) if self.figures == Figures::Expected && self.comparison.is_none() => {
+            Some(notice) if self.figures == Figures::Expected && self.below.comparison.is_none() => {
                 format!("\n{counts}\n{}\n", styling.paint(DOUBTFUL, notice))
             }
             _ => format!("\n{counts}\n"),
@@ -266,12 +268,12 @@ impl Reporter for TerminalReporter {
 
     fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
         if result.verdict.is_failure() {
-            self.failures.push(result.clone());
+            self.below.failures.push(result.clone());
         }
-        self.rankings.add(result);
+        self.below.rankings.add(result);
         // With full detail, the remarks of a passed case are below its line.
         if self.options.detail != Detail::Full || result.verdict != Verdict::Pass {
-            self.remarks.add_result(result, &result.label());
+            self.below.remarks.add_result(result, &result.label());
         }
         self.progress.iter_mut().for_each(ProgressLine::advance);
         if self.options.detail == Detail::Brief {
@@ -282,13 +284,13 @@ impl Reporter for TerminalReporter {
     }
 
     fn contest_complete(&mut self, contest: &ContestComplete) -> Result<(), OutputError> {
-        self.contests.push(contest.clone());
+        self.below.contests.push(contest.clone());
         Ok(())
     }
 
     fn comparison_complete(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {
         // Print the comparison at the end, after the remarks on the run, where readers find it.
-        self.comparison = Some(format!("\n{}", comparison_page(comparison, self.options)));
+        self.below.comparison = Some(format!("\n{}", comparison_page(comparison, self.options)));
         Ok(())
     }
 
@@ -297,11 +299,11 @@ impl Reporter for TerminalReporter {
         let rankings = match self.options.detail {
             Detail::Brief => String::new(),
             Detail::Table | Detail::Full => {
-                ranking::table(&self.rankings, self.options) + &contest::table(&self.contests, self.options)
+                ranking::table(&self.below.rankings, self.options) + &contest::table(&self.below.contests, self.options)
             }
         };
-        let remarks = below_the_table(&self.remarks, self.options);
-        let comparison = self.comparison.as_deref().unwrap_or_default();
+        let remarks = below_the_table(&self.below.remarks, self.options);
+        let comparison = self.below.comparison.as_deref().unwrap_or_default();
         let [above, summary] =
             [rankings + &remarks, self.summary(finished)].map(|page| fitted(&page, self.options.width));
         // The explanations are not wrapped again: a command must stay on one line so that users can

@@ -226,70 +226,103 @@ fn compared(
     differences: &[Difference],
 ) -> Finding {
     let metric = &pair.candidate.metric;
-    let step = if metric.is_time() { context.tick } else { 0.0 };
-    let confidence = context.rules.confidence;
-    let of_values = match sides {
-        [Some(baseline), Some(candidate)] => Ratio::from_estimates(baseline, candidate, confidence, step),
-        _ => None,
-    };
-    let ([Some(baseline), Some(candidate)], Some(of_values)) = (sides, of_values) else {
+    let [Some(baseline), Some(candidate)] = sides else {
         return without_change(pair, format!("a {} of zero or less has no ratio", metric.name));
     };
-    let key = pair.candidate.key();
-    let threshold = context.rules.threshold(&key);
-    let analyses = context.rules.analyses.get(&key).copied().unwrap_or_default();
-    let paired = match context.arrangement {
-        Arrangement::Apart => None,
-        Arrangement::Interleaved => {
-            Paired::new(&pair.baseline.samples_by_worker(), &pair.candidate.samples_by_worker())
-        }
+    let Some(ratios) = Ratios::new([baseline, candidate], pair, context) else {
+        return without_change(pair, format!("a {} of zero or less has no ratio", metric.name));
     };
-    let of_pairs = paired.map(|paired| paired.ratio(analyses.confidence(confidence), step));
-    let drift = drift(pair).filter(|_| needs_twins(pair, context));
-    // This ratio decides. Drift does not affect the ratios of pairs, but it moves the values of
-    // both sides.
-    let ratio = match drift {
-        Some(drift) => of_values.relative_to(drift, context.drifted),
-        None => of_pairs.unwrap_or(of_values),
-    };
-    // This ratio is shown: it is the ratio of the two values in the table.
-    let shown = Ratio {
-        estimate: of_values.estimate,
-        ..ratio.reaching(of_values.estimate)
-    };
+    let threshold = context.rules.threshold(&pair.candidate.key());
     let workers = [baseline.workers(), candidate.workers()];
     let are_too_few = workers.iter().any(|workers| *workers < FEWEST_WORKERS);
     let (verdict, reason) = if are_too_few {
         (ChangeVerdict::Inconclusive, Some(too_few(workers)))
-    } else if needs_twins(pair, context) && drift.is_none() {
+    } else if needs_twins(pair, context) && ratios.drift.is_none() {
         (ChangeVerdict::Inconclusive, Some(NO_TWIN.to_owned()))
     } else {
-        let verdict = judge(&ratio, threshold, metric.better);
-        (
-            verdict,
-            (verdict == ChangeVerdict::Inconclusive).then(|| match (&paired, drift) {
-                (Some(paired), _) => too_wide_alternating(threshold, &ratio, paired, pair.candidate),
-                (None, Some(drift)) if ratio.reach() > 2.0 * of_values.reach() => too_much_drift(threshold, drift),
-                (None, _) => too_wide(threshold, workers),
-            }),
-        )
+        let verdict = judge(&ratios.deciding, threshold, metric.better);
+        let is_open = verdict == ChangeVerdict::Inconclusive;
+        (verdict, is_open.then(|| ratios.too_wide(threshold, workers, pair)))
     };
-    let unpaired = (context.arrangement == Arrangement::Interleaved && paired.is_none() && !are_too_few)
-        .then(|| UNPAIRED.to_owned());
-    let differs_from_shown = paired.is_some() && !are_too_few && judge(&shown, threshold, metric.better) != verdict;
+    let is_alternating = context.arrangement == Arrangement::Interleaved;
+    let unpaired = is_alternating && ratios.paired.is_none() && !are_too_few;
+    let of_pairs = ratios.paired.is_some() && !are_too_few;
+    let differs_from_shown = of_pairs && judge(&ratios.shown, threshold, metric.better) != verdict;
     Finding {
         verdict,
         change: Some(Change {
-            drift: drift.map(|drift| drift.factor),
-            ..change(&shown, threshold, context.rules)
+            drift: ratios.drift.map(|drift| drift.factor),
+            ..change(&ratios.shown, threshold, context.rules)
         }),
         remarks: reason
             .into_iter()
             .chain(too_noisy(threshold))
-            .chain(unpaired)
-            .chain(differs_from_shown.then(|| by_pairs(&ratio)))
+            .chain(unpaired.then(|| UNPAIRED.to_owned()))
+            .chain(differs_from_shown.then(|| by_pairs(&ratios.deciding)))
             .chain(doubts(pair, context, differences))
             .collect(),
+    }
+}
+
+/// The ratios of two results.
+struct Ratios {
+    of_values: Ratio,
+    /// This one decides. Drift does not affect the ratios of pairs, but it moves the values of both
+    /// sides.
+    deciding: Ratio,
+    /// This one is shown: it is the ratio of the two values in the table.
+    shown: Ratio,
+    paired: Option<Paired>,
+    drift: Option<Drift>,
+}
+
+impl Ratios {
+    /// Returns nothing if a value is zero or less.
+    fn new([baseline, candidate]: [&Estimate; 2], pair: &Pair<'_>, context: &RowContext<'_>) -> Option<Ratios> {
+        let step = if pair.candidate.metric.is_time() {
+            context.tick
+        } else {
+            0.0
+        };
+        let confidence = context.rules.confidence;
+        let of_values = Ratio::from_estimates(baseline, candidate, confidence, step)?;
+        let analyses = context.rules.analyses.get(&pair.candidate.key());
+        let analyses = analyses.copied().unwrap_or_default();
+        let paired = match context.arrangement {
+            Arrangement::Apart => None,
+            Arrangement::Interleaved => {
+                Paired::new(&pair.baseline.samples_by_worker(), &pair.candidate.samples_by_worker())
+            }
+        };
+        let of_pairs = paired
+            .as_ref()
+            .map(|paired| paired.ratio(analyses.confidence(confidence), step));
+        let drift = drift(pair).filter(|_| needs_twins(pair, context));
+        let deciding = match drift {
+            Some(drift) => of_values.relative_to(drift, context.drifted),
+            None => of_pairs.unwrap_or(of_values),
+        };
+        Some(Ratios {
+            of_values,
+            deciding,
+            shown: Ratio {
+                estimate: of_values.estimate,
+                ..deciding.reaching(of_values.estimate)
+            },
+            paired,
+            drift,
+        })
+    }
+
+    /// Returns why the deciding ratio is too wide to judge.
+    fn too_wide(&self, threshold: Threshold, workers: [usize; 2], pair: &Pair<'_>) -> String {
+        match (&self.paired, self.drift) {
+            (Some(paired), _) => too_wide_alternating(threshold, &self.deciding, paired, pair.candidate),
+            (None, Some(drift)) if self.deciding.reach() > 2.0 * self.of_values.reach() => {
+                too_much_drift(threshold, drift)
+            }
+            (None, _) => too_wide(threshold, workers),
+        }
     }
 }
 

@@ -27,6 +27,7 @@ const LIBRARY: &str = "LIBRARY_TO_COUNT";
 
 /// Runs a test of this file again, under callgrind.
 fn under_callgrind(test: &str) {
+    gpubench_diagnostic::testing::need("valgrind");
     let names = ["once", "four_times", "together"].map(str::to_owned);
     let library = COMPILER.clone().for_processors(Processors::Portable).compile(Wanted {
         source: &source(STORES),
