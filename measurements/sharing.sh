@@ -16,7 +16,7 @@ made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 status=0
 
-# Measures, and checks for the grade `advisory` with a word in its reason.
+# Measures, and checks for the grade `unverified` with a word in its reason.
 graded() {
     local what=$1 word=$2
     "$tool" gpubench --device cuda --archive-file "$suite" --export-json "$made/$what.jsonl" add1 >"$made/$what.log" 2>&1
@@ -28,7 +28,7 @@ with open(path) as lines:
     results = [record for record in map(json.loads, lines) if record["reason"] == "benchmark-complete"]
 for result in results:
     print(f"{what}: {result['case']}: {result['verdict']}, {result['grade']}: {result['grade_reason']}")
-sys.exit(not results or any(r["verdict"] != "pass" or r["grade"] != "advisory" or word not in r["grade_reason"] for r in results))
+sys.exit(not results or any(r["verdict"] != "pass" or r["grade"] != "unverified" or word not in r["grade_reason"] for r in results))
 PYTHON
 }
 

@@ -35,7 +35,7 @@ numbers = {
     "launches into a capture": work["captured_launches"],
     "cooperative launches": work["cooperative_launches"],
     "graph launches": work["graph_launches"],
-    "bytes left": memory(None, "left_bytes"),
+    "bytes left": memory(None, "unfreed_bytes"),
     "managed bytes": memory("managed", "allocated_bytes"),
     "stream-ordered bytes": memory("stream-ordered", "allocated_bytes"),
     "pinned bytes": memory("pinned", "allocated_bytes"),
