@@ -45,7 +45,12 @@ impl Environment {
     pub(super) fn refuse_renamed(&self) -> Result<(), UsageError> {
         let new_name = |name: &String| {
             let key = own_part(name).to_lowercase().replace('_', "-");
-            Some((name.clone(), variable(renamed(&key)?)))
+            let new = renamed(&key)?;
+            let new = match new.split_once('=') {
+                Some((key, value)) => format!("{}={value}", variable(key)),
+                None => variable(new),
+            };
+            Some((name.clone(), new))
         };
         match self.0.keys().find_map(new_name) {
             Some((old, new)) => Err(UsageError::Renamed { old, new }),
@@ -106,6 +111,11 @@ mod tests {
             error.to_string(),
             "`GPUBENCH_SLEEP_AFTER_RUN` is called `GPUBENCH_COOLDOWN` now"
         );
+        let error = environment("GPUBENCH_ENERGY")
+            .refuse_renamed()
+            .expect_err("an old word");
+        let message = "`GPUBENCH_ENERGY` is called `GPUBENCH_METRIC=energy` now";
+        assert_eq!(error.to_string(), message);
         assert!(environment("GPUBENCH_COOLDOWN").refuse_renamed().is_ok());
     }
 }

@@ -93,7 +93,7 @@ pub(super) fn explain(error: &clap::Error) -> Option<UsageError> {
             if let Some(new) = option.strip_prefix("--").and_then(renamed) {
                 return Some(UsageError::Renamed {
                     old: option.to_owned(),
-                    new: format!("--{new}"),
+                    new: format!("--{}", new.replace('=', " ")),
                 });
             }
             let (option, tool, instead) = find(FOREIGN)?;
@@ -219,6 +219,8 @@ mod tests {
     fn an_option_that_was_renamed_is_refused_with_its_new_name() {
         let error = refusal(&["--sleep-after-run"]);
         assert_eq!(error.to_string(), "`--sleep-after-run` is called `--cooldown` now");
+        let error = refusal(&["--energy"]);
+        assert_eq!(error.to_string(), "`--energy` is called `--metric energy` now");
     }
 
     #[test]

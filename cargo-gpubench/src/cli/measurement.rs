@@ -6,7 +6,6 @@ use super::settings::{DeviceArguments, MeasurementArguments};
 use crate::broker::options::{Audit, DeviceOptions, MeasurementOptions, OtherRuns};
 use crate::config::{CaseLayers, ThreadCount};
 use gpubench_device::compilers::NamedCompilers;
-use gpubench_measure::measurement::Energy;
 
 impl DeviceArguments {
     /// Returns the options of the device. `threads` applies to the CPU device.
@@ -37,7 +36,6 @@ impl MeasurementArguments {
             } else {
                 OtherRuns::Awaited
             },
-            energy: if self.energy { Energy::Measured } else { Energy::Ignored },
             audit: if self.audit { Audit::Made } else { Audit::Left },
             lock_clocks: self.lock_clocks,
             cases,

@@ -237,15 +237,6 @@ settings! {
         #[arg(long, help_heading = "Machine")]
         no_wait: bool => Profile "--no-wait";
 
-        /// Also measure the energy of a call
-        ///
-        /// After the samples, the call is repeated back to back for up to a second, and the GPU's
-        /// energy counter is read before and after. The result includes the power of an idle GPU.
-        /// For short calls they are in graphs. Host code cannot be, so its energy stays unknown if
-        /// 400 calls take less than 200 ms.
-        #[arg(long)]
-        energy: bool => Profile "--energy";
-
         /// Also show what a call asks of the CUDA driver: launches, copies, allocations, leaks
         ///
         /// Probes on the driver's functions see it from outside while the case runs once more, so

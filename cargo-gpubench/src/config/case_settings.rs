@@ -101,13 +101,17 @@ case_settings! {
         #[arg(value_name = "MODES", hide_default_value = true)]
         "mode" => mode: Modes = Modes::only(Method::Cold), "--mode cold,warm";
 
-        /// Measure this: `time`, `instructions`, or both as in `time,instructions`
+        /// Measure this: `time`, `instructions`, `energy`, or several as in `time,instructions`
         /// [default: time]
         ///
         /// `instructions` counts what the kernels of one call execute: instructions of warps on a
-        /// GPU, through CUPTI, and of the processor on the CPU device, through valgrind. Each
-        /// metric has a result of its own. `ncu:NAME` adds a metric of the hardware to the records,
-        /// by its name in `ncu --query-metrics`; further names follow after commas.
+        /// GPU, through CUPTI, and of the processor on the CPU device, through valgrind. They have
+        /// a result of their own. `energy` reads the GPU's energy counter before and after calls
+        /// that are repeated back to back for up to a second, after the samples. The result of the
+        /// time has it, and it includes the power of an idle GPU. For short calls they are in
+        /// graphs. Host code cannot be, so its energy stays unknown if 400 calls take less than
+        /// 200 ms. `ncu:NAME` adds a metric of the hardware to the records, by its name in
+        /// `ncu --query-metrics`; further names follow after commas.
         #[arg(value_name = "METRICS", hide_default_value = true)]
         "metric" => metric: Metrics = Metrics::TIME, "--metric time,instructions";
 

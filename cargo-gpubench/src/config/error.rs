@@ -48,8 +48,8 @@ pub enum ConfigError {
         place: ConfigLine,
         /// The key.
         key: String,
-        /// The key of today.
-        new: &'static str,
+        /// The key of today, or the line with it.
+        new: String,
     },
     /// A value is invalid.
     #[error("{place}: `{key}` has an invalid value")]

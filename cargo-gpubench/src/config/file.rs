@@ -193,7 +193,10 @@ impl Reading<'_> {
             return Err(ConfigError::Renamed {
                 place: self.places.place(key.span().start),
                 key: name.to_string(),
-                new,
+                new: match new.split_once('=') {
+                    Some((key, value)) => format!("{key} = \"{value}\""),
+                    None => new.to_owned(),
+                },
             });
         }
         let ineffective = if self

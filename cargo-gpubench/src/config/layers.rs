@@ -2,7 +2,7 @@
 
 use regex::Regex;
 
-use super::{CaseSettings, CompleteSettings, ConfigLine, Metrics};
+use super::{CaseSettings, CompleteSettings, ConfigLine};
 use gpubench_diagnostic::{closest, suggestion};
 
 /// The settings for cases from all sources except packages, in the order of precedence.
@@ -52,11 +52,11 @@ impl CaseLayers {
             .over(package)
     }
 
-    /// Returns whether any layer asks for more than times.
+    /// Returns whether any layer asks for what a device counts.
     pub fn count(&self) -> bool {
         let overrides = self.overrides.iter().map(|other| &other.settings);
         let mut layers = [&self.given, &self.profile].into_iter().chain(overrides);
-        layers.any(|settings| settings.metric.is_some_and(|metric| metric != Metrics::TIME))
+        layers.any(|settings| settings.metric.is_some_and(|metric| metric.need_counters()))
     }
 
     /// Returns the values for every case, without overrides.

@@ -23,6 +23,81 @@ pub struct Metric {
     pub better: Better,
 }
 
+/// A metric that a run can be asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct MetricRow {
+    /// Its word in settings and its name in records.
+    pub word: &'static str,
+    /// Unit of its values.
+    pub unit: &'static str,
+    /// What it is an amount of.
+    pub kind: MetricKind,
+    /// Which of two values is better.
+    pub better: Better,
+}
+
+/// What a metric is an amount of. What is read, and how, depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetricKind {
+    /// The time of a call, in each mode.
+    Time,
+    /// A count, which is the same each time the same work is done, in every mode.
+    Count,
+    /// Energy. It is read after the times and is part of their results.
+    Energy,
+}
+
+/// The time of a call.
+const TIME: MetricRow = MetricRow {
+    word: "time",
+    unit: "ns",
+    kind: MetricKind::Time,
+    better: Better::Lower,
+};
+
+/// The instructions that the kernels of a call execute.
+const INSTRUCTIONS: MetricRow = MetricRow {
+    word: "instructions",
+    unit: "instructions",
+    kind: MetricKind::Count,
+    better: Better::Lower,
+};
+
+/// The energy of a call.
+const ENERGY: MetricRow = MetricRow {
+    word: "energy",
+    unit: "J",
+    kind: MetricKind::Energy,
+    better: Better::Lower,
+};
+
+/// The metrics that a run can be asked for, in the order of their results. The first is the
+/// default.
+pub const METRICS: &[MetricRow] = &[TIME, INSTRUCTIONS, ENERGY];
+
+impl MetricRow {
+    /// Returns the metric as it is in records.
+    pub fn metric(&self) -> Metric {
+        Metric {
+            name: Cow::Borrowed(self.word),
+            unit: Cow::Borrowed(self.unit),
+            better: self.better,
+        }
+    }
+}
+
+impl MetricKind {
+    /// Returns the kind of the metric with a name, if a run can be asked for it.
+    pub fn named(name: &str) -> Option<MetricKind> {
+        METRICS.iter().find(|row| row.word == name).map(|row| row.kind)
+    }
+
+    /// Whether such a metric has results of its own.
+    pub fn has_results(self) -> bool {
+        self != MetricKind::Energy
+    }
+}
+
 /// Which of two values is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
@@ -35,40 +110,26 @@ pub enum Better {
 }
 
 impl Metric {
-    /// The unit of times.
-    const NANOSECONDS: &str = "ns";
-
-    /// The name and the unit of counted instructions.
-    const INSTRUCTIONS: &str = "instructions";
-
     /// Returns the metric for the time of a call, in nanoseconds.
     pub fn time() -> Metric {
-        Metric {
-            name: Cow::Borrowed("time"),
-            unit: Cow::Borrowed(Metric::NANOSECONDS),
-            better: Better::Lower,
-        }
+        TIME.metric()
     }
 
     /// Returns the metric for the instructions that the kernels of a call execute: of warps on a
     /// GPU, of threads of the processor on the CPU device.
     pub fn instructions() -> Metric {
-        Metric {
-            name: Cow::Borrowed(Metric::INSTRUCTIONS),
-            unit: Cow::Borrowed(Metric::INSTRUCTIONS),
-            better: Better::Lower,
-        }
+        INSTRUCTIONS.metric()
     }
 
     /// Whether the metric is a count, which is the same each time the same work is done.
     pub fn is_count(&self) -> bool {
-        self.unit == Metric::INSTRUCTIONS
+        MetricKind::named(&self.name) == Some(MetricKind::Count)
     }
 
     /// Whether the metric is a time. If so, the step of the device's clock limits its resolution,
     /// and work divided by it is a rate.
     pub fn is_time(&self) -> bool {
-        self.unit == Metric::NANOSECONDS
+        MetricKind::named(&self.name) == Some(MetricKind::Time)
     }
 
     /// Formats a value for people: `1.204 ms`.
@@ -97,5 +158,31 @@ impl Better {
             Better::Lower => one.total_cmp(&other),
             Better::Higher => other.total_cmp(&one),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_row_has_its_own_word_and_the_first_is_the_time() {
+        assert_eq!(METRICS[0].kind, MetricKind::Time);
+        for row in METRICS {
+            let same = METRICS.iter().filter(|other| other.word == row.word);
+            assert_eq!(same.count(), 1, "{}", row.word);
+            assert_eq!(MetricKind::named(row.word), Some(row.kind));
+        }
+    }
+
+    #[test]
+    fn the_name_decides_what_a_metric_is() {
+        assert!(Metric::time().is_time() && !Metric::time().is_count());
+        assert!(Metric::instructions().is_count() && !Metric::instructions().is_time());
+        let other = Metric {
+            name: "launches".into(),
+            ..Metric::instructions()
+        };
+        assert!(!other.is_count(), "its unit does not decide");
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 
-use super::{BenchmarkComplete, BenchmarkStarted, ComparisonRow, Method, Metric, Params};
+use super::{BenchmarkComplete, BenchmarkStarted, ComparisonRow, Method, Metric, MetricKind, Params};
 
 /// How a result was measured: the mode of its calls, and the metric that was read. A run can have
 /// several readings of a case, each with its own result.
@@ -55,7 +55,7 @@ impl Reading {
 
     /// Whether the metric is a count, as [`Metric::is_count`] says.
     pub fn is_of_counts(&self) -> bool {
-        self.metric == Metric::instructions().name
+        MetricKind::named(&self.metric) == Some(MetricKind::Count)
     }
 
     /// Returns the words that distinguish the reading from the usual one, the time of cold calls.

@@ -271,7 +271,7 @@ pub struct BenchmarkComplete {
     pub audit: Option<CallAudit>,
     /// Energy of a call in joules, from the GPU's counter over many calls back to back on the same
     /// tensors. The power of an idle GPU is part of it. Null if it was not asked for with
-    /// `--energy`, or could not be measured.
+    /// `--metric energy`, or could not be measured.
     #[serde(default)]
     pub energy_per_call_j: Option<f64>,
     /// The part of `energy_per_call_j` that other work may have used: the counter also covers the

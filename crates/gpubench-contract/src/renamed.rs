@@ -15,9 +15,13 @@ pub const RENAMED: &[(&str, &str)] = &[
     ("outline", "processes_only"),
 ];
 
-/// Returns the word of today for an old one.
+/// Old settings that are a value of another one now: `setting=value`. In records these words mean
+/// something else.
+const VALUES: &[(&str, &str)] = &[("energy", "metric=energy")];
+
+/// Returns the word of today for an old one, or the setting and its value: `metric=energy`.
 pub fn renamed(old: &str) -> Option<&'static str> {
-    let mut words = RENAMED.iter();
+    let mut words = RENAMED.iter().chain(VALUES);
     words.find(|(word, _)| *word == old).map(|(_, new)| *new)
 }
 
@@ -27,7 +31,7 @@ mod tests {
 
     #[test]
     fn no_new_word_is_an_old_one() {
-        for (old, new) in RENAMED {
+        for (old, new) in RENAMED.iter().chain(VALUES) {
             assert_eq!(renamed(old), Some(*new));
             assert_eq!(renamed(new), None, "`{new}`");
         }

@@ -1,4 +1,4 @@
-//! `--energy`, with a management library whose energy counter shows 100 W at all times.
+//! `--metric energy`, with a management library whose energy counter shows 100 W at all times.
 
 use gpubench_tests::FakeGpu;
 use serde_json::{Value, json};
@@ -10,7 +10,10 @@ const LONG: &str = "one_thread_a_row:20";
 
 /// Returns the result of the case.
 fn measured(gpu: &FakeGpu, delays: &str) -> Value {
-    let run = only_case(gpu).json().args(["--energy"]).env("FAKE_CUDA_DELAYS", delays);
+    let run = only_case(gpu)
+        .json()
+        .args(["--metric", "energy"])
+        .env("FAKE_CUDA_DELAYS", delays);
     run.finish().expect_code(0).records().result(CASE).clone()
 }
 

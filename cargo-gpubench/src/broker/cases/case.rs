@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use gpubench::catalog::{AxisValue, Params};
 
 use crate::config::{Metrics, Modes};
-use gpubench_contract::{CaseKey, Method, Metric, Reading, ResultKey};
+use gpubench_contract::{CaseKey, Method, Metric, MetricKind, MetricRow, Reading, ResultKey};
 use gpubench_diagnostic::{is_printable, printable_line};
 
 /// One benchmark at one point of its axes.
@@ -96,12 +96,11 @@ impl Case {
     /// Returns the modes and metrics of its results, in order. Counts are the same in every mode,
     /// so they are taken in the first.
     pub fn measured(&self) -> Vec<(Method, Metric)> {
-        let metrics = self.metrics.results();
-        let times = metrics.iter().filter(|metric| metric.is_time());
-        let times = times.flat_map(|metric| self.modes.iter().map(|mode| (mode, metric.clone())));
-        let counts = metrics.iter().filter(|metric| metric.is_count());
-        let counts = counts.map(|metric| (self.modes.first(), metric.clone()));
-        times.chain(counts).collect()
+        let in_modes = |row: &'static MetricRow| {
+            let most = if row.kind == MetricKind::Time { usize::MAX } else { 1 };
+            self.modes.iter().take(most).map(|mode| (mode, row.metric()))
+        };
+        self.metrics.results().flat_map(in_modes).collect()
     }
 
     /// Returns the readings of its results, in order.

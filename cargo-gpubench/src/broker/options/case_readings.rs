@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::RunOptions;
 use crate::broker::cases::Case;
 use crate::cdylibs::Built;
-use crate::config::{CaseSettings, InvalidSetting, Metrics, Modes};
+use crate::config::{CaseSettings, InvalidSetting, Modes};
 use gpubench_contract::Method;
 use gpubench_device::{Facts, KernelHost};
 use gpubench_diagnostic::{ExitCode, Expected, print_warning};
@@ -74,7 +74,7 @@ pub(in crate::broker) fn choose_readings(
             case.modes = modes;
             case.metrics = wanted.complete().metric;
             if case.metrics.counts_instructions() && opens_sandbox_of_archive(options, facts) {
-                case.metrics = Metrics::TIME;
+                case.metrics = case.metrics.without_counts();
                 left_out.get_or_insert_with(|| case.name());
             }
         } else {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::broker::cases::Case;
 use crate::config::{CaseLayers, CaseNames, CaseSettings, Modes, SampleCount, Switch, WorkerCount};
-use gpubench_contract::{Flush, Metric};
+use gpubench_contract::{Flush, Metric, MetricKind};
 use gpubench_device::Facts;
 use gpubench_device::clocks::ClockSetting;
 use gpubench_measure::measurement::{Energy, PassCriteria, Rest};
@@ -26,8 +26,6 @@ pub struct MeasurementOptions {
     pub schedule: Option<u64>,
     /// What to do about other runs on the device.
     pub other_runs: OtherRuns,
-    /// Whether the energy of a call is measured too.
-    pub energy: Energy,
     /// Whether it is shown what a call asks of the driver.
     pub audit: Audit,
     /// The clock to lock while cases are measured.
@@ -69,6 +67,8 @@ pub struct CaseOptions {
     pub noise_threshold: f64,
     /// Least time of each worker's warm-up on the device.
     pub warmup_time: Duration,
+    /// Whether the energy of a call is measured too.
+    pub energy: Energy,
     /// Whether the device rests after each window.
     pub rest: Rest,
     /// When there are enough samples, on a device with a continuous clock.
@@ -172,6 +172,11 @@ impl From<CaseSettings> for CaseOptions {
             },
             noise_threshold: settings.noise_threshold.value(),
             warmup_time: settings.warmup_time.duration().unwrap_or_default(),
+            energy: if settings.metric.ask_for(MetricKind::Energy) {
+                Energy::Measured
+            } else {
+                Energy::Ignored
+            },
             rest: match settings.cooldown {
                 Switch::Off => Rest::Skipped,
                 Switch::On => Rest::Taken,

@@ -180,7 +180,7 @@ impl<'a> RunSettings<'a> {
                 Company::Others => StopRule { plateau: None, ..stop },
                 Company::Alone => stop,
             },
-            energy: self.options.measurement.energy,
+            energy: case.energy,
             rest: case.rest,
             within: match self.observer {
                 None => case.window_within,

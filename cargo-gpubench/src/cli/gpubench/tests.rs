@@ -13,7 +13,7 @@ use crate::cli::described_verb;
 use crate::cli::{Environment, Unresolved, Verb, resolve};
 use gpubench_device::cuda::Architecture;
 use gpubench_measure::clients::Output;
-use gpubench_measure::measurement::{PassCriteria, Rest};
+use gpubench_measure::measurement::{Energy, PassCriteria, Rest};
 use gpubench_report::Color;
 use gpubench_stats::InterimAnalyses;
 
@@ -67,6 +67,7 @@ fn the_defaults_are_as_documented() {
         analyses,
         noise_threshold,
         warmup_time,
+        energy,
         rest,
         stopping,
         criteria,
@@ -75,7 +76,10 @@ fn the_defaults_are_as_documented() {
     } = options.measurement.everywhere();
     assert_eq!(criteria, PassCriteria::default());
     assert_eq!(calls_per_sample, None);
-    assert_eq!((warmup_time, rest), (Duration::ZERO, Rest::Skipped));
+    assert_eq!(
+        (warmup_time, energy, rest),
+        (Duration::ZERO, Energy::Ignored, Rest::Skipped)
+    );
     assert_eq!(stopping.sample_time, Duration::MAX);
     assert_eq!(options.measurement.schedule, None);
     assert_eq!((workers.get(), analyses), (10, InterimAnalyses::UntilDecided));

@@ -104,6 +104,10 @@ fn a_key_that_was_renamed_is_refused_with_its_new_name() {
     ] {
         assert_refused(text, "gpubench.toml:2: `sleep-after-run` is called `cooldown` now");
     }
+    assert_refused(
+        "[profile.ci]\nenergy = true\n",
+        "gpubench.toml:2: `energy` is called `metric = \"energy\"` now",
+    );
 }
 
 #[test]

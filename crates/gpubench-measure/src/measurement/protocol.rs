@@ -17,7 +17,7 @@ pub enum Energy {
     /// It is not.
     #[default]
     Ignored,
-    /// `--energy`: after the samples of a case's first worker.
+    /// `--metric energy`: after the samples of a case's first worker.
     Measured,
 }
 
