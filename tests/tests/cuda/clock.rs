@@ -128,7 +128,7 @@ fn a_generator_panic_in_the_second_measurement_withdraws_no_accusation() {
 }
 
 #[test]
-fn false_claims_in_the_first_measurement_only_pass_as_advisory_with_a_notice() {
+fn false_claims_in_the_first_measurement_only_pass_as_unverified_with_a_notice() {
     let (gpu, result) = on_a_quiet_machine(|| {
         let gpu = FakeGpu::new();
         // Only the worker of the first measurement lies.
@@ -137,7 +137,7 @@ fn false_claims_in_the_first_measurement_only_pass_as_advisory_with_a_notice() {
         let result = records.result(CASE).clone();
         (result["verdict"] == "pass" && reports_two_measurements(&result)).then_some((gpu, result))
     });
-    assert_eq!(result["grade"], "advisory");
+    assert_eq!(result["grade"], "unverified");
     let reason = result["grade_reason"].as_str().unwrap();
     assert!(
         reason.ends_with("in the first of two measurements, the claims were too short"),
@@ -218,7 +218,7 @@ fn what_the_device_does_in_a_call_that_waits_is_in_the_record() {
     let numbers = ["kernels", "copies", "memsets", "busy_ns", "span_ns"].map(|field| work[field].as_f64());
     assert_eq!(numbers, [0.0, 2.0, 0.0, 1400.0, 1700.0].map(Some), "{result:#}");
     assert_eq!(work["calls"], result["window_counts"]["parts"]);
-    assert_eq!(result["grade"], "advisory");
+    assert_eq!(result["grade"], "unverified");
     let without = record(&FakeGpu::for_host_code());
     assert_eq!(
         (&without["verdict"], &without["device_work"]),
@@ -293,7 +293,7 @@ fn work_between_windows_accuses_no_side_of_a_comparison() {
 }
 
 #[test]
-fn work_between_windows_of_one_measurement_is_advisory() {
+fn work_between_windows_of_one_measurement_is_unverified() {
     let result = on_a_quiet_machine(|| {
         let gpu = FakeGpu::for_host_code();
         let first = format!("{}:1", gpu.folder());
@@ -301,7 +301,7 @@ fn work_between_windows_of_one_measurement_is_advisory() {
         let result = records.result(HOSTED).clone();
         (result["verdict"] == "pass" && reports_two_measurements(&result)).then_some(result)
     });
-    assert_eq!(result["grade"], "advisory");
+    assert_eq!(result["grade"], "unverified");
     let reason = result["grade_reason"].as_str().unwrap();
     assert!(
         reason.ends_with("in the first of two measurements, control windows were disturbed while the workers lived"),
