@@ -1,18 +1,14 @@
 //! Words that had another name before the first release.
 
-/// Old words of settings, records and grades, each with the word of today. What reads one of them
-/// refuses it and names the new one. CONTRIBUTING says why each was renamed.
+/// Old words of settings, grades and stored runs, each with the word of today. What reads one of
+/// them refuses it and names the new one. CONTRIBUTING says why each was renamed.
 pub const RENAMED: &[(&str, &str)] = &[
     ("sleep-after-run", "cooldown"),
     ("advisory", "unverified"),
     ("bracketed", "sandboxed"),
     ("old_answers_pass", "stale_output_passes"),
-    ("sets", "memsets"),
-    ("set_bytes", "memset_bytes"),
     ("fills", "memsets"),
-    ("left", "unfreed"),
-    ("seen", "calls"),
-    ("outline", "processes_only"),
+    ("bytes_left", "unfreed_bytes"),
 ];
 
 /// Old settings that are a value of another one now: `setting=value`. In records these words mean

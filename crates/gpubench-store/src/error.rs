@@ -242,7 +242,9 @@ impl Expected for StoreError {
 fn hint_for(source: &serde_json::Error) -> String {
     let text = source.to_string();
     let is_named = |word: &str| text.contains(&format!("`{word}`"));
-    match RENAMED.iter().find(|(old, _)| is_named(old)) {
+    // A field that was renamed is missing under its new name.
+    let lacks = |field: &str| text.starts_with(&format!("missing field `{field}`"));
+    match RENAMED.iter().find(|(old, new)| is_named(old) || lacks(new)) {
         Some((old, new)) => {
             format!("`{old}` is called `{new}` now: an earlier version wrote the file; measure again, or {LEFT_ALONE}")
         }

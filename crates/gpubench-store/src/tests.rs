@@ -97,10 +97,15 @@ fn a_saved_run_reads_back_unchanged() {
 
 #[test]
 fn a_file_with_a_word_that_was_renamed_is_refused_with_the_new_one() {
-    let error = serde_json::from_str::<gpubench_contract::Grade>("\"advisory\"").unwrap_err();
-    let refused = StoreError::refused_by_json("run.json".into(), "does not match its format")(error);
-    let hint = refused.hint().unwrap();
-    assert!(hint.starts_with("`advisory` is called `unverified` now"), "{hint}");
+    let hint = |error| {
+        let refused = StoreError::refused_by_json("run.json".into(), "does not match its format")(error);
+        refused.hint().unwrap()
+    };
+    let grade = serde_json::from_str::<gpubench_contract::Grade>("\"advisory\"").unwrap_err();
+    assert!(hint(grade).starts_with("`advisory` is called `unverified` now"));
+    let work = r#"{"calls": 1, "kernels": 1.0, "copies": 0.0, "fills": 0.0, "busy_ns": 1.0, "span_ns": 1.0}"#;
+    let work = serde_json::from_str::<gpubench_contract::DeviceWork>(work).unwrap_err();
+    assert!(hint(work).starts_with("`fills` is called `memsets` now"));
 }
 
 #[test]
