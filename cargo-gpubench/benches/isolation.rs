@@ -14,7 +14,7 @@ use cargo_gpubench::cli::{App, play};
 use clap::Parser;
 use gpubench::catalog::RecordRequest;
 use gpubench::codec;
-use gpubench_contract::Method;
+use gpubench_contract::Mode;
 use gpubench_device::compilers::{Compiler as _, HostCompiler, Wanted};
 use gpubench_device::{DeviceOrder, FrozenFile, cpu};
 use gpubench_measure::clients::{AuthorClient, ControlWorker, Interrupt, Output, Recorded, RefereeClient};
@@ -93,7 +93,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let protocol = Protocol {
         energy: Default::default(),
         rest: Default::default(),
-        reading: Default::default(),
+        metric: Default::default(),
         mode: RunMode::Measure,
         worker_count: WorkerCountRule::exactly(NonZeroUsize::MIN),
         warm_up: WarmUpRule {
@@ -144,7 +144,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     files: &library.code,
                     search: &[],
                 },
-                calls: WindowCalls::one(Method::Cold),
+                calls: WindowCalls::one(Mode::Cold),
                 floor_ns: None,
                 own_modules: &[],
                 annotation: None,

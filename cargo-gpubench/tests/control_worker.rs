@@ -12,7 +12,7 @@ use cargo_gpubench::cli::{App, play};
 use clap::Parser;
 use gpubench::catalog::{Catalog, RecordRequest, Recording};
 use gpubench::codec;
-use gpubench_contract::Method;
+use gpubench_contract::Mode;
 use gpubench_contract::{Cause, Grade, Verdict};
 use gpubench_device::compilers::{Compiler as _, HostCompiler, Wanted};
 use gpubench_device::{ClockBound, cpu};
@@ -455,7 +455,7 @@ impl Side {
             modules,
             annotation: None,
             own_modules: &[],
-            calls: WindowCalls::one(Method::Cold),
+            calls: WindowCalls::one(Mode::Cold),
             floor_ns: None,
             library: CaseLibrary {
                 files: library,
@@ -474,7 +474,7 @@ impl Side {
         Protocol {
             energy: Default::default(),
             rest: Default::default(),
-            reading: Default::default(),
+            metric: Default::default(),
             mode: RunMode::Measure,
             worker_count: WorkerCountRule::exactly(workers),
             warm_up: WarmUpRule {

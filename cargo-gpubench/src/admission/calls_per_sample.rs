@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use gpubench::catalog::{Recording, Tensor};
 use gpubench_contract::units::size;
-use gpubench_contract::{CacheTreatment, Launching, Method};
+use gpubench_contract::{CacheTreatment, Launching, Mode};
 use gpubench_device::Facts;
 use gpubench_protocol::window::CodePlacement;
 use gpubench_protocol::wire::{MAX_OUTPUTS, MAX_WINDOW_BUFFERS};
@@ -42,25 +42,25 @@ const GUESSED_NS: f64 = 1_000.0;
 const GUESSED_BYTES_PER_NS: f64 = 2_000.0;
 const GUESSED_OPERATIONS_PER_NS: f64 = 1_000.0;
 
-/// Returns how many calls of `recording` a sample of `method` has: `wanted`, or a default that
+/// Returns how many calls of `recording` a sample of `mode` has: `wanted`, or a default that
 /// depends on the size of its tensors and on `call_ns`, the time of a call in an earlier mode, but
 /// at most as many as their buffers, the cache and the device's free memory allow. Each call has
 /// its own tensors and scratch. `rivals` are measured alternately with the case, and their samples
 /// have as many calls.
 pub fn calls_per_sample(
-    method: Method,
+    mode: Mode,
     recording: &Recording,
     rivals: &[&Recording],
     facts: &Facts,
     wanted: Option<NonZeroU32>,
     call_ns: Option<f64>,
 ) -> NonZeroU32 {
-    let wished = match (method.launching(), method.cache()) {
+    let wished = match (mode.launching(), mode.cache()) {
         (Launching::Alone, _) => return NonZeroU32::MIN,
         (_, CacheTreatment::Touched) => wished_hot(recording, wanted, call_ns),
         (_, CacheTreatment::Flushed | CacheTreatment::Left) => wished_cold(recording, wanted, call_ns),
     };
-    let calls = wished.min(possible(method, recording, rivals, facts));
+    let calls = wished.min(possible(mode, recording, rivals, facts));
     u32::try_from(calls)
         .ok()
         .and_then(NonZeroU32::new)
@@ -68,9 +68,9 @@ pub fn calls_per_sample(
 }
 
 /// Returns why the hot calls of a case cannot have tensors of their own, if they cannot.
-pub(super) fn too_large_for_hot_calls(method: Method, recording: &Recording, facts: &Facts) -> Option<String> {
-    let is_hot = method.cache() == CacheTreatment::Touched;
-    if !is_hot || possible(method, recording, &[], facts) >= FEWEST_HOT_CALLS.into() {
+pub(super) fn too_large_for_hot_calls(mode: Mode, recording: &Recording, facts: &Facts) -> Option<String> {
+    let is_hot = mode.cache() == CacheTreatment::Touched;
+    if !is_hot || possible(mode, recording, &[], facts) >= FEWEST_HOT_CALLS.into() {
         return None;
     }
     let of_call = size(bytes_of_call(recording));
@@ -113,13 +113,13 @@ fn wished_hot(recording: &Recording, wanted: Option<NonZeroU32>, call_ns: Option
 }
 
 /// Returns the largest possible number of calls.
-fn possible(method: Method, recording: &Recording, rivals: &[&Recording], facts: &Facts) -> u64 {
+fn possible(mode: Mode, recording: &Recording, rivals: &[&Recording], facts: &Facts) -> u64 {
     let placement = CodePlacement::new(recording, facts.kernels_run_in);
     let outputs = recording.tensors.iter().filter(|tensor| tensor.role.is_output());
     let sides = || std::iter::once(&recording).chain(rivals);
     let scratch = || sides().map(|side| side.plan.scratch.len());
     let of_side = recording.tensors.len() + scratch().max().unwrap_or(0);
-    let in_cache = match method.cache() {
+    let in_cache = match mode.cache() {
         CacheTreatment::Touched => facts.device.l2_bytes / 2 / bytes_of_call(recording).max(1),
         CacheTreatment::Flushed | CacheTreatment::Left => u64::MAX,
     };
@@ -181,12 +181,12 @@ mod tests {
 
     fn cold(recording: &Recording, free_mib: u64, wanted: Option<u32>) -> u32 {
         let wanted = wanted.and_then(NonZeroU32::new);
-        calls_per_sample(Method::Graph, recording, &[], &facts(free_mib), wanted, None).get()
+        calls_per_sample(Mode::Graph, recording, &[], &facts(free_mib), wanted, None).get()
     }
 
     fn hot(recording: &Recording, call_ns: Option<f64>) -> u32 {
-        let calls = [Method::Hot, Method::HotGraph]
-            .map(|method| calls_per_sample(method, recording, &[], &facts(100 << 10), None, call_ns).get());
+        let calls = [Mode::Hot, Mode::HotGraph]
+            .map(|mode| calls_per_sample(mode, recording, &[], &facts(100 << 10), None, call_ns).get());
         assert_eq!(calls[0], calls[1]);
         calls[0]
     }
@@ -204,7 +204,7 @@ mod tests {
     fn a_graph_has_fewer_calls_if_they_are_known_to_be_slow() {
         let calls = |wanted, call_ns| {
             let recording = recording(1, MIB);
-            calls_per_sample(Method::Graph, &recording, &[], &facts(100 << 10), wanted, Some(call_ns)).get()
+            calls_per_sample(Mode::Graph, &recording, &[], &facts(100 << 10), wanted, Some(call_ns)).get()
         };
         assert_eq!(
             [99e3, 101e3, 300e3, 999e3, 8e6].map(|call_ns| calls(None, call_ns)),
@@ -231,15 +231,7 @@ mod tests {
     fn a_rival_has_outputs_and_scratch_of_its_own() {
         let calls = |rivals: &[&Recording], free_mib| {
             let wanted = NonZeroU32::new(100);
-            calls_per_sample(
-                Method::Graph,
-                &recording(1, MIB),
-                rivals,
-                &facts(free_mib),
-                wanted,
-                None,
-            )
-            .get()
+            calls_per_sample(Mode::Graph, &recording(1, MIB), rivals, &facts(free_mib), wanted, None).get()
         };
         let mut rival = recording(1, MIB);
         assert_eq!(calls(&[], 1_000 << 10), MAX_OUTPUTS as u32);
@@ -252,9 +244,9 @@ mod tests {
 
     #[test]
     fn modes_without_several_calls_make_one() {
-        for method in [Method::Cold, Method::Warm] {
+        for mode in [Mode::Cold, Mode::Warm] {
             let wanted = NonZeroU32::new(20);
-            let calls = calls_per_sample(method, &recording(1, 1), &[], &facts(1 << 10), wanted, None);
+            let calls = calls_per_sample(mode, &recording(1, 1), &[], &facts(1 << 10), wanted, None);
             assert_eq!(calls, NonZeroU32::MIN);
         }
     }
@@ -270,14 +262,14 @@ mod tests {
 
     #[test]
     fn hot_calls_that_do_not_fit_into_half_of_the_cache_are_refused() {
-        let refused = |method, bytes| too_large_for_hot_calls(method, &recording(1, bytes), &facts(1 << 10));
-        for method in [Method::Hot, Method::HotGraph] {
-            assert_eq!(refused(method, 3 * MIB / 2), None);
-            let reason = refused(method, 3 * MIB / 2 + 1).expect("it is refused");
+        let refused = |mode, bytes| too_large_for_hot_calls(mode, &recording(1, bytes), &facts(1 << 10));
+        for mode in [Mode::Hot, Mode::HotGraph] {
+            assert_eq!(refused(mode, 3 * MIB / 2), None);
+            let reason = refused(mode, 3 * MIB / 2 + 1).expect("it is refused");
             assert!(reason.contains("`--mode graph`"), "{reason}");
         }
-        for method in [Method::Cold, Method::Warm, Method::Graph] {
-            assert_eq!(refused(method, 100 * MIB), None);
+        for mode in [Mode::Cold, Mode::Warm, Mode::Graph] {
+            assert_eq!(refused(mode, 100 * MIB), None);
         }
     }
 }

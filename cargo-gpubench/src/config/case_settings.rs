@@ -8,7 +8,7 @@ use super::{
     CallCount, Denied, Fraction, LeastGrade, Metrics, Modes, SampleCount, Switch, TimeBudget, TimeLimit, WorkerCount,
     settings,
 };
-use gpubench_contract::Method;
+use gpubench_contract::Mode;
 use gpubench_diagnostic::closest;
 use gpubench_store::compare::Rules;
 
@@ -99,14 +99,16 @@ case_settings! {
         /// ranked only with results of the same mode. `--test` and `--profile-time` use the first
         /// mode. With `--flush-bytes 0` the default is `warm`.
         #[arg(value_name = "MODES", hide_default_value = true)]
-        "mode" => mode: Modes = Modes::only(Method::Cold), "--mode cold,warm";
+        "mode" => mode: Modes = Modes::only(Mode::Cold), "--mode cold,warm";
 
-        /// Measure this: `time`, `instructions`, `energy`, or several as in `time,instructions`
+        /// Measure this: `time`, `instructions`, `memory`, `energy`, or several as in `time,memory`
         /// [default: time]
         ///
         /// `instructions` counts what the kernels of one call execute: instructions of warps on a
         /// GPU, through CUPTI, and of the processor on the CPU device, through valgrind. They have
-        /// a result of their own. `energy` reads the GPU's energy counter before and after calls
+        /// a result of their own. `memory` is the most device memory in use at a time during a
+        /// call, another result: tensors, scratch, and on a GPU what host code has allocated,
+        /// through CUPTI. `energy` reads the GPU's energy counter before and after calls
         /// that are repeated back to back for up to a second, after the samples. The result of the
         /// time has it, and it includes the power of an idle GPU. For short calls they are in
         /// graphs. Host code cannot be, so its energy stays unknown if 400 calls take less than

@@ -90,9 +90,9 @@ impl Metrics {
         self.rows().any(|row| row.kind == kind)
     }
 
-    /// Returns the same metrics without what a device counts.
+    /// Returns the same metrics without those that need counters.
     pub fn without_counts(self) -> Metrics {
-        Metrics::of_rows(|row| row.kind != MetricKind::Count && self.rows().any(|asked| asked.word == row.word))
+        Metrics::of_rows(|row| !row.kind.needs_counters() && self.rows().any(|asked| asked.word == row.word))
     }
 
     /// Whether a device counts something: instructions, or what its hardware metrics need.
@@ -112,7 +112,7 @@ impl Metrics {
 
     /// Whether instructions are counted.
     pub fn counts_instructions(&self) -> bool {
-        self.ask_for(MetricKind::Count)
+        self.ask_for(MetricKind::Instructions)
     }
 }
 
@@ -178,6 +178,7 @@ mod tests {
             ("instructions", "instructions"),
             ("instructions, time", "time,instructions"),
             ("energy", "time,energy"),
+            ("memory", "memory"),
             ("energy,instructions", "time,instructions,energy"),
             ("ncu:dram__bytes.sum", "time,ncu:dram__bytes.sum"),
             (
@@ -192,7 +193,7 @@ mod tests {
 
     #[test]
     fn other_words_are_refused() {
-        let unknown = "unknown metric `instruction`; the metrics are `time`, `instructions`, `energy` and `ncu:NAME` with a metric of `ncu`";
+        let unknown = "unknown metric `instruction`; the metrics are `time`, `instructions`, `memory`, `energy` and `ncu:NAME` with a metric of `ncu`";
         assert!(parsed("instruction").starts_with(unknown), "{}", parsed("instruction"));
         assert!(parsed("dram__bytes.sum").starts_with("unknown metric `dram__bytes.sum`"));
         assert!(parsed("ncu:dram bytes").starts_with("unknown metric"));
@@ -207,9 +208,10 @@ mod tests {
         assert_eq!(words(read("energy")), ["time"]);
         assert_eq!(words(read("energy,instructions")), ["time", "instructions"]);
         assert_eq!(words(read("instructions")), ["instructions"]);
-        assert!(!read("energy").need_counters());
+        assert!(!read("energy,memory").need_counters());
         assert!(read("instructions").need_counters() && read("ncu:a__b.sum").need_counters());
         assert_eq!(read("energy,instructions").without_counts(), read("energy"));
+        assert_eq!(read("memory,instructions").without_counts(), read("memory"));
         assert_eq!(read("instructions").without_counts(), Metrics::TIME);
     }
 }

@@ -6,14 +6,14 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use super::Value;
-use gpubench_contract::Method;
+use gpubench_contract::Mode;
 use gpubench_diagnostic::{closest, in_backticks, suggestion};
 
 /// The modes in which a case is measured, in order: at least one, each once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Modes {
-    first: Method,
-    others: [Option<Method>; Method::ALL.len() - 1],
+    first: Mode,
+    others: [Option<Mode>; Mode::ALL.len() - 1],
 }
 
 /// An invalid list of modes.
@@ -33,7 +33,7 @@ pub enum InvalidModes {
     #[error("duplicate mode `{mode}`")]
     Twice {
         /// The mode.
-        mode: Method,
+        mode: Mode,
     },
 }
 
@@ -41,24 +41,24 @@ impl Value for Modes {}
 
 impl Modes {
     /// Returns a single mode.
-    pub const fn only(mode: Method) -> Modes {
+    pub const fn only(mode: Mode) -> Modes {
         Modes {
             first: mode,
-            others: [None; Method::ALL.len() - 1],
+            others: [None; Mode::ALL.len() - 1],
         }
     }
 
     /// Returns the modes in their order.
-    pub fn iter(&self) -> impl Iterator<Item = Method> + use<> {
+    pub fn iter(&self) -> impl Iterator<Item = Mode> + use<> {
         std::iter::once(self.first).chain(self.others.into_iter().flatten())
     }
 
     /// Returns the first mode.
-    pub fn first(&self) -> Method {
+    pub fn first(&self) -> Mode {
         self.first
     }
 
-    fn add(&mut self, mode: Method) -> Result<(), InvalidModes> {
+    fn add(&mut self, mode: Mode) -> Result<(), InvalidModes> {
         if self.iter().any(|known| known == mode) {
             return Err(InvalidModes::Twice { mode });
         }
@@ -88,20 +88,20 @@ impl FromStr for Modes {
 
 impl fmt::Display for Modes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let words: Vec<&str> = self.iter().map(Method::as_str).collect();
+        let words: Vec<&str> = self.iter().map(Mode::as_str).collect();
         f.write_str(&words.join(","))
     }
 }
 
-fn mode_of(word: &str) -> Result<Method, InvalidModes> {
+fn mode_of(word: &str) -> Result<Mode, InvalidModes> {
     let word = word.trim();
-    let mode = Method::ALL.iter().find(|mode| mode.as_str() == word);
+    let mode = Mode::ALL.iter().find(|mode| mode.as_str() == word);
     mode.copied()
         .ok_or_else(|| InvalidModes::Unknown { word: word.to_owned() })
 }
 
 fn words() -> impl Iterator<Item = &'static str> {
-    Method::ALL.iter().map(|mode| mode.as_str())
+    Mode::ALL.iter().map(|mode| mode.as_str())
 }
 
 #[cfg(test)]
@@ -111,19 +111,16 @@ mod tests {
     #[test]
     fn modes_are_read_in_their_order() {
         let modes: Modes = "warm, cold".parse().expect("modes");
-        assert_eq!(modes.iter().collect::<Vec<_>>(), [Method::Warm, Method::Cold]);
-        assert_eq!(
-            (modes.first(), modes.to_string()),
-            (Method::Warm, "warm,cold".to_owned())
-        );
-        assert_eq!("cold".parse(), Ok(Modes::only(Method::Cold)));
+        assert_eq!(modes.iter().collect::<Vec<_>>(), [Mode::Warm, Mode::Cold]);
+        assert_eq!((modes.first(), modes.to_string()), (Mode::Warm, "warm,cold".to_owned()));
+        assert_eq!("cold".parse(), Ok(Modes::only(Mode::Cold)));
     }
 
     #[test]
     fn every_mode_can_be_in_one_list() {
         let all: Vec<&str> = words().collect();
         let modes: Modes = all.join(",").parse().expect("modes");
-        assert_eq!(modes.iter().collect::<Vec<_>>(), Method::ALL);
+        assert_eq!(modes.iter().collect::<Vec<_>>(), Mode::ALL);
     }
 
     #[test]

@@ -108,7 +108,7 @@ fn lines(shown: &[Vec<BenchmarkHistory>]) -> Result<String, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_contract::{DeviceIdentity, Method, Metric, SchemaVersion};
+    use gpubench_contract::{DeviceIdentity, Metric, Mode, SchemaVersion};
     use gpubench_testing::on_gpu;
 
     fn names(filter: &str) -> Result<Vec<String>, HistoryError> {
@@ -116,7 +116,7 @@ mod tests {
             schema_version: SchemaVersion,
             device: DeviceIdentity::from_run(&on_gpu().started),
             case: case.to_owned(),
-            mode: Method::Cold,
+            mode: Mode::Cold,
             metric: Metric::time(),
             usual_change: None,
             runs: Vec::new(),

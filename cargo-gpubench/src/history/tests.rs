@@ -2,7 +2,7 @@ use super::case_name::naming;
 use super::page::{is_jump, page};
 use super::trend::trends;
 use crate::broker::cases::Naming;
-use gpubench_contract::{BenchmarkHistory, DeviceIdentity, Method, Metric, Record, Revision};
+use gpubench_contract::{BenchmarkHistory, DeviceIdentity, Metric, Mode, Record, Revision};
 use gpubench_diagnostic::layout::width;
 use gpubench_store::history::{History, HistoryCase, HistoryEntry, Tail};
 use gpubench_testing::on_gpu;
@@ -24,7 +24,7 @@ fn history(medians_ns: &[f64]) -> History {
         }),
         cases: vec![HistoryCase {
             case: "suite::axpy::add_one::n=1024".to_owned(),
-            mode: Method::Cold,
+            mode: Mode::Cold,
             metric: Metric::time(),
             value: *value,
             ci95: [value * 0.99, value * 1.01],

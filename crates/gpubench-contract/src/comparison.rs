@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::words::words;
 use super::{
-    BenchmarkComplete, Device, FunctionChange, Grade, MachineCodeChange, Method, Metric, Params, Reading, ResultKey,
+    BenchmarkComplete, Device, FunctionChange, Grade, MachineCodeChange, Metric, Mode, Params, Reading, ResultKey,
     Revision, SchemaVersion, Verdict,
 };
 
@@ -100,7 +100,7 @@ pub struct ComparisonRow {
     /// How each call of the candidate was measured. Missing in records of older versions of the
     /// tool.
     #[serde(default = "Reading::first_mode")]
-    pub mode: Method,
+    pub mode: Mode,
     /// What the samples measure. Two results are compared only if they have the same metric.
     pub metric: Metric,
     /// The baseline's result.

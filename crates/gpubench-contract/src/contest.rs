@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cause, Grade, Method, Metric, Params, Reading, SchemaVersion, Verdict};
+use super::{Cause, Grade, Metric, Mode, Params, Reading, SchemaVersion, Verdict};
 
 /// The contest that a result was measured in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ pub struct ContestComplete {
     /// geometric means.
     pub arguments: u64,
     /// How each call was measured.
-    pub mode: Method,
+    pub mode: Mode,
     /// What the samples measure.
     pub metric: Metric,
     /// Confidence level, as a fraction. All intervals and ranks hold at once with this confidence.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{DeviceIdentity, Method, Metric, Reading, Revision, SchemaVersion};
+use super::{DeviceIdentity, Metric, Mode, Reading, Revision, SchemaVersion};
 
 /// The history of a case in one mode on one device, oldest run first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,7 +16,7 @@ pub struct BenchmarkHistory {
     pub case: String,
     /// How each call was measured. Missing in records of older versions of the tool.
     #[serde(default = "Reading::first_mode")]
-    pub mode: Method,
+    pub mode: Mode,
     /// What the values measure.
     pub metric: Metric,
     /// The relative change that is normal between consecutive runs, as a fraction. Null with fewer

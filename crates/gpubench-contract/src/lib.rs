@@ -19,8 +19,8 @@ mod identity;
 mod kernel;
 mod machine_code;
 mod measurement;
-mod method;
 mod metric;
+mod mode;
 mod observed;
 mod outcome;
 mod params;
@@ -50,8 +50,8 @@ pub use identity::DeviceIdentity;
 pub use kernel::*;
 pub use machine_code::*;
 pub use measurement::*;
-pub use method::{CacheState, CacheTreatment, Launching, Method};
 pub use metric::*;
+pub use mode::{CacheState, CacheTreatment, Launching, Mode};
 pub use observed::{
     Ability, AuditAnswer, AuditRequest, MissingAbility, ObservedCall, ObservedKernel, ObservedSystemCall, ObservedWork,
     ProbeAbilities, Refusal,

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use bytemuck::{CheckedBitPattern, NoUninit};
 use serde::{Deserialize, Serialize};
 
 use crate::units::{Quantity, in_unit};
@@ -37,14 +38,20 @@ pub struct MetricRow {
 }
 
 /// What a metric is an amount of. What is read, and how, depends on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, CheckedBitPattern, NoUninit)]
+#[repr(u32)]
 pub enum MetricKind {
     /// The time of a call, in each mode.
-    Time,
-    /// A count, which is the same each time the same work is done, in every mode.
-    Count,
+    #[default]
+    Time = 0,
+    /// Instructions that the kernels of a call execute.
+    Instructions = 1,
+    /// Device memory that is in use during a call.
+    Memory = 2,
     /// Energy. It is read after the times and is part of their results.
-    Energy,
+    Energy = 3,
+    /// What the counters of the hardware have, by the names of `ncu`. It is part of other results.
+    Hardware = 4,
 }
 
 /// The time of a call.
@@ -59,7 +66,15 @@ const TIME: MetricRow = MetricRow {
 const INSTRUCTIONS: MetricRow = MetricRow {
     word: "instructions",
     unit: "instructions",
-    kind: MetricKind::Count,
+    kind: MetricKind::Instructions,
+    better: Better::Lower,
+};
+
+/// The most device memory that is in use at a time during a call.
+const MEMORY: MetricRow = MetricRow {
+    word: "memory",
+    unit: "B",
+    kind: MetricKind::Memory,
     better: Better::Lower,
 };
 
@@ -73,7 +88,7 @@ const ENERGY: MetricRow = MetricRow {
 
 /// The metrics that a run can be asked for, in the order of their results. The first is the
 /// default.
-pub const METRICS: &[MetricRow] = &[TIME, INSTRUCTIONS, ENERGY];
+pub const METRICS: &[MetricRow] = &[TIME, INSTRUCTIONS, MEMORY, ENERGY];
 
 impl MetricRow {
     /// Returns the metric as it is in records.
@@ -94,7 +109,17 @@ impl MetricKind {
 
     /// Whether such a metric has results of its own.
     pub fn has_results(self) -> bool {
-        self != MetricKind::Energy
+        !matches!(self, MetricKind::Energy | MetricKind::Hardware)
+    }
+
+    /// Whether it is a count, which is the same each time the same work is done, in every mode.
+    pub fn is_count(self) -> bool {
+        !matches!(self, MetricKind::Time | MetricKind::Energy)
+    }
+
+    /// Whether it is read from counters: of a GPU, or of a program that runs the kernels.
+    pub fn needs_counters(self) -> bool {
+        matches!(self, MetricKind::Instructions | MetricKind::Hardware)
     }
 }
 
@@ -121,15 +146,20 @@ impl Metric {
         INSTRUCTIONS.metric()
     }
 
+    /// Returns what it is an amount of. `None` for a metric that a run cannot be asked for.
+    pub fn kind(&self) -> Option<MetricKind> {
+        MetricKind::named(&self.name)
+    }
+
     /// Whether the metric is a count, which is the same each time the same work is done.
     pub fn is_count(&self) -> bool {
-        MetricKind::named(&self.name) == Some(MetricKind::Count)
+        self.kind().is_some_and(MetricKind::is_count)
     }
 
     /// Whether the metric is a time. If so, the step of the device's clock limits its resolution,
     /// and work divided by it is a rate.
     pub fn is_time(&self) -> bool {
-        MetricKind::named(&self.name) == Some(MetricKind::Time)
+        self.kind() == Some(MetricKind::Time)
     }
 
     /// Formats a value for people: `1.204 ms`.

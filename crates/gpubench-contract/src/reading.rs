@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 
-use super::{BenchmarkComplete, BenchmarkStarted, ComparisonRow, Method, Metric, MetricKind, Params};
+use super::{BenchmarkComplete, BenchmarkStarted, ComparisonRow, Metric, MetricKind, Mode, Params};
 
 /// How a result was measured: the mode of its calls, and the metric that was read. A run can have
 /// several readings of a case, each with its own result.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reading {
     /// The mode.
-    pub mode: Method,
+    pub mode: Mode,
     /// The metric's name.
     pub metric: Cow<'static, str>,
 }
@@ -41,12 +41,12 @@ pub struct ResultKeys(HashMap<CaseKey, Vec<Reading>>);
 
 impl Reading {
     /// The mode of records from before records had one.
-    pub(crate) fn first_mode() -> Method {
-        Method::Cold
+    pub(crate) fn first_mode() -> Mode {
+        Mode::Cold
     }
 
     /// Returns the reading with a metric in a mode.
-    pub fn new(mode: Method, metric: &Metric) -> Reading {
+    pub fn new(mode: Mode, metric: &Metric) -> Reading {
         Reading {
             mode,
             metric: metric.name.clone(),
@@ -55,7 +55,7 @@ impl Reading {
 
     /// Whether the metric is a count, as [`Metric::is_count`] says.
     pub fn is_of_counts(&self) -> bool {
-        MetricKind::named(&self.metric) == Some(MetricKind::Count)
+        MetricKind::named(&self.metric).is_some_and(MetricKind::is_count)
     }
 
     /// Returns the words that distinguish the reading from the usual one, the time of cold calls.
@@ -196,7 +196,7 @@ about_a_result!(BenchmarkStarted, BenchmarkComplete, ComparisonRow);
 mod tests {
     use super::*;
 
-    fn key(case: &str, mode: Method, metric: &'static str) -> ResultKey {
+    fn key(case: &str, mode: Mode, metric: &'static str) -> ResultKey {
         ResultKey {
             case: CaseKey::of_group(&[case]),
             reading: Reading {
@@ -209,15 +209,15 @@ mod tests {
     #[test]
     fn a_label_names_only_what_is_unusual() {
         let label = |mode, metric| key("blur", mode, metric).reading.label("blur");
-        assert_eq!(label(Method::Cold, "time"), "blur");
-        assert_eq!(label(Method::Warm, "time"), "blur [warm]");
-        assert_eq!(label(Method::Cold, "instructions"), "blur [instructions]");
-        assert_eq!(label(Method::Warm, "instructions"), "blur [warm, instructions]");
+        assert_eq!(label(Mode::Cold, "time"), "blur");
+        assert_eq!(label(Mode::Warm, "time"), "blur [warm]");
+        assert_eq!(label(Mode::Cold, "instructions"), "blur [instructions]");
+        assert_eq!(label(Mode::Warm, "instructions"), "blur [warm, instructions]");
     }
 
     #[test]
     fn a_result_is_compared_with_the_one_of_the_same_reading() {
-        let [cold, warm] = [Method::Cold, Method::Warm].map(|mode| key("blur", mode, "time"));
+        let [cold, warm] = [Mode::Cold, Mode::Warm].map(|mode| key("blur", mode, "time"));
         let both: ResultKeys = [cold.clone(), warm.clone()].into_iter().collect();
         let one: ResultKeys = [cold.clone()].into_iter().collect();
         assert_eq!(both.counterpart(&cold, &one), Some(cold.clone()));
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn single_readings_of_a_case_are_compared_even_if_they_differ() {
-        let [cold, warm] = [Method::Cold, Method::Warm].map(|mode| key("blur", mode, "time"));
+        let [cold, warm] = [Mode::Cold, Mode::Warm].map(|mode| key("blur", mode, "time"));
         let [one, other] = [&cold, &warm].map(|key| [key.clone()].into_iter().collect::<ResultKeys>());
         assert_eq!(one.counterpart(&cold, &other), Some(warm));
     }

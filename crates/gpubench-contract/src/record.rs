@@ -9,7 +9,7 @@ use super::words::words;
 use super::{
     ArithmeticPeaks, BenchmarkHistory, Budget, CacheState, CallAudit, Cause, Check, ComparisonComplete, Conservation,
     ContestComplete, ContestShare, Counts, DeviceKind, DeviceWork, Environment, FailedAlternating, Grade, HostTime,
-    KernelUse, Method, Metric, Params, PartTimes, ProbeFinished, ProbeSample, ProbeStarted, Reading, SampleFlag,
+    KernelUse, Metric, Mode, Params, PartTimes, ProbeFinished, ProbeSample, ProbeStarted, Reading, SampleFlag,
     SanitizerReport, Sharing, Stats, StepTimes, Stop, Throughput, Twin, Verdict, WindowCounts, WorkerShare,
 };
 
@@ -144,7 +144,7 @@ pub struct BenchmarkStarted {
     /// How each call will be measured. A case with several modes starts once for each. Missing in
     /// records of older versions of the tool.
     #[serde(default = "Reading::first_mode")]
-    pub mode: Method,
+    pub mode: Mode,
     /// What the samples will measure. Missing in records of older versions of the tool.
     #[serde(default = "Metric::time")]
     pub metric: Metric,
@@ -219,7 +219,7 @@ pub struct BenchmarkComplete {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_library_sha256: Option<String>,
     /// How each call was measured.
-    pub mode: Method,
+    pub mode: Mode,
     /// What each call found in the cache. Null for a case that was not measured.
     #[serde(default)]
     pub cache: Option<CacheState>,

@@ -37,14 +37,15 @@ pub fn in_unit(value: f64, unit: &str) -> Quantity {
 }
 
 /// Returns the first unit in which a value has at most three digits before the decimal point, and
-/// its size in the base unit. Nanoseconds scale as times, all other units by decimal prefixes.
+/// its size in the base unit. Base units with units of their own are in [`SCALES`]. All others have
+/// decimal prefixes.
 pub fn scale_of(value: f64, base: &str) -> (f64, String) {
     let fits = |units: &[Unit]| {
         let mut fitting = units.iter().filter(|(worth, _)| (value / worth).abs() < 999.95);
         fitting.next().copied().unwrap_or(units[units.len() - 1])
     };
-    if base == TIMES[0].1 {
-        let (worth, unit) = fits(&TIMES);
+    if let Some((_, units)) = SCALES.iter().find(|(known, _)| *known == base) {
+        let (worth, unit) = fits(units);
         return (worth, unit.to_owned());
     }
     let (worth, prefix) = fits(&PREFIXES);
@@ -59,7 +60,12 @@ pub fn scale_of(value: f64, base: &str) -> (f64, String) {
 /// A unit and its size in the base unit.
 type Unit = (f64, &'static str);
 
+/// Base units, each with the units that values are shown in.
+const SCALES: [(&str, &[Unit]); 3] = [("ns", &TIMES), ("B", &BYTES), ("J", &ENERGIES)];
+
 const TIMES: [Unit; 4] = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")];
+
+const ENERGIES: [Unit; 3] = [(1e-6, "µJ"), (1e-3, "mJ"), (1.0, "J")];
 
 const PREFIXES: [Unit; 5] = [(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G"), (1e12, "T")];
 
@@ -73,20 +79,12 @@ const BYTES: [Unit; 5] = [
 
 /// Formats a time: `1.204 ms`.
 pub fn time(nanoseconds: f64) -> Quantity {
-    in_unit(nanoseconds, TIMES[0].1)
+    in_unit(nanoseconds, "ns")
 }
 
 /// Formats an energy: `1.204 mJ`.
 pub fn energy(joules: f64) -> Quantity {
-    let (unit, worth) = match joules.abs() {
-        0.999_95.. => ("J", 1.0),
-        0.000_999_95.. => ("mJ", 1e-3),
-        _ => ("µJ", 1e-6),
-    };
-    Quantity {
-        number: four_digits(joules / worth),
-        unit: unit.to_owned(),
-    }
+    in_unit(joules, "J")
 }
 
 /// Formats a memory rate with decimal prefixes, as vendors do: `12.30 GB/s`.
@@ -208,6 +206,9 @@ mod tests {
         assert_eq!(in_unit(1.204e6, "instructions").to_string(), "1.204 M instructions");
         assert_eq!(in_unit(12.0, "instructions").to_string(), "12.00 instructions");
         assert_eq!(in_unit(1.204e6, "ns").to_string(), "1.204 ms");
+        assert_eq!(in_unit(12.5 * 1_048_576.0, "B").to_string(), "12.50 MiB");
+        assert_eq!(in_unit(1_204e-6, "J").to_string(), "1.204 mJ");
+        assert_eq!(energy(0.000_167).to_string(), "167.0 µJ");
         assert_eq!(size(8 << 20).to_string(), "8 MiB");
         assert_eq!(size(1_536).to_string(), "1.500 KiB");
         assert_eq!(size(0).to_string(), "0 B");

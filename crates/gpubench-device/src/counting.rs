@@ -16,6 +16,8 @@ pub enum CountRequest<'a> {
     Instructions,
     /// Metrics of the hardware, by the names that `ncu --query-metrics` lists.
     Hardware(&'a [String]),
+    /// The bytes of device memory that host code has allocated.
+    Memory,
 }
 
 /// How long a counter keeps the counters of a GPU, which one process can have at a time.
@@ -60,6 +62,15 @@ pub struct Count {
 pub trait Counter: Send {
     /// Returns what counts, with its version if known: `callgrind of valgrind`.
     fn description(&self) -> String;
+
+    /// Leaves out what the process has so far: what is counted begins now. Only a counter of memory
+    /// needs to be told.
+    ///
+    /// # Errors
+    /// When the device refuses.
+    fn leave_out_so_far(&mut self) -> Result<(), DeviceError> {
+        Ok(())
+    }
 
     /// Prepares to count a call of at most `ranges` ranges, or of as many kernels, if known, in one
     /// range.

@@ -8,7 +8,7 @@ use std::time::Instant;
 use gpubench::catalog::Work;
 use gpubench_contract::{
     AllowedError, Arrangement, BenchmarkComplete, BenchmarkStarted, Check, Conservation, Device, DeviceKind,
-    Environment, Execution, GpuEnvironment, GpuState, Grade, HostTime, Method, Metric, ParamValue, Params, Peaks,
+    Environment, Execution, GpuEnvironment, GpuState, Grade, HostTime, Metric, Mode, ParamValue, Params, Peaks,
     RunStarted, SchemaVersion, Stop, StopReason, Throughput, Verdict, WindowCounts, WorkerShare,
 };
 use gpubench_report::HtmlReport;
@@ -91,7 +91,7 @@ fn result(id: &str, index: u64, samples: usize, noise: &mut fastrand::Rng) -> Be
         case: format!("{benchmark}::{params}"),
         benchmark,
         params,
-        mode: Method::Cold,
+        mode: Mode::Cold,
         metric: Metric::time(),
         index,
     };

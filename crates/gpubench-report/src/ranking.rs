@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::wording::best;
-use gpubench_contract::{BenchmarkComplete, Execution, Method, Metric, Params, Reading, Verdict};
+use gpubench_contract::{BenchmarkComplete, Execution, Metric, Mode, Params, Reading, Verdict};
 
 /// The results that passed, in order of arrival.
 #[derive(Default)]
@@ -16,7 +16,7 @@ struct Entry {
     problem: String,
     benchmark: String,
     params: Params,
-    mode: Method,
+    mode: Mode,
     clock: TimedBy,
     value: f64,
     interval: [f64; 2],
@@ -47,7 +47,7 @@ pub(super) struct Ranking<'a> {
     /// Metric of the values.
     pub(super) metric: &'a Metric,
     /// How the calls were measured.
-    mode: Method,
+    mode: Mode,
     clock: TimedBy,
     /// Axes that all implementations have.
     pub(super) params: Params,
@@ -255,7 +255,7 @@ mod tests {
             index: 0,
             package: "suite".to_owned(),
             problem: "matmul".to_owned(),
-            mode: Method::Cold,
+            mode: Mode::Cold,
             clock: TimedBy::Device,
             benchmark: benchmark.to_owned(),
             params: Params(

@@ -8,7 +8,7 @@
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
-use gpubench_contract::{DeviceIdentity, Method, Metric};
+use gpubench_contract::{DeviceIdentity, Metric, Mode};
 use gpubench_store::history::{HistoryCase, HistoryEntry, MOST_RUNS, append, of_device};
 use gpubench_store::testing::{Size, run};
 use gpubench_store::{read, save};
@@ -61,7 +61,7 @@ fn print(what: &str, mut action: impl FnMut()) {
 fn entry() -> HistoryEntry {
     let case = |n: u32| HistoryCase {
         case: format!("suite::axpy::add_one::n={n}"),
-        mode: Method::Cold,
+        mode: Mode::Cold,
         metric: Metric::time(),
         value: 3648.123,
         ci95: [3640.5, 3660.25],

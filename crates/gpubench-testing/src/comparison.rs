@@ -203,7 +203,7 @@ fn row(case: &str, verdict: ChangeVerdict, (baseline, change): (f64, Change)) ->
         params: Params::default(),
         case: case.into(),
         baseline_case: case.into(),
-        mode: Method::Cold,
+        mode: Mode::Cold,
         metric: Metric::time(),
         baseline: result(baseline),
         candidate: result(baseline * change.ratio),

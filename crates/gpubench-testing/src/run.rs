@@ -212,7 +212,7 @@ pub fn in_two_modes(run: SampleRun) -> SampleRun {
         ..run
     };
     for (case, result) in run.cases.iter().zip(run.results) {
-        for mode in [Method::Cold, Method::Warm] {
+        for mode in [Mode::Cold, Mode::Warm] {
             let index = doubled.cases.len() as u64;
             doubled.cases.push(BenchmarkStarted {
                 mode,
@@ -225,7 +225,7 @@ pub fn in_two_modes(run: SampleRun) -> SampleRun {
                 ..result.clone()
             };
             doubled.results.push(match mode {
-                Method::Warm => twice_as_fast(result),
+                Mode::Warm => twice_as_fast(result),
                 _ => result,
             });
         }
@@ -502,7 +502,7 @@ impl Cases {
             benchmark: benchmark.into(),
             params,
             case,
-            mode: Method::Cold,
+            mode: Mode::Cold,
             metric: Metric::time(),
             index: self.cases.len() as u64,
         };

@@ -134,7 +134,7 @@ mod tests {
 
     use super::*;
     use crate::config::{Metrics, Modes};
-    use gpubench_contract::Method;
+    use gpubench_contract::Mode;
 
     #[test]
     fn unselected_cases_do_not_count_as_removed() {
@@ -143,7 +143,7 @@ mod tests {
             benchmark: 0,
             path: "axpy".to_owned(),
             params: [("n".to_owned(), AxisValue::Int(n))].into_iter().collect(),
-            modes: Modes::only(Method::Cold),
+            modes: Modes::only(Mode::Cold),
             metrics: Metrics::TIME,
             disposition: Disposition::Run,
         };

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use gpubench::catalog::{AxisValue, Params};
 
 use crate::config::{Metrics, Modes};
-use gpubench_contract::{CaseKey, Method, Metric, MetricKind, MetricRow, Reading, ResultKey};
+use gpubench_contract::{CaseKey, Metric, MetricKind, MetricRow, Mode, Reading, ResultKey};
 use gpubench_diagnostic::{is_printable, printable_line};
 
 /// One benchmark at one point of its axes.
@@ -95,7 +95,7 @@ impl Case {
 
     /// Returns the modes and metrics of its results, in order. Counts are the same in every mode,
     /// so they are taken in the first.
-    pub fn measured(&self) -> Vec<(Method, Metric)> {
+    pub fn measured(&self) -> Vec<(Mode, Metric)> {
         let in_modes = |row: &'static MetricRow| {
             let most = if row.kind == MetricKind::Time { usize::MAX } else { 1 };
             self.modes.iter().take(most).map(|mode| (mode, row.metric()))
@@ -176,7 +176,7 @@ fn is_plain(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_contract::Method;
+    use gpubench_contract::Mode;
 
     fn case(params: &[(&str, AxisValue)]) -> Case {
         Case {
@@ -187,7 +187,7 @@ mod tests {
                 .iter()
                 .map(|(name, value)| (name.to_string(), value.clone()))
                 .collect(),
-            modes: Modes::only(Method::Cold),
+            modes: Modes::only(Mode::Cold),
             metrics: Metrics::TIME,
             disposition: Disposition::Run,
         }

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
     use crate::broker::cases::Disposition;
     use crate::config::{Metrics, Modes};
-    use gpubench_contract::Method;
+    use gpubench_contract::Mode;
 
     fn case(package: &str, path: &str, n: i64) -> Case {
         Case {
@@ -129,7 +129,7 @@ mod tests {
             benchmark: 0,
             path: path.to_owned(),
             params: [("n".to_owned(), AxisValue::Int(n))].into_iter().collect(),
-            modes: Modes::only(Method::Cold),
+            modes: Modes::only(Mode::Cold),
             metrics: Metrics::TIME,
             disposition: Disposition::Run,
         }

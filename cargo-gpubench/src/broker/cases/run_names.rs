@@ -1,7 +1,7 @@
 //! Names of a run and its cases in records.
 
 use super::{Case, Naming};
-use gpubench_contract::{BenchmarkStarted, Method, Metric, SchemaVersion};
+use gpubench_contract::{BenchmarkStarted, Metric, Mode, SchemaVersion};
 
 /// Names of a run and its cases.
 pub(in crate::broker) struct RunNames {
@@ -29,7 +29,7 @@ impl RunNames {
             .collect()
     }
 
-    fn announce_one(&self, case: &Case, (mode, metric): (Method, Metric), index: usize) -> BenchmarkStarted {
+    fn announce_one(&self, case: &Case, (mode, metric): (Mode, Metric), index: usize) -> BenchmarkStarted {
         BenchmarkStarted {
             schema_version: SchemaVersion,
             run_id: self.run_id.clone(),

@@ -10,7 +10,7 @@ use super::{
     Partition,
 };
 use crate::config::{Metrics, Modes};
-use gpubench_contract::{DeviceWords, Method};
+use gpubench_contract::{DeviceWords, Mode};
 use gpubench_device::{Backend, Facts};
 use gpubench_diagnostic::closest;
 
@@ -165,7 +165,7 @@ fn candidates<'a>(
                     benchmark: position,
                     path: benchmark.path.clone(),
                     params,
-                    modes: Modes::only(Method::Cold),
+                    modes: Modes::only(Mode::Cold),
                     metrics: Metrics::TIME,
                     disposition: disposition(benchmark, device),
                 },

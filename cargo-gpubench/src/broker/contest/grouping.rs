@@ -6,7 +6,7 @@ use gpubench::catalog::{AxisValue, Benchmark};
 
 use super::error::ContestError;
 use crate::broker::cases::{Case, Disposition};
-use gpubench_contract::Method;
+use gpubench_contract::Mode;
 
 /// The contests of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,7 +28,7 @@ struct Candidate<'c> {
 struct Common<'c> {
     package: &'c str,
     problem: &'c str,
-    mode: Method,
+    mode: Mode,
     params: Vec<(&'c str, &'c AxisValue)>,
 }
 
@@ -147,7 +147,7 @@ mod tests {
             benchmark: 0,
             path: path.to_owned(),
             params: params.collect(),
-            modes: Modes::only(Method::Cold),
+            modes: Modes::only(Mode::Cold),
             metrics: Metrics::TIME,
             disposition: Disposition::Run,
         }
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn cases_of_other_modes_packages_or_devices_are_no_rivals() {
         let warm = Case {
-            modes: Modes::only(Method::Warm),
+            modes: Modes::only(Mode::Warm),
             ..case("warm", &[])
         };
         let foreign = Case {

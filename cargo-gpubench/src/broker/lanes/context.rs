@@ -6,7 +6,7 @@ use crate::broker::device::environment;
 use crate::broker::recording::preparation::Prepared;
 use crate::broker::recording::selected::Selected;
 use crate::broker::settings::RunSettings;
-use gpubench_contract::{BenchmarkComplete, CacheState, Method, Verdict};
+use gpubench_contract::{BenchmarkComplete, CacheState, Mode, Verdict};
 use gpubench_measure::clients::Interrupt;
 
 /// What the lanes of a run share.
@@ -34,7 +34,7 @@ impl LaneContext<'_> {
         }
     }
 
-    pub(in crate::broker) fn cache_state(&self, mode: Method) -> CacheState {
+    pub(in crate::broker) fn cache_state(&self, mode: Mode) -> CacheState {
         let cache_bytes = self.selected.facts.device.l2_bytes;
         CacheState::new(mode, self.settings.flush_bytes, cache_bytes)
     }

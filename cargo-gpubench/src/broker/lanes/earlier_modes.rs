@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use gpubench::catalog::Recording;
 
 use crate::admission::{calls_per_sample, memory_needed};
-use gpubench_contract::{BenchmarkComplete, Method, Verdict};
+use gpubench_contract::{BenchmarkComplete, Mode, Verdict};
 use gpubench_device::Facts;
 use gpubench_measure::measurement::{Another, IdleWorkers};
 use gpubench_protocol::window::CodePlacement;
@@ -34,8 +34,8 @@ impl EarlierModes {
 /// Returns whether another timed measurement of a case follows that its workers can wait for.
 /// `wanted` is the number of calls in a sample that the user wants.
 pub(super) fn another(timed_left: usize, recording: &Recording, facts: &Facts, wanted: Option<NonZeroU32>) -> Another {
-    let most = Method::ALL.iter();
-    let most = most.map(|method| calls_per_sample(*method, recording, &[], facts, wanted, None));
+    let most = Mode::ALL.iter();
+    let most = most.map(|mode| calls_per_sample(*mode, recording, &[], facts, wanted, None));
     let calls = most.max().unwrap_or(NonZeroU32::MIN);
     let of_one = memory_needed(&CodePlacement::new(recording, facts.kernels_run_in));
     let needed = of_one.saturating_mul(calls.get().into());

@@ -11,7 +11,7 @@ use crate::broker::recording::preparation::{Prepared, PreparedCase};
 use crate::broker::recording::selected::Selected;
 use crate::broker::settings::RunSettings;
 use gpubench_contract::{BenchmarkStarted, ContestShare};
-use gpubench_measure::clients::WorkerReading;
+use gpubench_measure::clients::MetricRequest;
 
 /// A case to be measured for one of its results.
 pub(in crate::broker) struct Job<'j> {
@@ -41,7 +41,7 @@ pub(in crate::broker) enum Purpose<'r> {
     /// Its times.
     Times,
     /// Its counts.
-    Counts(WorkerReading<'r>),
+    Counts(MetricRequest<'r>),
     /// What its calls ask of the driver, and submit.
     Audit(&'r Doorbells<'r>),
 }

@@ -18,16 +18,16 @@ use crate::broker::cases::Case;
 use crate::broker::libraries::authors::Authors;
 use crate::broker::options::Audit;
 use crate::broker::recording::preparation::PreparedCase;
+use gpubench_contract::MetricKind;
 use gpubench_contract::{BenchmarkComplete, CallAudit, Cause, ContestShare, Environment, Verdict};
 use gpubench_device::Facts;
 use gpubench_device::telemetry::Telemetry;
 use gpubench_diagnostic::Interrupted;
-use gpubench_measure::clients::{RoleFailure, WorkerReading};
+use gpubench_measure::clients::{MetricRequest, RoleFailure};
 use gpubench_measure::measurement::{
     CaseFailure, Expectations, Figures, MeasureError, Measured, MeasuredInTurns, Outcome, PassCriteria,
     RolesAfterwards, hardware_metrics, with_observation,
 };
-use gpubench_protocol::wire::Measurand;
 use gpubench_report::Progress;
 
 /// The processes that measure one case at a time, and the instruments that observe it.
@@ -259,12 +259,12 @@ impl Lane<'_, '_> {
         if metrics.is_empty() || !is_wanted || outcome.verdict != Verdict::Pass {
             return Ok((outcome, None));
         }
-        let reading = WorkerReading {
-            measurand: Measurand::Hardware,
-            metrics,
+        let metric = MetricRequest {
+            kind: MetricKind::Hardware,
+            names: metrics,
         };
         Ok(
-            match self.measure_again(Purpose::Counts(reading), &job.once(), prepared) {
+            match self.measure_again(Purpose::Counts(metric), &job.once(), prepared) {
                 Ok(measured) => match measured.failure("hardware metrics were read") {
                     None => (outcome, Some(hardware_metrics(&measured))),
                     Some(failure) => (outcome.failed(failure), None),

@@ -58,24 +58,37 @@ impl ResultParts<'_> {
     }
 }
 
-/// Returns the counts of instructions and hardware metrics, with what counted them and what was
+/// Returns the counts of a result and its hardware metrics, with what counted them and what was
 /// counted.
 fn counts(
     context: LaneContext<'_>,
     prepared: &PreparedCase,
-    instructions: Option<Counts>,
+    counted: Option<Counts>,
     hardware: Option<BTreeMap<String, f64>>,
 ) -> Option<Counts> {
     let counters = &context.settings.counters;
-    let instructions = instructions.map(|mut counts| {
-        counts.counted_by = counters.instructions.clone().unwrap_or_default();
-        prepared.machine_code.note(&mut counts);
+    let counted = counted.map(|mut counts| {
+        if counts.memory.is_empty() {
+            counts.counted_by = counters.instructions.clone().unwrap_or_default();
+            prepared.machine_code.note(&mut counts);
+        } else {
+            counts.counted_by = counted_memory(&counts).to_owned();
+        }
         counts
     });
-    let Some(hardware) = hardware else { return instructions };
-    let counts = instructions.unwrap_or_else(|| Counts {
+    let Some(hardware) = hardware else { return counted };
+    let counts = counted.unwrap_or_else(|| Counts {
         counted_by: counters.hardware.clone().unwrap_or_default(),
         ..Counts::default()
     });
     Some(Counts { hardware, ..counts })
+}
+
+/// Returns what counted memory: only host code allocates some.
+fn counted_memory(counts: &Counts) -> &'static str {
+    if counts.memory.contains_key("allocated") {
+        "the activity records of CUPTI"
+    } else {
+        "the plan of the call"
+    }
 }

@@ -11,13 +11,12 @@ use crate::broker::options::CaseOptions;
 use crate::broker::recording::preparation::{CaseInputs, PreparedCase};
 use crate::broker::settings::Company;
 use gpubench::catalog::Recording;
-use gpubench_contract::{Launching, Method};
-use gpubench_measure::clients::WorkerReading;
+use gpubench_contract::{Launching, Mode};
+use gpubench_measure::clients::MetricRequest;
 use gpubench_measure::measurement::{
     CasesInTurns, Entrant, MeasureError, MeasuredInTurns, Protocol, ReadyCase, Session, Standing, TurnCase,
 };
 use gpubench_protocol::window::case_number;
-use gpubench_protocol::wire::Measurand;
 use gpubench_report::Progress;
 
 impl Lane<'_, '_> {
@@ -29,11 +28,9 @@ impl Lane<'_, '_> {
         earlier: &mut EarlierModes,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<MeasuredInTurns, MeasureError> {
-        let purpose = if entrants[0].0.announced.metric.is_count() {
-            Purpose::Counts(WorkerReading {
-                measurand: Measurand::Instructions,
-                metrics: &[],
-            })
+        let kind = entrants[0].0.announced.metric.kind().unwrap_or_default();
+        let purpose = if kind.is_count() {
+            Purpose::Counts(MetricRequest { kind, names: &[] })
         } else {
             Purpose::Times
         };
@@ -115,7 +112,7 @@ fn inputs<'c>(
     let (first, prepared) = entrants[0];
     let rivals = entrants[1..].iter().map(|(_, prepared)| *prepared).chain(baseline);
     let rivals: Vec<&Recording> = rivals.map(|rival| &rival.recorded.recording).collect();
-    let method = match purpose {
+    let mode = match purpose {
         Purpose::Times => first.announced.mode,
         Purpose::Counts(_) | Purpose::Audit(_) => one_by_one(first.announced.mode),
     };
@@ -125,15 +122,8 @@ fn inputs<'c>(
         number: number_of(labels),
         facts,
         flush_bytes: context.settings.flush_bytes,
-        calls: calls_per_sample(
-            method,
-            recording,
-            &rivals,
-            facts,
-            first.options.calls_per_sample,
-            call_ns,
-        ),
-        method,
+        calls: calls_per_sample(mode, recording, &rivals, facts, first.options.calls_per_sample, call_ns),
+        mode,
     }
 }
 
@@ -145,7 +135,7 @@ fn protocol<'p>(context: LaneContext<'p>, purpose: Purpose<'p>, options: &CaseOp
     };
     let protocol = match purpose {
         Purpose::Times => context.settings.protocol_for(options, company),
-        Purpose::Counts(reading) => context.settings.counting_protocol(options, reading),
+        Purpose::Counts(metric) => context.settings.counting_protocol(options, metric),
         Purpose::Audit(doorbells) => context.settings.audit_protocol(options, doorbells),
     };
     Protocol {
@@ -170,11 +160,11 @@ fn names_of(labels: &[String], baseline: Option<&PreparedCase>) -> Vec<String> {
     }
 }
 
-/// Returns the method of the windows in which the calls of a mode are counted or audited: one call
+/// Returns the mode of the windows in which the calls of a mode are counted or audited: one call
 /// each.
-fn one_by_one(mode: Method) -> Method {
+fn one_by_one(mode: Mode) -> Mode {
     match mode.launching() {
         Launching::Alone => mode,
-        Launching::BackToBack | Launching::InGraph => Method::Cold,
+        Launching::BackToBack | Launching::InGraph => Mode::Cold,
     }
 }

@@ -8,7 +8,7 @@ use super::RunOptions;
 use crate::broker::cases::Case;
 use crate::cdylibs::Built;
 use crate::config::{CaseSettings, InvalidSetting, Modes};
-use gpubench_contract::Method;
+use gpubench_contract::Mode;
 use gpubench_device::{Facts, KernelHost};
 use gpubench_diagnostic::{ExitCode, Expected, print_warning};
 use gpubench_measure::measurement::RunMode;
@@ -101,9 +101,9 @@ fn opens_sandbox_of_archive(options: &RunOptions, facts: &Facts) -> bool {
 /// Returns the wanted modes, or the default. `None` if calls are to be cold without a flush.
 fn modes_of(wanted: Option<Modes>, flushes: bool) -> Option<Modes> {
     match wanted {
-        None if flushes => Some(Modes::only(Method::Cold)),
-        None => Some(Modes::only(Method::Warm)),
-        Some(modes) => Some(modes).filter(|modes| flushes || modes.iter().all(|mode| mode != Method::Cold)),
+        None if flushes => Some(Modes::only(Mode::Cold)),
+        None => Some(Modes::only(Mode::Warm)),
+        Some(modes) => Some(modes).filter(|modes| flushes || modes.iter().all(|mode| mode != Mode::Cold)),
     }
 }
 
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn calls_are_cold_by_default_and_warm_without_a_flush() {
-        let [cold, warm] = [Method::Cold, Method::Warm].map(Modes::only);
+        let [cold, warm] = [Mode::Cold, Mode::Warm].map(Modes::only);
         assert_eq!(modes_of(None, true), Some(cold));
         assert_eq!(modes_of(None, false), Some(warm));
         assert_eq!(modes_of(Some(warm), true), Some(warm));

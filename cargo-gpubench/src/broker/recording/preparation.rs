@@ -19,7 +19,7 @@ use crate::broker::code::machine_code::{CaseMachineCode, MachineCodes};
 use crate::broker::code::occupancy::{AskDevice, Occupancies};
 use crate::broker::options::Verbosity;
 use crate::broker::status::status;
-use gpubench_contract::{Cause, Launching, Method};
+use gpubench_contract::{Cause, Launching, Mode};
 use gpubench_device::cuda::KernelImage;
 use gpubench_device::{Facts, FrozenFile};
 use gpubench_diagnostic::Interrupted;
@@ -53,8 +53,8 @@ pub(crate) struct PreparedCase {
     search: Vec<PathBuf>,
     /// The digest of the benchmark's own library.
     pub(crate) own_library: Option<Digest>,
-    /// The number of calls in a sample of each method and their recording, once it is needed.
-    of_calls: [OnceLock<(NonZeroU32, Recording, Vec<u8>)>; Method::ALL.len()],
+    /// The number of calls in a sample of each mode and their recording, once it is needed.
+    of_calls: [OnceLock<(NonZeroU32, Recording, Vec<u8>)>; Mode::ALL.len()],
 }
 
 /// Inputs that alternating cases share.
@@ -63,7 +63,7 @@ pub(crate) struct CaseInputs<'g> {
     pub(crate) number: u64,
     pub(crate) annotation: Option<&'g str>,
     pub(crate) facts: &'g Facts,
-    pub(crate) method: Method,
+    pub(crate) mode: Mode,
     pub(crate) flush_bytes: u64,
     /// Number of calls in a sample.
     pub(crate) calls: NonZeroU32,
@@ -98,11 +98,11 @@ impl PreparedCase {
             recording,
             encoded,
         } = &self.recorded;
-        let floor_ns = floor_ns(recording, inputs.facts, inputs.method, inputs.flush_bytes);
-        let (calls, recording, encoded) = match inputs.method.launching() {
+        let floor_ns = floor_ns(recording, inputs.facts, inputs.mode, inputs.flush_bytes);
+        let (calls, recording, encoded) = match inputs.mode.launching() {
             Launching::Alone => (NonZeroU32::MIN, recording, encoded),
             Launching::BackToBack | Launching::InGraph => {
-                let (calls, recording, encoded) = self.of_calls[inputs.method as usize].get_or_init(|| {
+                let (calls, recording, encoded) = self.of_calls[inputs.mode as usize].get_or_init(|| {
                     let recording = unrolled(recording, inputs.calls);
                     let encoded = codec::encode(&recording);
                     (inputs.calls, recording, encoded)
@@ -119,7 +119,7 @@ impl PreparedCase {
             modules: &self.modules,
             own_modules: &self.own_modules,
             calls: WindowCalls {
-                method: inputs.method,
+                mode: inputs.mode,
                 count: calls,
             },
             floor_ns,

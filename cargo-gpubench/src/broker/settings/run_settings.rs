@@ -11,7 +11,7 @@ use crate::broker::options::{CaseOptions, MasterSeed, ObserverChoice, RunOptions
 use gpubench_contract::{ContestShare, ThresholdSource};
 use gpubench_device::{Backend, ClockBound, DeviceOrder, Facts};
 use gpubench_diagnostic::{Failure, InternalError};
-use gpubench_measure::clients::{Interrupt, ObserverProgram, Output, WorkerReading};
+use gpubench_measure::clients::{Interrupt, MetricRequest, ObserverProgram, Output};
 use gpubench_measure::clock_lock::ClockLock;
 use gpubench_measure::measurement::{Energy, Expectations, Protocol, RunMode};
 use gpubench_protocol::window::Seeds;
@@ -122,10 +122,10 @@ impl<'a> RunSettings<'a> {
     pub(in crate::broker) fn counting_protocol<'p>(
         &'p self,
         case: &CaseOptions,
-        reading: WorkerReading<'p>,
+        metric: MetricRequest<'p>,
     ) -> Protocol<'p> {
         Protocol {
-            reading,
+            metric,
             energy: Energy::Ignored,
             // The first call of a process does what later ones need not do.
             warm_up: WarmUpRule {
@@ -168,7 +168,7 @@ impl<'a> RunSettings<'a> {
         };
         Protocol {
             mode: self.mode,
-            reading: WorkerReading::default(),
+            metric: MetricRequest::default(),
             worker_count: self.worker_count(case, company),
             warm_up: WarmUpRule {
                 step: self.facts.clock_tick_ns,

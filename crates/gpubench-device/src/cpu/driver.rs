@@ -453,6 +453,11 @@ impl Driver for CpuDriver {
                 reason: "the CPU device has no hardware metrics".to_owned(),
                 hint: "leave out `ncu:…`, or measure on a GPU".to_owned(),
             })),
+            CountRequest::Memory => Err(DeviceError::Absent(Absence {
+                kind: AbsenceKind::NotInstalled,
+                reason: "the CPU device does not know what memory host code allocates".to_owned(),
+                hint: "leave out `memory`, or measure on a GPU".to_owned(),
+            })),
         }
     }
 

@@ -14,7 +14,7 @@ use gpubench::plan::TensorMapDescription;
 use super::call::call;
 use super::choice::Gpu;
 use super::context::Context;
-use super::cupti::{CuptiCounter, CuptiTracer};
+use super::cupti::{CuptiAllocations, CuptiCounter, CuptiTracer};
 use super::facts::facts;
 use super::fault::{of_call, of_stream};
 use super::graph::CapturedGraph;
@@ -420,8 +420,12 @@ impl Driver for CudaDriver {
     }
 
     fn counter(&mut self, request: CountRequest<'_>, hold: CounterHold) -> Result<Box<dyn Counter>, DeviceError> {
-        let counter = CuptiCounter::open(self.context.handle(), self.ordinal(), request, hold)?;
-        Ok(Box::new(counter))
+        let (context, ordinal) = (self.context.handle(), self.ordinal());
+        Ok(match request {
+            CountRequest::Instructions => Box::new(CuptiCounter::of_instructions(context, ordinal, hold)?),
+            CountRequest::Hardware(names) => Box::new(CuptiCounter::of_metrics(context, ordinal, names, hold)?),
+            CountRequest::Memory => Box::new(CuptiAllocations::open()?),
+        })
     }
 
     fn tracer(&mut self) -> Result<Box<dyn Tracer>, DeviceError> {

@@ -4,7 +4,7 @@
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-use super::{Interrupt, OpenedCase, Output, RoleFailure, SharedMemory, WorkerClient, WorkerLaunch, WorkerReading};
+use super::{Interrupt, MetricRequest, OpenedCase, Output, RoleFailure, SharedMemory, WorkerClient, WorkerLaunch};
 use gpubench_device::{CounterHold, DeviceOrder};
 use gpubench_protocol::wire::to_worker;
 
@@ -33,7 +33,7 @@ impl ControlWorker {
             observed_by: None,
             device: self.device,
             calls: opened.calls,
-            reading: WorkerReading::default(),
+            metric: MetricRequest::default(),
             hold: CounterHold::default(),
             modules: &[],
             annotation: None,

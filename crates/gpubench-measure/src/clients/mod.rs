@@ -30,5 +30,5 @@ pub(crate) use spawn::{PROGRAM, remove_run_variables};
 pub(crate) use strays::Registered;
 pub use strays::adopt_orphans;
 pub use worker::{
-    HostedLaunch, ObservedBy, SharedMemory, Start, WorkerClient, WorkerLaunch, WorkerPast, WorkerReading,
+    HostedLaunch, MetricRequest, ObservedBy, SharedMemory, Start, WorkerClient, WorkerLaunch, WorkerPast,
 };

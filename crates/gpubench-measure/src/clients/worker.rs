@@ -7,12 +7,13 @@ use std::time::Duration;
 use super::observer::{Observation, ObserverProgram};
 use super::{Child, Interrupt, Output, RoleEnvironment, RoleFailure, RoleName};
 use gpubench::DeviceKind;
+use gpubench_contract::MetricKind;
 use gpubench_device::{Absence, Backend, Count, CounterHold, DeviceOrder, FrozenFile, Launcher};
 use gpubench_diagnostic::{Purpose, TemporaryFolder};
 use gpubench_protocol::window::WindowCalls;
 use gpubench_protocol::wire::{
-    BufferLayout, Claim, Measurand, Observer, Problem, SandboxReport, SourceModule, WindowOrder, WorkerSetup,
-    decode_counts, encode_modules, from_worker, module_descriptors, read_head, to_worker,
+    BufferLayout, Claim, Observer, Problem, SandboxReport, SourceModule, WindowOrder, WorkerSetup, decode_counts,
+    encode_modules, from_worker, module_descriptors, read_head, to_worker,
 };
 use gpubench_sandbox::{Confinement, Rights};
 
@@ -43,7 +44,7 @@ pub struct WorkerLaunch<'a> {
     /// The calls of its windows.
     pub calls: WindowCalls,
     /// What is read in timed windows.
-    pub reading: WorkerReading<'a>,
+    pub metric: MetricRequest<'a>,
     /// How long it keeps the counters of a GPU.
     pub hold: CounterHold,
     /// Compiled kernels, by position of their source.
@@ -75,11 +76,11 @@ pub struct SharedMemory<'a> {
 
 /// What a worker reads in timed windows.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct WorkerReading<'a> {
-    /// Time, instructions or hardware metrics.
-    pub measurand: Measurand,
-    /// The names of the hardware metrics.
-    pub metrics: &'a [String],
+pub struct MetricRequest<'a> {
+    /// What it is an amount of.
+    pub kind: MetricKind,
+    /// The names of hardware metrics.
+    pub names: &'a [String],
 }
 
 /// The additional data for a hosted worker.
@@ -129,7 +130,7 @@ pub enum WorkerPast {
 /// it.
 fn rights_of(launch: &WorkerLaunch<'_>) -> Rights {
     let observer = launch.observed_by.as_ref().map(|by| by.program.observer());
-    let counts = launch.hosted.is_none() && launch.reading.measurand != Measurand::Time;
+    let counts = launch.hosted.is_none() && launch.metric.kind.needs_counters();
     let reads_counters = counts || observer == Some(Observer::Profiler);
     match (launch.device.kind(), reads_counters) {
         (DeviceKind::Cuda, true) => Rights::CountOnGpu,
@@ -144,13 +145,13 @@ impl WorkerClient {
     /// If it cannot be started.
     pub fn spawn(launch: &WorkerLaunch<'_>, output: Output) -> Result<WorkerClient, RoleFailure> {
         let library_path = launch.hosted.map_or(&[][..], |hosted| hosted.library_path);
-        let is_timed = launch.reading.measurand == Measurand::Time;
+        let needs_counters = launch.metric.kind.needs_counters();
         let rights = rights_of(launch);
-        let mut worker = match (&launch.observed_by, launch.hosted, is_timed) {
+        let mut worker = match (&launch.observed_by, launch.hosted, needs_counters) {
             (Some(observed_by), ..) => WorkerClient::start_observed(output, library_path, rights, observed_by)?,
-            (None, None, true) => WorkerClient::idle(output)?,
-            (None, Some(_), true) => WorkerClient::start_with_folder(output, library_path, rights, |_| Ok(None))?,
-            (None, _, false) => {
+            (None, None, false) => WorkerClient::idle(output)?,
+            (None, Some(_), false) => WorkerClient::start_with_folder(output, library_path, rights, |_| Ok(None))?,
+            (None, _, true) => {
                 let counted_under = Backend::for_order(&launch.device).counted_under;
                 WorkerClient::start_with_folder(output, library_path, rights, counted_under)?
             }
@@ -223,7 +224,7 @@ impl WorkerClient {
         let none = HostedLaunch::default();
         let hosted = launch.hosted.unwrap_or(&none);
         let modules = encode_modules(launch.modules);
-        let metrics: String = launch.reading.metrics.iter().map(|name| format!("{name}\n")).collect();
+        let metrics: String = launch.metric.names.iter().map(|name| format!("{name}\n")).collect();
         let annotation = launch.annotation.unwrap_or_default().as_bytes();
         let setup = WorkerSetup {
             buffers: launch.memory.layouts.len() as u32,
@@ -235,9 +236,9 @@ impl WorkerClient {
             guarded: hosted.guarded,
             calls: launch.calls,
             // An observer counts from outside.
-            measurand: match launch.observed_by {
-                Some(_) => Measurand::Time,
-                None => launch.reading.measurand,
+            metric: match launch.observed_by {
+                Some(_) => MetricKind::Time,
+                None => launch.metric.kind,
             },
             metric_bytes: metrics.len() as u32,
             observer: launch

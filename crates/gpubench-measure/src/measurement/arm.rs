@@ -22,10 +22,10 @@ use super::sequence::Sequencer;
 use super::stopping::{Stopping, samples_by_worker};
 use crate::clients::{Observation, RoleFailure, Start, WorkerClient};
 use crate::verdict::{Ending, Evidence, Judgement, RunEvidence, Surroundings, WindowEvidence, balance, judge, sharing};
+use gpubench_contract::MetricKind;
 use gpubench_contract::StopReason;
 use gpubench_device::telemetry::EnergyReading;
 use gpubench_protocol::window::{DrawnCalls, Gate, WindowId, WindowKind, WindowOwner};
-use gpubench_protocol::wire::Measurand;
 use gpubench_sandbox::Confinement;
 use gpubench_stats::{median, stop_of_case};
 
@@ -272,7 +272,7 @@ impl<'a> Arm<'a> {
 
     /// Returns how many windows time the steps of the call's plan one by one in each round.
     pub(super) fn windows_for_parts(&self) -> u32 {
-        let is_timed = self.protocol.reading.measurand == Measurand::Time;
+        let is_timed = self.protocol.metric.kind == MetricKind::Time;
         if is_timed && self.case().has_parts(self.protocol) {
             TIMES_OF_PART
         } else {
@@ -282,8 +282,8 @@ impl<'a> Arm<'a> {
 
     /// Returns which calls the windows of a worker make.
     pub(super) fn drawn_calls(&self) -> DrawnCalls {
-        match (self.protocol.reading.measurand, self.calls_of_sample()) {
-            (Measurand::Time, calls) if calls > NonZeroU32::MIN => DrawnCalls::AllOrFirst,
+        match (self.protocol.metric.kind, self.calls_of_sample()) {
+            (MetricKind::Time, calls) if calls > NonZeroU32::MIN => DrawnCalls::AllOrFirst,
             _ => DrawnCalls::All,
         }
     }
@@ -304,7 +304,7 @@ impl<'a> Arm<'a> {
 
     /// Whether the current worker has time for more samples in place of some of its own.
     pub(super) fn can_take_again(&self) -> bool {
-        let is_timed = self.protocol.reading.measurand == Measurand::Time;
+        let is_timed = self.protocol.metric.kind == MetricKind::Time;
         is_timed && self.is_active() && self.run().stop != Some(StopReason::MaxTime)
     }
 
@@ -366,7 +366,7 @@ impl<'a> Arm<'a> {
             scratch: &case.recording.plan.scratch,
             runs,
             ending,
-            measurand: self.protocol.reading.measurand,
+            metric: self.protocol.metric.kind,
             execution: &self.sandboxes.execution,
             gate: Gate::new(case.recording.execution),
             clock_bound: self.protocol.clock_bound,

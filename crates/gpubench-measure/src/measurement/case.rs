@@ -45,7 +45,7 @@ impl ReadyCase<'_> {
         if Gate::new(self.recording.execution) == Gate::Host {
             return protocol.kernels_run_in == KernelHost::Referee;
         }
-        self.calls.method.launching() == Launching::Alone && self.recording.plan.steps.len() > 1
+        self.calls.mode.launching() == Launching::Alone && self.recording.plan.steps.len() > 1
     }
 }
 

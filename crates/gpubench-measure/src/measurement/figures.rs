@@ -16,7 +16,7 @@ use super::twin::twin;
 use crate::verdict::{Judgement, TimeUse, WindowEvidence, control_residuals, residual};
 use gpubench_contract::{
     ArithmeticPeaks, BenchmarkComplete, Check, Conservation, Counts, Execution, FunctionCount, Grade, HostTime, Metric,
-    Peaks, Stats, Stop, Throughput, WindowCounts, operand_type,
+    MetricKind, Peaks, Stats, Stop, Throughput, WindowCounts, operand_type,
 };
 use gpubench_device::Count;
 use gpubench_protocol::window::{Gate, MadeCalls, WindowKind};
@@ -135,7 +135,7 @@ impl<'r> Figures<'r> {
             energy_resolution_j: energy.map(|energy| energy.resolution_j),
             stop: self.stop(),
             throughput: self.throughput(),
-            counts: counts(self.metric, &last_counts(workers)),
+            counts: counts(self.metric, last_counts(workers)),
             windows: self.measured.windows().count() as u64,
             window_counts: window_counts(&self.measured),
             conservation: self.conservation(),
@@ -272,13 +272,26 @@ pub fn hardware_metrics(measured: &Measured) -> BTreeMap<String, f64> {
     counts.map(|count| (count.of, count.value)).collect()
 }
 
-/// Returns the counts of one call, largest first. `None` if nothing was counted.
-fn counts(metric: &Metric, counts: &[Count]) -> Option<Counts> {
-    if counts.is_empty() || !metric.is_count() {
-        return None;
+/// Returns the counts of one call, those of functions the largest first. `None` if nothing was
+/// counted.
+fn counts(metric: &Metric, counts: Vec<Count>) -> Option<Counts> {
+    match metric.kind().filter(|_| !counts.is_empty())? {
+        MetricKind::Instructions => Some(Counts {
+            functions: functions(counts),
+            ..Counts::default()
+        }),
+        MetricKind::Memory => Some(Counts {
+            memory: counts.into_iter().map(|count| (count.of, count.value)).collect(),
+            ..Counts::default()
+        }),
+        MetricKind::Time | MetricKind::Energy | MetricKind::Hardware => None,
     }
+}
+
+/// Adds up the instructions of each function.
+fn functions(counts: Vec<Count>) -> Vec<FunctionCount> {
     let mut functions: Vec<FunctionCount> = Vec::new();
-    for Count { range, of, value } in counts.iter().cloned() {
+    for Count { range, of, value } in counts {
         let function = Some(of).filter(|function| !function.is_empty());
         let known = functions
             .iter_mut()
@@ -293,10 +306,7 @@ fn counts(metric: &Metric, counts: &[Count]) -> Option<Counts> {
         }
     }
     functions.sort_by(|one, other| other.instructions.total_cmp(&one.instructions));
-    Some(Counts {
-        functions,
-        ..Counts::default()
-    })
+    functions
 }
 
 /// Returns a notice that calls have different counts.

@@ -1,7 +1,7 @@
 //! A record for tests.
 
 use gpubench_contract::{
-    BenchmarkComplete, BenchmarkStarted, DeviceKind, DeviceName, Method, Metric, Params, SchemaVersion, Verdict,
+    BenchmarkComplete, BenchmarkStarted, DeviceKind, DeviceName, Metric, Mode, Params, SchemaVersion, Verdict,
 };
 
 /// Returns the record of a case that passed on a device, without samples.
@@ -13,7 +13,7 @@ pub(super) fn passed_case(kind: DeviceKind) -> BenchmarkComplete {
         benchmark: "axpy".to_owned(),
         params: Params::default(),
         case: "axpy".to_owned(),
-        mode: Method::Cold,
+        mode: Mode::Cold,
         metric: Metric::time(),
         index: 0,
     };

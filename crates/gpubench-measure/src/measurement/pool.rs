@@ -285,7 +285,7 @@ impl<'a> WorkerPool<'a> {
             hosted: (self.case.recording.execution.is_hosted()).then_some(&hosted),
             device,
             calls: opened.calls,
-            reading: self.protocol.reading,
+            metric: self.protocol.metric,
             hold: self.hold,
             modules: self.case.modules,
             annotation: self.case.annotation,

@@ -5,10 +5,10 @@ use std::time::Duration;
 use super::rest::Rest;
 use super::run_mode::RunMode;
 use super::submissions::SubmissionCounter;
-use crate::clients::{Interrupt, ObserverProgram, Output, WorkerReading};
+use crate::clients::{Interrupt, MetricRequest, ObserverProgram, Output};
+use gpubench_contract::MetricKind;
 use gpubench_device::{ClockBound, DeviceOrder, KernelHost};
 use gpubench_protocol::window::Seeds;
-use gpubench_protocol::wire::Measurand;
 use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule};
 
 /// Whether the energy of a call is measured.
@@ -29,7 +29,7 @@ pub struct Protocol<'a> {
     /// Number of fresh workers for a case's samples. A limit on samples can lower it.
     pub worker_count: WorkerCountRule,
     /// What is read in timed windows.
-    pub reading: WorkerReading<'a>,
+    pub metric: MetricRequest<'a>,
     /// When the first worker is warm. A worker waits for its device time at most as long as it may
     /// sample.
     pub warm_up: WarmUpRule,
@@ -67,18 +67,18 @@ pub struct Protocol<'a> {
 impl Protocol<'_> {
     /// Whether the referee's clock checks the worker's claims.
     pub(super) fn is_clocked(&self) -> bool {
-        self.reading.measurand == Measurand::Time && *self.clock_bound == ClockBound::Exclusive
+        self.metric.kind == MetricKind::Time && *self.clock_bound == ClockBound::Exclusive
     }
 
     /// Whether calls are timed.
     pub(super) fn takes_times(&self) -> bool {
-        self.mode == RunMode::Measure && self.reading.measurand == Measurand::Time
+        self.mode == RunMode::Measure && self.metric.kind == MetricKind::Time
     }
 
     /// Whether workers may serve another measurement. Counters and observers need processes of
     /// their own.
     pub(super) fn workers_can_rest(&self) -> bool {
-        self.reading.measurand == Measurand::Time && self.observer.is_none()
+        self.metric.kind == MetricKind::Time && self.observer.is_none()
     }
 
     /// Returns the device settings for the worker at `position`, counted from 0.

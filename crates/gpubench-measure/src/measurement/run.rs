@@ -6,9 +6,10 @@ use std::time::Duration;
 use super::energy::CallEnergy;
 use crate::clients::WorkerPast;
 use crate::verdict::{RunEvidence, TimeUse, WindowEvidence};
+use gpubench_contract::MetricKind;
 use gpubench_contract::StopReason;
 use gpubench_device::Count;
-use gpubench_protocol::wire::{Claim, CountProgress, DeviceWork, Measurand};
+use gpubench_protocol::wire::{Claim, CountProgress, DeviceWork};
 use gpubench_stats::Spent;
 
 /// What one worker did, from its set-up to its end.
@@ -129,9 +130,9 @@ impl WorkerRun {
     }
 
     /// Takes the sample of the last window, of `calls` calls.
-    pub(super) fn keep_sample(&mut self, measurand: Measurand, calls: NonZeroU32) {
+    pub(super) fn keep_sample(&mut self, metric: MetricKind, calls: NonZeroU32) {
         if let Some(window) = self.windows.last() {
-            self.samples.keep(window, measurand, calls);
+            self.samples.keep(window, metric, calls);
         }
     }
 
@@ -173,19 +174,19 @@ impl WorkerRun {
 impl Samples {
     /// Adds the sample of a window with `calls` calls, if the worker made a claim: their mean time,
     /// or a count unless further calls are needed for it.
-    fn keep(&mut self, window: &WindowEvidence, measurand: Measurand, calls: NonZeroU32) {
+    fn keep(&mut self, window: &WindowEvidence, metric: MetricKind, calls: NonZeroU32) {
         let (Some(claim), Some(elapsed_ns)) = (window.claim.as_deref(), window.elapsed_ns()) else {
             return;
         };
         let Claim { host_ns, count, .. } = *claim;
-        match (measurand, claim.progress) {
-            (Measurand::Time, _) => {
+        match (metric, claim.progress) {
+            (MetricKind::Time, _) => {
                 let calls = f64::from(calls.get());
                 self.values.push(elapsed_ns / calls);
                 self.host_ns.push(host_ns / calls);
             }
-            (Measurand::Instructions | Measurand::Hardware, CountProgress::Complete) => self.values.push(count),
-            (Measurand::Instructions | Measurand::Hardware, _) => {}
+            (_, CountProgress::Complete) => self.values.push(count),
+            (_, _) => {}
         }
     }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::protocol::Protocol;
 use super::run::WorkerRun;
 use crate::clients::WorkerPast;
+use gpubench_contract::MetricKind;
 use gpubench_contract::StopReason;
-use gpubench_protocol::wire::Measurand;
 use gpubench_stats::{Spent, WarmUpRule, WorkerRules};
 
 /// When the workers of an arm are warm, and when they have enough samples. The last of the given
@@ -16,7 +16,7 @@ use gpubench_stats::{Spent, WarmUpRule, WorkerRules};
 pub(super) struct Stopping<'a> {
     warm_up: &'a WarmUpRule,
     shares: WorkerRules,
-    measurand: Measurand,
+    metric: MetricKind,
     /// Number of calls that a sample is the mean of.
     calls: NonZeroU32,
 }
@@ -26,7 +26,7 @@ impl<'a> Stopping<'a> {
         Stopping {
             warm_up: &protocol.warm_up,
             shares: WorkerRules::new(protocol.stop.clone(), protocol.worker_count),
-            measurand: protocol.reading.measurand,
+            metric: protocol.metric.kind,
             calls,
         }
     }
@@ -84,9 +84,9 @@ impl<'a> Stopping<'a> {
         let samples = runs.iter().flat_map(|run| &run.samples.values);
         Spent {
             wall: runs.iter().map(|run| run.sampled_for).sum(),
-            device: match self.measurand {
-                Measurand::Time => Spent::device_ns(samples.sum::<f64>() * f64::from(self.calls.get())),
-                Measurand::Instructions | Measurand::Hardware => Duration::ZERO,
+            device: match self.metric {
+                MetricKind::Time => Spent::device_ns(samples.sum::<f64>() * f64::from(self.calls.get())),
+                _ => Duration::ZERO,
             },
         }
     }
@@ -109,11 +109,11 @@ mod tests {
 
     use super::*;
 
-    fn spent(measurand: Measurand, calls: u32, runs: &[WorkerRun]) -> Spent {
+    fn spent(metric: MetricKind, calls: u32, runs: &[WorkerRun]) -> Spent {
         let stopping = Stopping {
             warm_up: &WarmUpRule::default(),
             shares: WorkerRules::new(StopRule::default(), WorkerCountRule::exactly(NonZeroUsize::MIN)),
-            measurand,
+            metric,
             calls: NonZeroU32::new(calls).expect("some calls"),
         };
         stopping.spent(runs)
@@ -137,20 +137,20 @@ mod tests {
             wall: Duration::from_secs(wall),
             device: Duration::from_micros(device),
         };
-        assert_eq!(spent(Measurand::Time, 10, &runs), expected(2, 10));
-        assert_eq!(spent(Measurand::Time, 10, &runs[1..]), expected(1, 7));
+        assert_eq!(spent(MetricKind::Time, 10, &runs), expected(2, 10));
+        assert_eq!(spent(MetricKind::Time, 10, &runs[1..]), expected(1, 7));
     }
 
     #[test]
     fn samples_that_are_thrown_away_take_no_time_on_the_device() {
         let [_, mut run] = runs();
         run.throw_away(1);
-        let device = spent(Measurand::Time, 1, &[run]).device;
+        let device = spent(MetricKind::Time, 1, &[run]).device;
         assert_eq!(device, Duration::from_nanos(300));
     }
 
     #[test]
     fn counts_are_no_time() {
-        assert_eq!(spent(Measurand::Instructions, 1, &runs()).device, Duration::ZERO);
+        assert_eq!(spent(MetricKind::Instructions, 1, &runs()).device, Duration::ZERO);
     }
 }

@@ -3,14 +3,15 @@
 use super::evidence::TimeUse;
 use super::finding::{Finding, finding};
 use super::{Cause, Evidence, Verdict, WindowEvidence};
+use gpubench_contract::MetricKind;
 use gpubench_device::ClockBound;
-use gpubench_protocol::wire::{Measurand, WindowEnd};
+use gpubench_protocol::wire::WindowEnd;
 use gpubench_stats::{Clocked, ClockedTurn, TimingAudit};
 
 /// Compares the claims with the referee's clock. Returns `None` if they are no times, the clock has
 /// no bound, or there are too few windows.
 pub fn balance(evidence: &Evidence<'_>) -> Option<TimingAudit> {
-    if *evidence.clock_bound != ClockBound::Exclusive || evidence.measurand != Measurand::Time {
+    if *evidence.clock_bound != ClockBound::Exclusive || evidence.metric != MetricKind::Time {
         return None;
     }
     let clocked = |window: &WindowEvidence| {

@@ -6,9 +6,10 @@ use std::time::Duration;
 use gpubench::catalog::Tensor;
 
 use crate::clients::End;
+use gpubench_contract::MetricKind;
 use gpubench_device::ClockBound;
 use gpubench_protocol::window::Gate;
-use gpubench_protocol::wire::{Claim, Measurand, WindowFacts};
+use gpubench_protocol::wire::{Claim, WindowFacts};
 use gpubench_sandbox::Confinement;
 
 /// All evidence about a case after its workers have ended.
@@ -25,7 +26,7 @@ pub struct Evidence<'a> {
     /// How the case ended.
     pub ending: Ending,
     /// What the worker claims: times or counts.
-    pub measurand: Measurand,
+    pub metric: MetricKind,
     /// Whose code ran in the worker.
     pub execution: &'a Execution,
     /// What holds its calls back until *go*.

@@ -2,7 +2,7 @@
 
 use gpubench::catalog::{Recording, Role, Tensor};
 
-use gpubench_contract::{CacheState, Method};
+use gpubench_contract::{CacheState, Mode};
 use gpubench_device::Facts;
 
 /// Decoys are replaced after the flush, so these lines of an input are in the cache: one in
@@ -12,16 +12,16 @@ const FEWEST_DECOY_BYTES: u64 = 8 * 128;
 
 /// Returns the least time in nanoseconds that a call can take after a cache flush of `flush_bytes`:
 /// the declared bytes that must cross the memory interface, divided by the peak bandwidth. Returns
-/// `None` if the peak is unknown, no bytes are declared, the method is not cold, or the flush is
+/// `None` if the peak is unknown, no bytes are declared, the mode is not cold, or the flush is
 /// smaller than the cache.
 ///
 /// Three kinds of declared bytes do not count. Written bytes can stay in the cache, up to its size,
 /// and reach memory later. The input lines that replaced decoys are in the cache already. Bytes
 /// beyond the size of the tensors, as of a second pass, may come from the cache.
-pub fn floor_ns(recording: &Recording, facts: &Facts, method: Method, flush_bytes: u64) -> Option<f64> {
+pub fn floor_ns(recording: &Recording, facts: &Facts, mode: Mode, flush_bytes: u64) -> Option<f64> {
     let cache = facts.device.l2_bytes;
     let (declared, peak) = (recording.work.bytes?, facts.peak_bandwidth?);
-    let is_cold = CacheState::new(method, flush_bytes, cache) == CacheState::Cold;
+    let is_cold = CacheState::new(mode, flush_bytes, cache) == CacheState::Cold;
     if !is_cold || peak.is_nan() || peak <= 0.0 {
         return None;
     }
@@ -83,7 +83,7 @@ mod tests {
 
     /// The floor in MiB at a peak of one MiB per nanosecond.
     fn floor(recording: &Recording) -> Option<f64> {
-        floor_ns(recording, &facts(), Method::Cold, 120 * MIB).map(f64::round)
+        floor_ns(recording, &facts(), Mode::Cold, 120 * MIB).map(f64::round)
     }
 
     #[test]
@@ -135,7 +135,7 @@ mod tests {
                 peak_bandwidth: Some(1e9),
                 ..facts()
             };
-            floor_ns(&recording, &facts, Method::Cold, 60 * MIB).map(f64::round)
+            floor_ns(&recording, &facts, Mode::Cold, 60 * MIB).map(f64::round)
         };
         assert_eq!(floor_of(1_000), Some(0.0));
         assert_eq!(floor_of(4_096), Some(4_096.0 - 1_024.0));
@@ -146,14 +146,14 @@ mod tests {
     fn there_is_no_floor_without_a_peak_declared_bytes_or_a_full_flush() {
         assert_eq!(floor(&copy(256, None)), None);
         let copied = copy(256, Some(MIB));
-        assert_eq!(floor_ns(&copied, &facts(), Method::Cold, 59 * MIB), None);
-        assert_eq!(floor_ns(&copied, &facts(), Method::Warm, 120 * MIB), None);
+        assert_eq!(floor_ns(&copied, &facts(), Mode::Cold, 59 * MIB), None);
+        assert_eq!(floor_ns(&copied, &facts(), Mode::Warm, 120 * MIB), None);
         for peak_bandwidth in [None, Some(0.0), Some(-1.0), Some(f64::NAN)] {
             let unknown = Facts {
                 peak_bandwidth,
                 ..facts()
             };
-            assert_eq!(floor_ns(&copied, &unknown, Method::Cold, 120 * MIB), None);
+            assert_eq!(floor_ns(&copied, &unknown, Mode::Cold, 120 * MIB), None);
         }
     }
 }

@@ -6,9 +6,10 @@ use super::conservation::residual;
 use super::disturbance::disturbed;
 use super::sharing::sharing;
 use super::{Evidence, Execution, Grade, WindowEvidence};
+use gpubench_contract::MetricKind;
 use gpubench_contract::units::time;
 use gpubench_device::ClockBound;
-use gpubench_protocol::wire::{Measurand, WindowEnd, WindowFacts};
+use gpubench_protocol::wire::{WindowEnd, WindowFacts};
 use gpubench_sandbox::Confinement;
 use gpubench_stats::{TimingAudit, median};
 
@@ -48,7 +49,7 @@ pub(crate) fn open_sandbox(whose: &str, reason: &str) -> String {
 
 /// Why the referee's clock could not check the claims.
 fn doubt(evidence: &Evidence<'_>, balance: Option<&TimingAudit>) -> Option<String> {
-    if evidence.measurand != Measurand::Time {
+    if evidence.metric != MetricKind::Time {
         return doubt_of_counts(evidence);
     }
     match evidence.clock_bound {

@@ -8,10 +8,11 @@ use super::finding::{Finding, finding};
 use super::grade::grade;
 use super::{Cause, Ending, Evidence, Execution, Grade, Verdict, WindowEvidence, words};
 use crate::clients::End;
+use gpubench_contract::MetricKind;
 use gpubench_device::FaultCode;
 use gpubench_diagnostic::quoted;
 use gpubench_protocol::window::{Gate, MadeCalls, WindowKind};
-use gpubench_protocol::wire::{Claim, Measurand, NOWHERE, OutputFacts, Replay, WindowEnd};
+use gpubench_protocol::wire::{Claim, NOWHERE, OutputFacts, Replay, WindowEnd};
 use gpubench_stats::TimingAudit;
 
 /// Share of unwritten elements above which the whole output counts as unwritten. Some poison is
@@ -254,7 +255,7 @@ fn inspect_digests(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<F
 
 fn inspect_claim(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> {
     let claim: &Claim = window.claim.as_deref()?;
-    if evidence.measurand != Measurand::Time {
+    if evidence.metric != MetricKind::Time {
         return inspect_count(claim);
     }
     let timed = matches!(window.facts.kind, WindowKind::Timed | WindowKind::Single);
@@ -373,7 +374,7 @@ fn judge_ending(evidence: &Evidence<'_>) -> Option<Finding> {
 }
 
 fn judge_floor(evidence: &Evidence<'_>) -> Option<Finding> {
-    let floor = evidence.floor_ns.filter(|_| evidence.measurand == Measurand::Time)?;
+    let floor = evidence.floor_ns.filter(|_| evidence.metric == MetricKind::Time)?;
     let timed = |window: &&WindowEvidence| window.facts.kind == WindowKind::Timed;
     let times = evidence
         .windows()

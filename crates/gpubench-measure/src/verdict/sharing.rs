@@ -69,9 +69,10 @@ mod tests {
     use std::num::NonZeroU32;
 
     use bytemuck::Zeroable;
+    use gpubench_contract::MetricKind;
     use gpubench_device::ClockBound;
     use gpubench_protocol::window::Gate;
-    use gpubench_protocol::wire::{Claim, Measurand, WindowFacts};
+    use gpubench_protocol::wire::{Claim, WindowFacts};
     use gpubench_stats::{Clocked, ClockedTurn};
 
     use super::*;
@@ -119,7 +120,7 @@ mod tests {
         let control = vec![window(WindowKind::Control, 20_000.0, 0.0); 5];
         let control_singles = vec![window(WindowKind::SingleControl, 4_000.0, 0.0); 5];
         let evidence = Evidence {
-            measurand: Measurand::Time,
+            metric: MetricKind::Time,
             tensors: &[],
             calls: NonZeroU32::new(10).unwrap(),
             scratch: &[],

@@ -13,7 +13,7 @@ use gpubench_device::harness::{Batch, Nanoseconds, Revealed, Ticket, Touch, Touc
 
 impl Referee {
     /// Queues the preparation of a side's buffers, and of the caches for a call of the case's
-    /// method. `made` is the number of tensors of the calls that are made. No step waits for the
+    /// mode. `made` is the number of tensors of the calls that are made. No step waits for the
     /// host, so a gap between two timestamps is the device's.
     pub(super) fn prepare(
         &mut self,
@@ -26,7 +26,7 @@ impl Referee {
         let s0 = self.stamp(batch)?;
         self.restore(side, made, place)?;
         let flush_begins = self.stamp(batch)?;
-        match case.calls.method.cache() {
+        match case.calls.mode.cache() {
             CacheTreatment::Flushed => self.flush()?,
             CacheTreatment::Touched => self.touch(side)?,
             CacheTreatment::Left => {}

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use gpubench::catalog::{DType, Fill, Recording, Reference, Role, Tensor, Tolerance, Work};
 use gpubench::plan::Plan;
-use gpubench_contract::Method;
+use gpubench_contract::Mode;
 
 use super::RefereeError;
 use super::buffers::Buffer;
@@ -97,7 +97,7 @@ impl OpenCase {
 
 /// Opens a case with windows of one cold call and a single worker.
 fn opened(referee: &mut Referee, recording: Recording) -> OpenCase {
-    let calls = WindowCalls::one(Method::Cold);
+    let calls = WindowCalls::one(Mode::Cold);
     open_case(referee, BEGINNING, calls, ALONE, recording, &[]).unwrap()
 }
 
@@ -236,7 +236,7 @@ impl Stage {
         let case = open_case(
             &mut referee,
             opening,
-            WindowCalls::one(Method::Cold),
+            WindowCalls::one(Mode::Cold),
             WITH_CONTROL,
             recording,
             &[],
@@ -628,18 +628,10 @@ fn the_flush_has_its_own_memory() {
 
 #[test]
 fn only_a_cold_call_has_a_flush() {
-    for (method, flushed) in [(Method::Cold, true), (Method::Warm, false)] {
+    for (mode, flushed) in [(Mode::Cold, true), (Mode::Warm, false)] {
         let mut referee = referee(Box::new(cpu())).unwrap();
         referee.flush.kind = gpubench_contract::Flush::Write;
-        let case = open_case(
-            &mut referee,
-            BEGINNING,
-            WindowCalls::one(method),
-            ALONE,
-            recording(),
-            &[],
-        )
-        .unwrap();
+        let case = open_case(&mut referee, BEGINNING, WindowCalls::one(mode), ALONE, recording(), &[]).unwrap();
         let flush_buffer = |referee: &mut Referee| {
             let mut contents = vec![0; referee.flush.bytes as usize];
             referee.driver.read(referee.flush.buffer, &mut contents).unwrap();
@@ -648,7 +640,7 @@ fn only_a_cold_call_has_a_flush() {
         let before = flush_buffer(&mut referee);
         referee.generate(&case, 1).unwrap();
         end_at_once(&mut referee, &case, &order(1)).unwrap();
-        assert_eq!(flush_buffer(&mut referee) != before, flushed, "{method}");
+        assert_eq!(flush_buffer(&mut referee) != before, flushed, "{mode}");
     }
 }
 
@@ -658,7 +650,7 @@ fn two_windows(driver: Box<dyn Driver>) -> Result<[WindowFacts; 2], RefereeError
     let case = open_case(
         &mut referee,
         BEGINNING,
-        WindowCalls::one(Method::Cold),
+        WindowCalls::one(Mode::Cold),
         WITH_CONTROL,
         recording(),
         &[],

@@ -3,23 +3,23 @@
 use std::num::NonZeroU32;
 
 use bytemuck::{CheckedBitPattern, NoUninit};
-use gpubench_contract::Method;
+use gpubench_contract::Mode;
 
 /// The calls of a case's windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit)]
 #[repr(C)]
 pub struct WindowCalls {
     /// How they are measured, which decides their preparation and their stopwatch.
-    pub method: Method,
+    pub mode: Mode,
     /// How many the recording holds, each with its own tensors.
     pub count: NonZeroU32,
 }
 
 impl WindowCalls {
     /// Returns windows of one call.
-    pub fn one(method: Method) -> WindowCalls {
+    pub fn one(mode: Mode) -> WindowCalls {
         WindowCalls {
-            method,
+            mode,
             count: NonZeroU32::MIN,
         }
     }

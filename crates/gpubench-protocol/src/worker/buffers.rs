@@ -2,9 +2,10 @@
 
 use gpubench::catalog::{Recording, Role};
 
+use super::call::WHOLE_CALL;
 use crate::wire::BufferLayout;
 use gpubench_device::memfd::GUARD;
-use gpubench_device::{DevicePtr, Fault, FaultCode};
+use gpubench_device::{Count, DevicePtr, Fault, FaultCode};
 
 /// All tensors, then all scratch allocations of the plan.
 pub(super) struct Buffers(pub(super) Vec<NamedBuffer>);
@@ -29,6 +30,23 @@ impl Buffers {
     pub(super) fn outputs(&self) -> Vec<(DevicePtr, u64)> {
         let outputs = self.0.iter().filter(|buffer| buffer.role.is_output());
         outputs.map(|buffer| (buffer.address(), buffer.layout.len)).collect()
+    }
+
+    /// Returns the bytes that tensors and scratch have.
+    pub(super) fn in_use(&self) -> Vec<Count> {
+        let bytes = |is_scratch: bool| {
+            let buffers = self
+                .0
+                .iter()
+                .filter(|buffer| (buffer.role == Role::Scratch) == is_scratch);
+            buffers.map(|buffer| buffer.layout.len).sum::<u64>() as f64
+        };
+        let count = |of: &str, value| Count {
+            range: WHOLE_CALL.to_owned(),
+            of: of.to_owned(),
+            value,
+        };
+        vec![count("tensors", bytes(false)), count("scratch", bytes(true))]
     }
 
     /// Describes a fault with its kernel, and with the buffer near the address or the input that it

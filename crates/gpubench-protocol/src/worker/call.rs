@@ -12,18 +12,19 @@ use super::hosted::Hosted;
 use super::parts::Parts;
 use crate::replay::{AddressSpace, ReadyPlan};
 use crate::window::{MadeCalls, WindowCalls, WindowKind, calls_of_graphs};
-use crate::wire::{Claim, Measurand};
+use crate::wire::Claim;
+use gpubench_contract::MetricKind;
 use gpubench_device::{Count, Counter, DeviceError, DevicePtr, Driver, Fault, Graph, Module, Stream};
 
 /// The range of a call that is counted as a whole.
-const WHOLE_CALL: &str = "(the call)";
+pub(super) const WHOLE_CALL: &str = "(the call)";
 
 /// The calls of a window.
 pub(super) struct Call {
     work: Work,
     /// How many there are, each with its own tensors.
     count: NonZeroU32,
-    /// The same work in graphs, for a method that times one.
+    /// The same work in graphs, for a mode that times one.
     graphs: Option<CallGraphs>,
     parts: Parts,
 }
@@ -37,7 +38,7 @@ pub(super) enum Work {
 }
 
 impl Call {
-    /// Returns the calls of a method. Captures their work if the method times a graph.
+    /// Returns the calls of a mode. Captures their work if the mode times a graph.
     ///
     /// # Errors
     /// If the work cannot be in a graph.
@@ -48,7 +49,7 @@ impl Call {
         calls: WindowCalls,
     ) -> Result<Call, WorkerError> {
         let queue = |driver: &mut dyn Driver, made| work.queue_calls(made, calls.count, driver, stream);
-        let graphs = match calls.method.launching() {
+        let graphs = match calls.mode.launching() {
             Launching::InGraph if work.steps() > 0 => Some(CallGraphs::capture(driver, stream, queue)?),
             Launching::InGraph | Launching::Alone | Launching::BackToBack => None,
         };
@@ -107,16 +108,16 @@ impl Call {
     /// further calls are needed for complete counts.
     pub(super) fn count(
         &self,
-        measurand: Measurand,
+        metric: MetricKind,
         driver: &mut dyn Driver,
         stream: Stream,
         counter: &mut dyn Counter,
     ) -> Result<Option<Vec<Count>>, DeviceError> {
-        match (&self.work, measurand) {
-            (Work::Sealed(plan), Measurand::Time | Measurand::Instructions) => plan.count(driver, stream, counter),
+        match (&self.work, metric) {
+            (Work::Sealed(plan), MetricKind::Instructions) => plan.count(driver, stream, counter),
             // The launches of host code are not known, and the values of metrics in several ranges
             // have no sum.
-            (Work::Hosted(_), _) | (_, Measurand::Hardware) => {
+            _ => {
                 counter.start(self.work.known_launches().max(1))?;
                 counter.begin(WHOLE_CALL)?;
                 self.work.queue(driver, stream)?;

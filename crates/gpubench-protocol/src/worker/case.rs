@@ -18,9 +18,10 @@ use super::tracing::Tracing;
 use super::twin::{Twin, Warming};
 use crate::window::{Allocations, WindowCalls, WindowContent, WindowKind};
 use crate::wire::{
-    BufferLayout, Channel, Frame, Measurand, Observer, PageAddresses, SandboxReport, SharedPage, SourceModule,
-    WindowOrder, from_worker, module_descriptors,
+    BufferLayout, Channel, Frame, Observer, PageAddresses, SandboxReport, SharedPage, SourceModule, WindowOrder,
+    from_worker, module_descriptors,
 };
+use gpubench_contract::MetricKind;
 use gpubench_device::harness::Harness;
 use gpubench_device::{
     Access, Count, Counter, DeviceError, DeviceOrder, DevicePtr, Driver, Memory, Module, ModuleImage, Profiling, Stream,
@@ -47,7 +48,7 @@ pub(super) struct OpenDevice {
 
 /// The case of a worker.
 pub(super) struct Assignment {
-    measurand: Measurand,
+    pub(super) metric: MetricKind,
     pub(super) page: SharedPage,
     pub(super) on_device: PageAddresses,
     memories: Vec<Memory>,
@@ -86,7 +87,7 @@ impl Side {
         let twin = twin.map(|launches| Twin::new(driver, harness, stream, buffers, calls, launches));
         Ok(Side {
             outputs: buffers.outputs(),
-            warming: Warming::new(calls.method, buffers),
+            warming: Warming::new(calls.mode, buffers),
             twin: twin.transpose()?,
         })
     }
@@ -196,6 +197,9 @@ impl Assignment {
         };
         let work = match setup.hosted {
             Some(order) => {
+                if let Some(counter) = &mut device.counter {
+                    counter.leave_out_so_far()?;
+                }
                 let (calls, tensors) = (setup.calls.count, setup.recording.tensors.len());
                 Work::Hosted(Hosted::open(driver, stream, order, calls, &buffers, tensors)?)
             }
@@ -203,7 +207,7 @@ impl Assignment {
         };
         let call = Call::new(driver, stream, work, setup.calls)?;
         Ok(Assignment {
-            measurand: setup.measurand,
+            metric: setup.metric,
             on_device: page.mapped_at(on_device.0),
             page,
             memories,
@@ -283,9 +287,19 @@ impl Assignment {
         &self,
         driver: &mut dyn Driver,
         stream: Stream,
-        counter: &mut dyn Counter,
+        counter: Option<&mut (dyn Counter + 'static)>,
     ) -> Result<Option<Vec<Count>>, DeviceError> {
-        self.call.count(self.measurand, driver, stream, counter)
+        let counts = match counter {
+            Some(counter) => self.call.count(self.metric, driver, stream, counter)?,
+            None => {
+                self.call.queue(WindowKind::Timed, driver, stream)?;
+                Some(Vec::new())
+            }
+        };
+        Ok(match self.metric {
+            MetricKind::Memory => counts.map(|allocated| [self.buffers.in_use(), allocated].concat()),
+            _ => counts,
+        })
     }
 
     /// Queues what follows the call of a window: the output digests and *done*.
@@ -317,7 +331,7 @@ impl Assignment {
 /// Whether this process reads a GPU's counters, or a profiler does in it, for which the driver may
 /// ask for capabilities.
 fn reads_counters(setup: &Setup) -> bool {
-    let counts = setup.role().is_none() && setup.to_count().is_some();
+    let counts = setup.role().is_none() && setup.metric.needs_counters();
     counts || setup.observer == Observer::Profiler
 }
 
@@ -325,7 +339,7 @@ fn reads_counters(setup: &Setup) -> bool {
 /// of the set-up.
 fn begin_sandbox(setup: &Setup, frame: &Frame, channel: &Channel) -> Option<Sandbox> {
     let role = setup.role()?;
-    if role == ConfinedRole::NativeKernels && setup.measurand != Measurand::Time {
+    if role == ConfinedRole::NativeKernels && setup.metric.needs_counters() {
         return Some(Sandbox::left_open(
             "valgrind, which counts the instructions, needs files and system calls",
         ));

@@ -47,12 +47,11 @@ impl Worker {
     fn count_call(&mut self, order: &WindowOrder, claim: Claim) -> Result<Counted, DeviceError> {
         let (case, device) = (&self.assignment, &mut self.device);
         let (driver, harness, stream) = (&mut *device.driver, &device.harness, device.stream);
-        let counted = match (order.kind, &mut device.counter) {
-            (WindowKind::Timed, Some(counter)) => Some(case.count(driver, stream, &mut **counter)?),
-            _ => {
-                case.queue(order, driver, harness, stream)?;
-                None
-            }
+        let counted = if order.kind == WindowKind::Timed {
+            Some(case.count(driver, stream, device.counter.as_deref_mut())?)
+        } else {
+            case.queue(order, driver, harness, stream)?;
+            None
         };
         case.finish_window(order, driver, harness, stream)?;
         driver.synchronize(stream)?;

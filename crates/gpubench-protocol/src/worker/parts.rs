@@ -52,7 +52,7 @@ impl Parts {
 /// Returns the number of parts of a call with `steps` steps; 0 if there is only one step, if there
 /// are too many, or if a window has several calls.
 fn number_of_parts(calls: WindowCalls, steps: usize) -> usize {
-    match calls.method.launching() {
+    match calls.mode.launching() {
         Launching::Alone if (2..=MAX_PARTS).contains(&steps) => steps,
         Launching::Alone | Launching::BackToBack | Launching::InGraph => 0,
     }
@@ -60,17 +60,17 @@ fn number_of_parts(calls: WindowCalls, steps: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use gpubench_contract::Method;
+    use gpubench_contract::Mode;
 
     use super::*;
 
     #[test]
     fn parts_are_the_steps_of_a_call_that_is_alone_in_its_window() {
-        let parts = |method, steps| number_of_parts(WindowCalls::one(method), steps);
+        let parts = |mode, steps| number_of_parts(WindowCalls::one(mode), steps);
         assert_eq!(
-            [0, 1, 2, MAX_PARTS, MAX_PARTS + 1].map(|steps| parts(Method::Cold, steps)),
+            [0, 1, 2, MAX_PARTS, MAX_PARTS + 1].map(|steps| parts(Mode::Cold, steps)),
             [0, 0, 2, MAX_PARTS, 0]
         );
-        assert_eq!([Method::Hot, Method::Graph].map(|method| parts(method, 20)), [0, 0]);
+        assert_eq!([Mode::Hot, Mode::Graph].map(|mode| parts(mode, 20)), [0, 0]);
     }
 }

@@ -94,7 +94,7 @@ fn run_window(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Re
     if let Some(annotation) = &worker.assignment.annotation {
         annotation.open(order.window);
     }
-    let ended = if worker.device.counter.is_some() {
+    let ended = if worker.assignment.metric.is_count() {
         count_window(channel, worker, order)?
     } else {
         time_window(channel, worker, order)?

@@ -10,9 +10,9 @@ use super::hosted::{HostCode, HostedOrder};
 use super::twin::launches;
 use crate::window::{Allocations, Gate, WindowCalls};
 use crate::wire::{
-    BufferLayout, Frame, Measurand, Observer, SourceModule, WorkerSetup, decode_modules, read_head, take_files,
-    to_worker,
+    BufferLayout, Frame, Observer, SourceModule, WorkerSetup, decode_modules, read_head, take_files, to_worker,
 };
+use gpubench_contract::MetricKind;
 use gpubench_device::{Backend, CountRequest, CounterHold, DeviceOrder, KernelHost};
 use gpubench_sandbox::ConfinedRole;
 
@@ -20,7 +20,7 @@ use gpubench_sandbox::ConfinedRole;
 pub(super) struct Setup {
     pub(super) device: DeviceOrder,
     pub(super) calls: WindowCalls,
-    pub(super) measurand: Measurand,
+    pub(super) metric: MetricKind,
     /// How long to keep the counters of a GPU.
     pub(super) hold: CounterHold,
     /// The hardware metrics to read.
@@ -54,7 +54,7 @@ impl Setup {
                 setup.recording.plan.constants.clear();
                 setup.recording.execution = Execution::Sealed;
                 setup.hosted = None;
-                setup.measurand = Measurand::Time;
+                setup.metric = MetricKind::Time;
             }
             _ => return Err(WorkerError::Order("it is not expected now")),
         }
@@ -73,7 +73,7 @@ impl Setup {
         Some(Setup {
             device: head.device,
             calls: head.calls,
-            measurand: head.measurand,
+            metric: head.metric,
             hold: head.hold,
             metrics: metrics.lines().map(str::to_owned).collect(),
             layouts: bytemuck::allocation::pod_collect_to_vec(layouts),
@@ -102,12 +102,14 @@ impl Setup {
         )
     }
 
-    /// Returns what to count, if calls are not timed.
+    /// Returns what to count, if a counter is needed.
     pub(super) fn to_count(&self) -> Option<CountRequest<'_>> {
-        match self.measurand {
-            Measurand::Time => None,
-            Measurand::Instructions => Some(CountRequest::Instructions),
-            Measurand::Hardware => Some(CountRequest::Hardware(&self.metrics)),
+        match self.metric {
+            MetricKind::Time | MetricKind::Energy => None,
+            MetricKind::Instructions => Some(CountRequest::Instructions),
+            MetricKind::Hardware => Some(CountRequest::Hardware(&self.metrics)),
+            // The steps of a plan allocate nothing.
+            MetricKind::Memory => self.hosted.as_ref().map(|_| CountRequest::Memory),
         }
     }
 

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 
 use gpubench::catalog::{Recording, Role};
 use gpubench::plan::Step;
-use gpubench_contract::{CacheTreatment, Launching, Method};
+use gpubench_contract::{CacheTreatment, Launching, Mode};
 
 use super::WorkerError;
 use super::buffers::{Buffers, NamedBuffer};
@@ -18,7 +18,7 @@ use gpubench_device::{DeviceError, Driver, Stream};
 /// The twins that a control window runs instead of the calls.
 pub(super) struct Twin {
     calls: Vec<TwinOfCall>,
-    /// The same in graphs, for a method that times one.
+    /// The same in graphs, for a mode that times one.
     graphs: Option<CallGraphs>,
 }
 
@@ -52,7 +52,7 @@ impl Twin {
             calls: of_calls.collect(),
             graphs: None,
         };
-        if calls.method.launching() == Launching::InGraph {
+        if calls.mode.launching() == Launching::InGraph {
             let queue = |driver: &mut dyn Driver, made| twin.queue_one_by_one(made, driver, harness, stream);
             twin.graphs = Some(CallGraphs::capture(driver, stream, queue)?);
         }
@@ -115,14 +115,14 @@ fn as_the_call(buffer: &NamedBuffer) -> Option<Touched> {
 pub(super) struct Warming(Vec<Touched>);
 
 impl Warming {
-    /// Returns the reads that a method wants before the calls of a window.
-    pub(super) fn new(method: Method, buffers: &Buffers) -> Warming {
+    /// Returns the reads that a mode wants before the calls of a window.
+    pub(super) fn new(mode: Mode, buffers: &Buffers) -> Warming {
         let all = buffers.0.iter().map(|buffer| Touched {
             address: buffer.address(),
             bytes: buffer.layout.len,
             access: Touch::Reads,
         });
-        Warming(match method.cache() {
+        Warming(match mode.cache() {
             CacheTreatment::Touched => all.collect(),
             CacheTreatment::Flushed | CacheTreatment::Left => Vec::new(),
         })

@@ -4,7 +4,7 @@ use super::facts::Facts;
 use super::markup::Element;
 use super::masthead::joined;
 use gpubench_contract::units::energy;
-use gpubench_contract::{BenchmarkComplete, GpuState};
+use gpubench_contract::{BenchmarkComplete, Counts, GpuState};
 
 /// A non-breaking space.
 const NO_BREAK: &str = "\u{a0}";
@@ -31,6 +31,7 @@ pub(super) fn facts(result: &BenchmarkComplete) -> Option<Element> {
             gpu.and_then(|gpu| gpu.sample_clock_hz).map(megahertz),
         )
         .and_known("Energy per call", energy_per_call(result))
+        .and_known("Memory in use", result.counts.as_ref().and_then(Counts::memory_in_use))
         .and_known(
             "Locked clock",
             environment.locked_sm_clock_mhz.map(|clock| format!("{clock} MHz")),

@@ -163,7 +163,7 @@ fn style_of(grade: Grade) -> Style {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_contract::Method;
+    use gpubench_contract::Mode;
 
     fn shown(line: usize, wanted: fn(Figure) -> bool) -> Vec<Figure> {
         let table = table_for(line, [20], &Readings::default(), wanted, Styling::Plain);
@@ -172,7 +172,7 @@ mod tests {
     }
 
     fn readings() -> Readings {
-        let modes = Method::ALL.iter();
+        let modes = Mode::ALL.iter();
         modes
             .map(|mode| gpubench_contract::Reading::new(*mode, &Metric::time()))
             .collect()

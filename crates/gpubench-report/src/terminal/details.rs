@@ -7,8 +7,8 @@ use crate::kernels;
 use crate::wording::{mean, mean_of};
 use gpubench_contract::units::{counted, energy, percent, size, time, wall_time};
 use gpubench_contract::{
-    AuditedSystemCall, BenchmarkComplete, CallAudit, DeviceWork, Environment, KernelUse, Metric, Stats, StepTimes,
-    Verdict,
+    AuditedSystemCall, BenchmarkComplete, CallAudit, Counts, DeviceWork, Environment, KernelUse, Metric, Stats,
+    StepTimes, Verdict,
 };
 use gpubench_diagnostic::layout::unbroken;
 use gpubench_diagnostic::printable_line;
@@ -67,6 +67,7 @@ fn measurement(result: &BenchmarkComplete) -> String {
         result
             .energy_per_call_j
             .map(|joules| unbroken(&format!("{} per call", energy(joules)))),
+        result.counts.as_ref().and_then(Counts::memory_in_use),
         result
             .event_overhead_ns
             .map(|overhead| format!("empty measurement {}", time(overhead))),

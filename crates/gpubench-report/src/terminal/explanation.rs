@@ -188,7 +188,7 @@ fn shell_quoted(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_contract::Method;
+    use gpubench_contract::Mode;
     use gpubench_diagnostic::quoted;
     use gpubench_testing::every_verdict;
 
@@ -211,14 +211,14 @@ mod tests {
         };
         let several = ["--mode", "cold,warm", "--threads", "2"];
         assert_eq!(
-            command(&several, Method::Warm),
+            command(&several, Mode::Warm),
             "cargo gpubench --mode warm --threads 2 --exact copy::nothing"
         );
         assert_eq!(
-            command(&[], Method::Warm),
+            command(&[], Mode::Warm),
             "cargo gpubench --mode warm --exact copy::nothing"
         );
-        assert_eq!(command(&[], Method::Cold), "cargo gpubench --exact copy::nothing");
+        assert_eq!(command(&[], Mode::Cold), "cargo gpubench --exact copy::nothing");
     }
 
     #[test]

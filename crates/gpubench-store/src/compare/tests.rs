@@ -69,7 +69,7 @@ fn result(name: &str, verdict: Verdict) -> BenchmarkComplete {
         benchmark: name.into(),
         params: Params::default(),
         case: name.into(),
-        mode: Method::Cold,
+        mode: Mode::Cold,
         metric: Metric::time(),
         index: 0,
     };

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::StoredRun;
-use gpubench_contract::{BenchmarkComplete, Method, Metric, Reading, Revision, Verdict};
+use gpubench_contract::{BenchmarkComplete, Metric, Mode, Reading, Revision, Verdict};
 
 /// One run in a history, a line of its file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ pub struct HistoryCase {
     pub case: String,
     /// How each call was measured. Missing if it is cold.
     #[serde(default = "cold", skip_serializing_if = "is_cold")]
-    pub mode: Method,
+    pub mode: Mode,
     /// What the value measures. Missing if it is [`Metric::time`].
     #[serde(default = "Metric::time", skip_serializing_if = "is_time")]
     pub metric: Metric,
@@ -43,11 +43,11 @@ pub struct HistoryCase {
     pub workers: u64,
 }
 
-fn cold() -> Method {
-    Method::Cold
+fn cold() -> Mode {
+    Mode::Cold
 }
 
-fn is_cold(mode: &Method) -> bool {
+fn is_cold(mode: &Mode) -> bool {
     *mode == cold()
 }
 

@@ -10,7 +10,7 @@ use super::HistoryEntry;
 use crate::StoreError;
 use crate::error::{LEFT_ALONE, MALFORMED};
 use crate::read::{contents, from_json};
-use gpubench_contract::{DeviceIdentity, Method, Metric};
+use gpubench_contract::{DeviceIdentity, Metric, Mode};
 use gpubench_stats::PastValue;
 
 /// The `format` in the first line of every history.
@@ -78,7 +78,7 @@ pub enum Tail {
 impl History {
     /// Returns the values of a case in a mode and a metric, in all runs that have it, with the
     /// commits. Modified sources have no commit, because they may differ between runs.
-    pub fn values(&self, case: &str, mode: Method, metric: &Metric) -> Vec<PastValue<&str>> {
+    pub fn values(&self, case: &str, mode: Mode, metric: &Metric) -> Vec<PastValue<&str>> {
         let mut values = Vec::new();
         for entry in &self.entries {
             let revision = entry.revision.as_ref().filter(|revision| !revision.modified);
@@ -185,7 +185,7 @@ fn parse(path: &Utf8Path, text: &[u8]) -> Result<History, StoreError> {
 fn name_warm_calls(identity: &DeviceIdentity, entries: &mut [HistoryEntry]) {
     if identity.flush_bytes == Some(0) {
         let cases = entries.iter_mut().flat_map(|entry| &mut entry.cases);
-        let cold = cases.filter(|case| case.mode == Method::Cold);
-        cold.for_each(|case| case.mode = Method::Warm);
+        let cold = cases.filter(|case| case.mode == Mode::Cold);
+        cold.for_each(|case| case.mode = Mode::Warm);
     }
 }

@@ -4,7 +4,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::StoreError;
 use crate::tests::stored;
-use gpubench_contract::{DeviceIdentity, Method, Metric, Revision};
+use gpubench_contract::{DeviceIdentity, Metric, Mode, Revision};
 use gpubench_diagnostic::{Expected, chain};
 use gpubench_testing::on_gpu;
 
@@ -33,7 +33,7 @@ fn entry(run_id: &str, value: f64) -> HistoryEntry {
         revision: None,
         cases: vec![HistoryCase {
             case: "suite::axpy".to_owned(),
-            mode: Method::Cold,
+            mode: Mode::Cold,
             metric: Metric::time(),
             value,
             ci95: [value * 0.99, value * 1.01],
@@ -66,12 +66,12 @@ fn entries_read_back_in_the_order_of_the_appends() {
     assert_eq!(history.identity, identity());
     assert_eq!(history.entries[2], entry("c", 0.1 + 0.2));
     let values: Vec<f64> = history
-        .values("suite::axpy", Method::Cold, &Metric::time())
+        .values("suite::axpy", Mode::Cold, &Metric::time())
         .iter()
         .map(|past| past.value)
         .collect();
     assert_eq!(values, [100.0, 103.0, 0.1 + 0.2]);
-    assert!(history.values("suite::other", Method::Cold, &Metric::time()).is_empty());
+    assert!(history.values("suite::other", Mode::Cold, &Metric::time()).is_empty());
 }
 
 #[test]
@@ -79,14 +79,14 @@ fn the_modes_of_a_case_have_separate_values() {
     let folder = folder();
     let mut both = entry("a", 100.0);
     both.cases.push(HistoryCase {
-        mode: Method::Warm,
+        mode: Mode::Warm,
         value: 40.0,
         ..both.cases[0].clone()
     });
     append(&folder.path, &identity(), &both).unwrap();
     let history = read(&folder.path);
     let values = |mode| history.values("suite::axpy", mode, &Metric::time())[0].value;
-    assert_eq!((values(Method::Cold), values(Method::Warm)), (100.0, 40.0));
+    assert_eq!((values(Mode::Cold), values(Mode::Warm)), (100.0, 40.0));
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn entries_without_a_mode_are_warm_if_nothing_was_flushed() {
     let text = std::fs::read_to_string(file::path_of(&folder.path, &without_flush)).unwrap();
     assert!(!text.contains("\"mode\""), "{text}");
     let history = of_device(&folder.path, &without_flush).unwrap().unwrap();
-    assert_eq!(history.entries[0].cases[0].mode, Method::Warm);
+    assert_eq!(history.entries[0].cases[0].mode, Mode::Warm);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn only_an_unmodified_commit_identifies_the_sources_of_a_run() {
     }
     let history = read(&folder.path);
     let sources: Vec<Option<&str>> = history
-        .values("suite::axpy", Method::Cold, &Metric::time())
+        .values("suite::axpy", Mode::Cold, &Metric::time())
         .iter()
         .map(|past| past.sources)
         .collect();

@@ -2,8 +2,8 @@
 
 use crate::StoredRun;
 use gpubench_contract::{
-    ArithmeticPeaks, BenchmarkComplete, BenchmarkStarted, Device, DeviceKind, Environment, Execution, Grade, Method,
-    Metric, Params, RunEnd, RunFinished, RunStarted, SchemaVersion, Verdict,
+    ArithmeticPeaks, BenchmarkComplete, BenchmarkStarted, Device, DeviceKind, Environment, Execution, Grade, Metric,
+    Mode, Params, RunEnd, RunFinished, RunStarted, SchemaVersion, Verdict,
 };
 use gpubench_stats::{summary, twin, worker_share};
 
@@ -83,7 +83,7 @@ fn result(run_id: &str, index: u64, name: &str, workers: &[Vec<f64>]) -> Benchma
         benchmark: name.into(),
         params: Params::default(),
         case: name.into(),
-        mode: Method::Cold,
+        mode: Mode::Cold,
         metric: Metric::time(),
         index,
     };

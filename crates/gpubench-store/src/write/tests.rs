@@ -5,7 +5,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::tests::stored;
-use gpubench_contract::{Cause, Method};
+use gpubench_contract::{Cause, Mode};
 use gpubench_testing::on_gpu;
 
 const FIRST: &str = "suite::axpy::add_one::n=1024";
@@ -82,7 +82,7 @@ fn a_run_of_some_benchmarks_does_not_replace_a_run_with_others() {
     assert!(matches!(&saved, Err(StoreError::Lost { results: 3, .. })), "{saved:?}");
     assert_eq!(left, whole());
     let mut warm = later(|_| true);
-    warm.results.iter_mut().for_each(|result| result.mode = Method::Warm);
+    warm.results.iter_mut().for_each(|result| result.mode = Mode::Warm);
     let (saved, left) = saved_over(&whole(), &warm, &Replaced::None);
     assert!(saved.is_err(), "results in another mode are others");
     assert_eq!(left, whole());

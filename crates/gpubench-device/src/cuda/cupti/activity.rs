@@ -1,4 +1,5 @@
-//! CUPTI's activity records: when each kernel, copy and fill of this process began and ended.
+//! CUPTI's activity records: when each kernel, copy and fill of this process began and ended, and
+//! what device memory it allocated and released.
 #![allow(non_snake_case)]
 
 use std::alloc::{Layout, alloc, dealloc};
@@ -37,6 +38,20 @@ const KINDS: [(c_int, OperationKind); 3] = [
 const START: usize = 16;
 const END: usize = 24;
 
+/// `CUPTI_ACTIVITY_KIND_MEMORY2`, which has a record of each allocation and of each release.
+const MEMORY: c_int = 49;
+
+/// Byte offsets in these records, the same since CUDA 11.2.
+const MEMORY_OPERATION: usize = 4;
+const MEMORY_KIND: usize = 8;
+const ADDRESS: usize = 16;
+const BYTES: usize = 24;
+const TIMESTAMP: usize = 32;
+
+/// The kinds of memory that is on the device: `CUPTI_ACTIVITY_MEMORY_KIND_DEVICE`, `.._ARRAY`,
+/// `.._MANAGED`, `.._DEVICE_STATIC` and `.._MANAGED_STATIC`. Before them are those of the host.
+const ON_DEVICE: std::ops::RangeInclusive<u32> = 3..=7;
+
 /// `CUPTI_ACTIVITY_FLAG_FLUSH_FORCED`.
 const FORCED: u32 = 1;
 
@@ -48,10 +63,39 @@ const BUFFER: Layout = match Layout::from_size_align(1 << 20, 8) {
 
 /// CUPTI's callbacks have no argument of ours, so what they need and return is here.
 static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
-static RECORDED: Mutex<Vec<Operation>> = Mutex::new(Vec::new());
+static RECORDED: Mutex<Recorded> = Mutex::new(Recorded {
+    operations: Vec::new(),
+    memory: Vec::new(),
+});
+
+/// What CUPTI has recorded and nobody has taken yet.
+struct Recorded {
+    operations: Vec<Operation>,
+    memory: Vec<MemoryRecord>,
+}
+
+/// An allocation of device memory, or its release.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MemoryRecord {
+    /// CUPTI's time, in nanoseconds.
+    pub(super) at: u64,
+    pub(super) operation: MemoryOperation,
+    pub(super) address: u64,
+    pub(super) bytes: u64,
+}
+
+/// What happened to memory: `CUpti_ActivityMemoryOperationType`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MemoryOperation {
+    Allocated = 1,
+    Released = 2,
+}
+
+/// CUPTI, which records what this process does.
+pub(super) struct Recorder(&'static Functions);
 
 /// Records the operations of this process.
-pub(in crate::cuda) struct CuptiTracer(&'static Functions);
+pub(in crate::cuda) struct CuptiTracer(Recorder);
 
 impl CuptiTracer {
     /// Opens CUPTI.
@@ -59,17 +103,37 @@ impl CuptiTracer {
     /// # Errors
     /// [`DeviceError::Absent`] when it is not found, or refuses.
     pub(in crate::cuda) fn open() -> Result<CuptiTracer, DeviceError> {
+        Recorder::open("when the GPU works is recorded by CUPTI").map(CuptiTracer)
+    }
+}
+
+impl Recorder {
+    /// Opens CUPTI, which somebody needs.
+    ///
+    /// # Errors
+    /// [`DeviceError::Absent`] when it is not found, or refuses.
+    pub(super) fn open(need: &str) -> Result<Recorder, DeviceError> {
         let functions = match FUNCTIONS.get() {
             Some(functions) => functions,
             None => {
-                let found = Functions::find().map_err(DeviceError::Absent)?;
+                let found = Functions::find(need).map_err(DeviceError::Absent)?;
                 FUNCTIONS.get_or_init(|| found)
             }
         };
         // SAFETY: both callbacks live as long as the process.
         let registered = unsafe { (functions.register)(request, complete) };
         checked("cuptiActivityRegisterCallbacks", registered)?;
-        Ok(CuptiTracer(functions))
+        Ok(Recorder(functions))
+    }
+
+    fn enable(&self, kind: c_int) -> Result<(), DeviceError> {
+        // SAFETY: it takes a number.
+        checked("cuptiActivityEnable", unsafe { (self.0.enable)(kind) })
+    }
+
+    fn disable(&self, kind: c_int) -> Result<(), DeviceError> {
+        // SAFETY: it takes a number.
+        checked("cuptiActivityDisable", unsafe { (self.0.disable)(kind) })
     }
 
     fn flush(&self) -> Result<(), DeviceError> {
@@ -78,30 +142,37 @@ impl CuptiTracer {
     }
 }
 
+impl Recorder {
+    /// Records allocations and releases from now on.
+    pub(super) fn record_memory(&self) -> Result<(), DeviceError> {
+        self.enable(MEMORY)
+    }
+
+    /// Returns the allocations and releases since the last call.
+    pub(super) fn memory(&self) -> Result<Vec<MemoryRecord>, DeviceError> {
+        self.flush()?;
+        Ok(std::mem::take(&mut recorded().memory))
+    }
+}
+
 impl Tracer for CuptiTracer {
     fn begin(&mut self) -> Result<(), DeviceError> {
-        for (kind, _) in KINDS {
-            // SAFETY: it takes a number.
-            checked("cuptiActivityEnable", unsafe { (self.0.enable)(kind) })?;
-        }
-        self.flush()?;
-        recorded().clear();
+        KINDS.iter().try_for_each(|(kind, _)| self.0.enable(*kind))?;
+        self.0.flush()?;
+        recorded().operations.clear();
         Ok(())
     }
 
     fn end(&mut self) -> Result<Vec<Operation>, DeviceError> {
-        self.flush()?;
-        for (kind, _) in KINDS {
-            // SAFETY: it takes a number.
-            checked("cuptiActivityDisable", unsafe { (self.0.disable)(kind) })?;
-        }
-        Ok(std::mem::take(&mut *recorded()))
+        self.0.flush()?;
+        KINDS.iter().try_for_each(|(kind, _)| self.0.disable(*kind))?;
+        Ok(std::mem::take(&mut recorded().operations))
     }
 }
 
 impl Functions {
     /// Finds the functions in the first CUPTI that has them.
-    fn find() -> Result<Functions, Absence> {
+    fn find(need: &str) -> Result<Functions, Absence> {
         let found = cupti_libraries().iter().find_map(|path| {
             let library = open_with_companions(path)?;
             let functions = Functions::resolve(&library)?;
@@ -109,7 +180,7 @@ impl Functions {
             std::mem::forget(library);
             Some(functions)
         });
-        found.ok_or_else(|| not_found("when the GPU works is recorded by CUPTI"))
+        found.ok_or_else(|| not_found(need))
     }
 
     fn resolve(library: &Opened) -> Option<Functions> {
@@ -126,7 +197,7 @@ impl Functions {
     }
 }
 
-fn recorded() -> std::sync::MutexGuard<'static, Vec<Operation>> {
+fn recorded() -> std::sync::MutexGuard<'static, Recorded> {
     RECORDED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -153,22 +224,34 @@ unsafe extern "C" fn request(buffer: *mut *mut u8, bytes: *mut usize, most_recor
 
 /// Reads a buffer that CUPTI returns, and frees it.
 unsafe extern "C" fn complete(_context: *mut c_void, _stream: u32, buffer: *mut u8, _bytes: usize, valid: usize) {
-    let (mut record, mut operations) = (null_mut::<u8>(), recorded());
+    let (mut record, mut recorded) = (null_mut::<u8>(), recorded());
     if let (Some(functions), false) = (FUNCTIONS.get(), buffer.is_null()) {
         // SAFETY: CUPTI has written `valid` bytes of records to the buffer.
         while unsafe { (functions.next)(buffer, valid, &mut record) } == 0 {
             // SAFETY: every record begins with its kind.
             let number = unsafe { record.cast::<c_int>().read_unaligned() };
-            let Some((_, kind)) = KINDS.into_iter().find(|(known, _)| *known == number) else {
-                continue;
-            };
-            // SAFETY: records of these kinds have two times there.
-            let at = |offset| unsafe { record.add(offset).cast::<u64>().read_unaligned() };
-            operations.push(Operation {
+            // SAFETY: each offset below is that of a field in a record of its kind.
+            let word = |offset| unsafe { record.add(offset).cast::<u32>().read_unaligned() };
+            // SAFETY: as above.
+            let long = |offset| unsafe { record.add(offset).cast::<u64>().read_unaligned() };
+            if number == MEMORY {
+                let operation = [MemoryOperation::Allocated, MemoryOperation::Released]
+                    .into_iter()
+                    .find(|operation| *operation as u32 == word(MEMORY_OPERATION))
+                    .filter(|_| ON_DEVICE.contains(&word(MEMORY_KIND)));
+                recorded.memory.extend(operation.map(|operation| MemoryRecord {
+                    at: long(TIMESTAMP),
+                    operation,
+                    address: long(ADDRESS),
+                    bytes: long(BYTES),
+                }));
+            }
+            let kind = KINDS.into_iter().find(|(known, _)| *known == number);
+            recorded.operations.extend(kind.map(|(_, kind)| Operation {
                 kind,
-                start_ns: at(START),
-                end_ns: at(END),
-            });
+                start_ns: long(START),
+                end_ns: long(END),
+            }));
         }
         // SAFETY: `request` has allocated it in this way.
         unsafe { dealloc(buffer, BUFFER) };

@@ -6,7 +6,7 @@ use super::library::Library;
 use super::metrics::Metrics;
 use super::parameters::RangeKind;
 use super::session::Session;
-use crate::{Count, CountRequest, Counter, CounterHold, DeviceError};
+use crate::{Count, Counter, CounterHold, DeviceError};
 
 /// The instructions that the warps of a kernel execute.
 const INSTRUCTIONS: &str = "smsp__inst_executed.sum";
@@ -49,29 +49,50 @@ enum Progress {
 unsafe impl Send for CuptiCounter {}
 
 impl CuptiCounter {
-    /// Prepares to count in a context, which is current on this thread.
+    /// Prepares to count instructions in a context, which is current on this thread.
     ///
     /// # Errors
     /// [`DeviceError::Absent`] when CUPTI is missing or may not count; other errors when it
     /// refuses.
-    pub(in crate::cuda) fn open(
+    pub(in crate::cuda) fn of_instructions(
         context: CUcontext,
         ordinal: u32,
-        request: CountRequest<'_>,
         hold: CounterHold,
     ) -> Result<CuptiCounter, DeviceError> {
-        let (kind, names, wanted) = match request {
-            CountRequest::Instructions => (RangeKind::Program, vec![String::new()], vec![INSTRUCTIONS.to_owned()]),
-            CountRequest::Hardware(names) => {
-                let wanted = [names, &[DURATION.to_owned()]].concat();
-                (RangeKind::Kernel, names.to_vec(), wanted)
-            }
-        };
+        let wanted = [INSTRUCTIONS.to_owned()];
+        CuptiCounter::open(
+            context,
+            ordinal,
+            hold,
+            (RangeKind::Program, vec![String::new()], &wanted),
+        )
+    }
+
+    /// Prepares to read metrics of the hardware, by their names.
+    ///
+    /// # Errors
+    /// As [`of_instructions`](Self::of_instructions), and when the hardware lacks one.
+    pub(in crate::cuda) fn of_metrics(
+        context: CUcontext,
+        ordinal: u32,
+        names: &[String],
+        hold: CounterHold,
+    ) -> Result<CuptiCounter, DeviceError> {
+        let wanted = [names, &[DURATION.to_owned()]].concat();
+        CuptiCounter::open(context, ordinal, hold, (RangeKind::Kernel, names.to_vec(), &wanted))
+    }
+
+    fn open(
+        context: CUcontext,
+        ordinal: u32,
+        hold: CounterHold,
+        (kind, names, wanted): (RangeKind, Vec<String>, &[String]),
+    ) -> Result<CuptiCounter, DeviceError> {
         // The process has one counter until it ends.
         let library: &'static Library = Box::leak(Box::new(Library::open().map_err(DeviceError::Absent)?));
         // SAFETY: CUPTI reads no more than the size.
         unsafe { library.call(&library.cuptiProfilerInitialize, |_| {}) }?;
-        let metrics = Metrics::schedule(library, context, ordinal, &wanted)?;
+        let metrics = Metrics::schedule(library, context, ordinal, wanted)?;
         Ok(CuptiCounter {
             library,
             context,

@@ -5,8 +5,10 @@
 //! - `metrics` schedules metrics and evaluates what was counted. `session` counts in a context.
 //! - `counter` combines them into a [`Counter`](crate::Counter).
 //! - `activity` records when operations began and ended: a [`Tracer`](crate::Tracer).
+//! - `allocations` follows the memory of host code by its records: another counter.
 
 mod activity;
+mod allocations;
 mod counter;
 mod library;
 mod metrics;
@@ -14,4 +16,5 @@ mod parameters;
 mod session;
 
 pub(super) use activity::CuptiTracer;
+pub(super) use allocations::CuptiAllocations;
 pub(super) use counter::CuptiCounter;

@@ -108,11 +108,11 @@ impl Arm<'_> {
             // Never among the samples.
             WindowKind::Parts | WindowKind::SingleControl | WindowKind::Control | WindowKind::Empty => {}
             WindowKind::Timed => {
-                let (measurand, calls) = (self.protocol.reading.measurand, self.calls_of_sample());
+                let (metric, calls) = (self.protocol.metric.kind, self.calls_of_sample());
                 let run = self.run_mut();
                 run.since_early = run.since_early.saturating_add(1);
                 run.samples.keep_counts(worker.take_counts());
-                run.keep_sample(measurand, calls);
+                run.keep_sample(metric, calls);
             }
         }
         self.run_mut().sampled_for += stopwatch.read(&context.sequencer.rests);

@@ -8,7 +8,7 @@ use gpubench::catalog::{Recording, Reference, Work};
 use gpubench::plan::Plan;
 
 use super::*;
-use crate::clients::{Child, End, Interrupt, Output, WorkerReading};
+use crate::clients::{Child, End, Interrupt, MetricRequest, Output};
 use crate::measurement::run_mode::RunMode;
 use gpubench_device::{ClockBound, DeviceOrder};
 use gpubench_protocol::window::Seeds;
@@ -110,7 +110,7 @@ fn interruptible(
         rest: Default::default(),
         schedules: &[],
         mode: RunMode::Test,
-        reading: WorkerReading::default(),
+        metric: MetricRequest::default(),
         worker_count: WorkerCountRule::exactly(one),
         warm_up: WarmUpRule::default(),
         stop: StopRule::default(),

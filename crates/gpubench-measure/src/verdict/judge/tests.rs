@@ -70,7 +70,7 @@ fn window(number: u32, output: OutputFacts) -> WindowEvidence {
 
 fn evidence<'a>(tensors: &'a [Tensor], windows: &'a [WindowEvidence], ending: Ending) -> Evidence<'a> {
     Evidence {
-        measurand: Measurand::Time,
+        metric: MetricKind::Time,
         tensors,
         calls: std::num::NonZeroU32::MIN,
         scratch: &[],

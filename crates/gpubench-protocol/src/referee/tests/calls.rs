@@ -54,12 +54,12 @@ struct Watched {
 }
 
 impl Watched {
-    fn open(method: Method) -> Watched {
+    fn open(mode: Mode) -> Watched {
         let (mut referee, log) = watched();
         let case = open_case(
             &mut referee,
             BEGINNING,
-            WindowCalls::one(method),
+            WindowCalls::one(mode),
             WITH_CONTROL,
             every_role(),
             &[],
@@ -109,7 +109,7 @@ fn windows() -> Vec<(u32, WindowKind)> {
 }
 
 /// The calls before *go*.
-fn preparation(method: Method, kind: WindowKind) -> Vec<&'static str> {
+fn preparation(mode: Mode, kind: WindowKind) -> Vec<&'static str> {
     // Copies of the author's answers: first those of the previous call are kept. In a control
     // window the copies have no effect.
     let copies: &[&str] = match kind.content() {
@@ -119,7 +119,7 @@ fn preparation(method: Method, kind: WindowKind) -> Vec<&'static str> {
     };
     let input = ["noise", "noise", "copy", "lines"];
     let restored = [&input[..], &input, &["noise"], &input, &["noise"; 3]].concat();
-    let flush: &[&str] = match method.cache() {
+    let flush: &[&str] = match mode.cache() {
         CacheTreatment::Flushed => &["flush"],
         CacheTreatment::Touched => &["twin"],
         CacheTreatment::Left => &[],
@@ -138,12 +138,12 @@ fn preparation(method: Method, kind: WindowKind) -> Vec<&'static str> {
 
 #[test]
 fn every_window_restores_flushes_and_reveals_in_this_order() {
-    for method in Method::ALL.iter().copied() {
-        let mut watched = Watched::open(method);
+    for mode in Mode::ALL.iter().copied() {
+        let mut watched = Watched::open(mode);
         for (window, kind) in windows() {
             let [before, _] = watched.release(window, kind);
             let before = named(&before);
-            let mut expected = preparation(method, kind);
+            let mut expected = preparation(mode, kind);
             if kind != WindowKind::Control && window == 1 {
                 // The first answers are kept.
                 let kept = expected
@@ -152,7 +152,7 @@ fn every_window_restores_flushes_and_reveals_in_this_order() {
                     .unwrap();
                 expected.splice(kept..kept, ["copy"; 3]);
             }
-            assert_eq!(before, expected, "window {window} of kind {kind:?}, {method}");
+            assert_eq!(before, expected, "window {window} of kind {kind:?}, {mode}");
         }
     }
 }
@@ -167,7 +167,7 @@ fn checks_after_go() -> Vec<&'static str> {
 
 #[test]
 fn every_window_queues_copies_first_and_late_write_checks_last_before_the_host_waits() {
-    let mut watched = Watched::open(Method::Cold);
+    let mut watched = Watched::open(Mode::Cold);
     for (window, kind) in windows() {
         let [_, after] = watched.release(window, kind);
         let waits = after
@@ -193,7 +193,7 @@ fn launches<'a>(calls: &'a [Call], kernel: &str) -> Vec<&'a [u64]> {
 
 #[test]
 fn every_cold_window_reads_the_whole_flush_buffer() {
-    let mut watched = Watched::open(Method::Cold);
+    let mut watched = Watched::open(Mode::Cold);
     let (buffer, bytes) = (watched.referee.flush.buffer.0, watched.referee.flush.bytes);
     for (window, kind) in windows() {
         let [before, after] = watched.release(window, kind);
@@ -231,7 +231,7 @@ fn joined(mut ranges: Vec<[u64; 2]>) -> Vec<[u64; 2]> {
 
 #[test]
 fn every_byte_of_every_buffer_is_new_in_every_window() {
-    let mut watched = Watched::open(Method::Cold);
+    let mut watched = Watched::open(Mode::Cold);
     for (window, kind) in windows() {
         let [before, _] = watched.release(window, kind);
         let (case, seeds) = (&watched.case, &watched.referee.seeds);
@@ -279,7 +279,7 @@ fn every_byte_of_every_buffer_is_new_in_every_window() {
 
 #[test]
 fn every_check_has_the_keys_of_its_window() {
-    let mut watched = Watched::open(Method::Cold);
+    let mut watched = Watched::open(Mode::Cold);
     let mut order_keys = std::collections::HashSet::new();
     for (window, kind) in windows() {
         let [_, after] = watched.release(window, kind);

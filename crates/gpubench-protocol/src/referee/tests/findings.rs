@@ -412,7 +412,7 @@ fn the_previous_call_of_a_graph_is_the_one_before_in_the_same_window() {
     let mut referee = referee(Box::new(cpu())).unwrap();
     let count = NonZeroU32::new(3).unwrap();
     let calls = WindowCalls {
-        method: Method::Graph,
+        mode: Mode::Graph,
         count,
     };
     let in_graph = crate::window::unrolled(&recording(), count);
@@ -436,7 +436,7 @@ fn the_previous_call_of_a_graph_is_the_one_before_in_the_same_window() {
 fn a_window_that_makes_the_first_call_alone_is_judged_by_its_outputs() {
     let mut referee = referee(Box::new(cpu())).unwrap();
     let calls = WindowCalls {
-        method: Method::Graph,
+        mode: Mode::Graph,
         count: NonZeroU32::new(3).unwrap(),
     };
     let in_graph = crate::window::unrolled(&recording(), calls.count);

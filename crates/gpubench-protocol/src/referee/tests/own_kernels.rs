@@ -89,7 +89,7 @@ fn open(recording: Recording) -> (Referee, Result<OpenCase, RefereeError>) {
     let case = open_case(
         &mut referee,
         BEGINNING,
-        WindowCalls::one(Method::Cold),
+        WindowCalls::one(Mode::Cold),
         ALONE,
         recording,
         &compile(cache.path()),

@@ -16,7 +16,7 @@ use crate::wire::PLACES;
 pub struct Begin {
     /// The run's master seed.
     pub master_seed: [u8; 32],
-    /// Bytes that the cold method flushes.
+    /// Bytes that the cold mode flushes.
     pub flush_bytes: u64,
     /// How the cache is flushed.
     pub flush_kind: Flush,

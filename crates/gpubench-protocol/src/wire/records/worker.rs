@@ -4,6 +4,7 @@ use bytemuck::{CheckedBitPattern, NoUninit};
 
 use crate::window::WindowCalls;
 use crate::wire::FixedText;
+use gpubench_contract::MetricKind;
 use gpubench_device::{CounterHold, DeviceOrder};
 use gpubench_sandbox::Confinement;
 
@@ -31,7 +32,7 @@ pub struct WorkerSetup {
     /// The calls of the windows.
     pub calls: WindowCalls,
     /// What is read in timed windows.
-    pub measurand: Measurand,
+    pub metric: MetricKind,
     /// Bytes of the names of hardware metrics after the modules, each with a line feed.
     pub metric_bytes: u32,
     /// Who observes the worker.
@@ -44,19 +45,6 @@ pub struct WorkerSetup {
     pub reserved: u32,
     /// The device.
     pub device: DeviceOrder,
-}
-
-/// What a worker reads in timed windows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, CheckedBitPattern, NoUninit)]
-#[repr(u32)]
-pub enum Measurand {
-    /// The time of the call.
-    #[default]
-    Time = 0,
-    /// The instructions that its kernels execute.
-    Instructions = 1,
-    /// Metrics of the hardware.
-    Hardware = 2,
 }
 
 /// A program of others that observes a worker.

@@ -16,7 +16,7 @@ fn new_and_removed_benchmarks_are_listed_without_a_row() {
 
 fn warm(result: BenchmarkComplete) -> BenchmarkComplete {
     BenchmarkComplete {
-        mode: Method::Warm,
+        mode: Mode::Warm,
         ..result
     }
 }
@@ -25,12 +25,12 @@ fn warm(result: BenchmarkComplete) -> BenchmarkComplete {
 fn each_mode_of_a_case_is_compared_with_the_same_mode() {
     let both = |cold: f64, hot: f64| run(vec![quiet("axpy", cold), warm(quiet("axpy", hot))]);
     let comparison = compared(&both(1e5, 5e4), &both(1e5, 6e4), &Rules::default());
-    let rows: Vec<(Method, ChangeVerdict)> = comparison.rows.iter().map(|row| (row.mode, row.verdict)).collect();
+    let rows: Vec<(Mode, ChangeVerdict)> = comparison.rows.iter().map(|row| (row.mode, row.verdict)).collect();
     assert_eq!(
         rows,
         [
-            (Method::Cold, ChangeVerdict::NoChange),
-            (Method::Warm, ChangeVerdict::Regressed)
+            (Mode::Cold, ChangeVerdict::NoChange),
+            (Mode::Warm, ChangeVerdict::Regressed)
         ]
     );
     let label = comparison.rows[1].label();

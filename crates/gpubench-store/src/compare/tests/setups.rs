@@ -76,7 +76,7 @@ fn a_different_host_prevents_a_comparison_on_the_cpu_device() {
 #[test]
 fn cold_and_warm_results_are_not_compared() {
     let warm = BenchmarkComplete {
-        mode: Method::Warm,
+        mode: Mode::Warm,
         ..quiet("axpy", 1e5)
     };
     let row = row_of(quiet("axpy", 1e5), warm.clone(), &Rules::default());

@@ -141,7 +141,7 @@ fn counts_are_not_compared_with_the_floor() {
     let tensors = tensors();
     let windows = [claimed(WindowKind::Timed, 0.0, 0.0)];
     let judgement = judge(&Evidence {
-        measurand: Measurand::Instructions,
+        metric: MetricKind::Instructions,
         floor_ns: Some(100.0),
         ..evidence(&tensors, &windows, Ending::Stopped)
     });

@@ -10,7 +10,7 @@ words! {
     /// How a call is measured: what happens before it, around it and after it.
     #[derive(CheckedBitPattern, NoUninit)]
     #[repr(u32)]
-    pub enum Method {
+    pub enum Mode {
         /// The caches are flushed before each call.
         Cold = "cold",
         /// Nothing is flushed: the caches hold what earlier work left in them.
@@ -24,7 +24,7 @@ words! {
     }
 }
 
-shown_by_word!(Method);
+shown_by_word!(Mode);
 
 /// What is done with the caches before the calls of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,22 +48,22 @@ pub enum Launching {
     InGraph,
 }
 
-impl Method {
+impl Mode {
     /// Returns what is done with the caches before the calls of a window.
     pub fn cache(self) -> CacheTreatment {
         match self {
-            Method::Cold | Method::Graph => CacheTreatment::Flushed,
-            Method::Warm => CacheTreatment::Left,
-            Method::Hot | Method::HotGraph => CacheTreatment::Touched,
+            Mode::Cold | Mode::Graph => CacheTreatment::Flushed,
+            Mode::Warm => CacheTreatment::Left,
+            Mode::Hot | Mode::HotGraph => CacheTreatment::Touched,
         }
     }
 
     /// Returns how the calls of a window are launched.
     pub fn launching(self) -> Launching {
         match self {
-            Method::Cold | Method::Warm => Launching::Alone,
-            Method::Hot => Launching::BackToBack,
-            Method::Graph | Method::HotGraph => Launching::InGraph,
+            Mode::Cold | Mode::Warm => Launching::Alone,
+            Mode::Hot => Launching::BackToBack,
+            Mode::Graph | Mode::HotGraph => Launching::InGraph,
         }
     }
 }
@@ -85,10 +85,10 @@ words! {
 shown_by_word!(CacheState);
 
 impl CacheState {
-    /// Returns the state in which a method's calls find a cache of `cache_bytes`, if a flush
+    /// Returns the state in which a mode's calls find a cache of `cache_bytes`, if a flush
     /// accesses `flush_bytes`.
-    pub fn new(method: Method, flush_bytes: u64, cache_bytes: u64) -> CacheState {
-        match method.cache() {
+    pub fn new(mode: Mode, flush_bytes: u64, cache_bytes: u64) -> CacheState {
+        match mode.cache() {
             // Each call of a graph has its own tensors, which the flush before the graph evicts.
             CacheTreatment::Flushed if flush_bytes >= cache_bytes => CacheState::Cold,
             CacheTreatment::Flushed => CacheState::PartlyWarm,
@@ -104,11 +104,11 @@ mod tests {
 
     #[test]
     fn only_a_flush_of_the_whole_cache_makes_calls_cold() {
-        let states = |flush_bytes| [Method::Cold, Method::Graph].map(|method| CacheState::new(method, flush_bytes, 50));
+        let states = |flush_bytes| [Mode::Cold, Mode::Graph].map(|mode| CacheState::new(mode, flush_bytes, 50));
         assert_eq!(states(50), [CacheState::Cold; 2]);
         assert_eq!(states(49), [CacheState::PartlyWarm; 2]);
-        assert_eq!(CacheState::new(Method::Hot, 100, 50), CacheState::Hot);
-        assert_eq!(CacheState::new(Method::HotGraph, 100, 50), CacheState::Hot);
-        assert_eq!(CacheState::new(Method::Warm, 100, 50), CacheState::Warm);
+        assert_eq!(CacheState::new(Mode::Hot, 100, 50), CacheState::Hot);
+        assert_eq!(CacheState::new(Mode::HotGraph, 100, 50), CacheState::Hot);
+        assert_eq!(CacheState::new(Mode::Warm, 100, 50), CacheState::Warm);
     }
 }

@@ -1,0 +1,108 @@
+//! `--metric memory`: the most device memory that is in use at a time during a call.
+#![forbid(unsafe_code)]
+
+use camino::Utf8Path;
+use gpubench_tests::{Fixture, Run, repository};
+use serde_json::json;
+
+/// A benchmark with four tensors' worth of elements in its two tensors, and with scratch for one
+/// more, or for three.
+const LIBRARY: &str = r#"
+use gpubench::prelude::*;
+
+cuda_source!(COPY = "copy.cu");
+
+fn vectors(n: usize) -> Tensors {
+    Tensors::new().input("x", f32::shape([n]), Uniform(0.0..1.0)).output("y", f32::shape([n]))
+}
+
+fn on_cpu(_n: usize, x: &[f32], y: &mut [f32]) {
+    y.copy_from_slice(x);
+}
+
+#[gpubench(axes(n = [1000, 4000]), tensors = vectors, reference = on_cpu, exact)]
+fn through_scratch(launcher: &mut Launcher, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+    let between = launcher.scratch::<f32>(n * BUFFERS)?;
+    launcher.launch(COPY.kernel("copy"), Grid::covering(n, 128), (x, between, n))?;
+    launcher.launch(COPY.kernel("copy"), Grid::covering(n, 128), (between, y, n))
+}
+
+const BUFFERS: usize = 1;
+"#;
+
+const KERNEL: &str = r#"
+extern "C" __global__ void copy(const float *x, float *y, size_t n) {
+  size_t i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i];
+}
+"#;
+
+/// Writes the crate, with scratch for so many copies of its input.
+fn written(folder: &Utf8Path, buffers: usize) -> Fixture {
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("it is written");
+    std::fs::create_dir_all(folder.join("src")).expect("a folder");
+    let runtime = repository().join("gpubench");
+    write(
+        "Cargo.toml",
+        &format!(
+            "[package]\nname = \"mindful\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
+             [dependencies]\ngpubench = {{ path = {runtime:?} }}\n"
+        ),
+    );
+    write("src/copy.cu", KERNEL);
+    write(
+        "src/lib.rs",
+        &LIBRARY.replace("BUFFERS: usize = 1", &format!("BUFFERS: usize = {buffers}")),
+    );
+    Fixture::made_in(folder)
+}
+
+#[test]
+fn a_call_uses_its_tensors_and_its_scratch_and_more_scratch_is_a_regression() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = Utf8Path::from_path(folder.path()).expect("UTF-8");
+    let fixture = written(folder, 1);
+    let reading = |fixture: &Fixture, more: &[&str]| {
+        let run = Run::on(fixture).args(["--metric", "time,memory", "--exact", "through_scratch::n=4000"]);
+        run.args(more.iter().copied()).finish()
+    };
+    let records = reading(&fixture, &["--message-format", "json", "--save-baseline", "before"])
+        .expect_code(0)
+        .records();
+    let memory = records
+        .results()
+        .find(|result| result["metric"]["name"] == "memory")
+        .expect("a result of the memory");
+    assert_eq!(
+        memory["metric"],
+        json!({"name": "memory", "unit": "B", "better": "lower"})
+    );
+    assert_eq!(memory["samples"], json!([48_000.0, 48_000.0, 48_000.0]));
+    assert_eq!(
+        (&memory["counts"]["memory"], &memory["counts"]["counted_by"]),
+        (
+            &json!({"scratch": 16_000.0, "tensors": 32_000.0}),
+            &json!("the plan of the call")
+        )
+    );
+    assert_eq!(
+        (&memory["verdict"], &memory["grade"]),
+        (&json!("pass"), &json!("sealed"))
+    );
+
+    let fixture = written(folder, 3);
+    let compared = reading(&fixture, &["--baseline", "before", "--verbose"]).expect_code(3);
+    let shown = ["78.12 KiB", "+66.7%", "scratch 46.88 KiB, tensors 31.25 KiB"];
+    for part in shown {
+        assert!(compared.stdout.contains(part), "`{part}` in\n{}", compared.stdout);
+    }
+}
+
+#[test]
+fn the_cpu_device_does_not_know_what_host_code_allocates_and_says_so() {
+    let run = Run::on(&Fixture::new("hosted")).args(["--metric", "memory", "--exact", "honest::on_the_host::n=600"]);
+    let failed = run.finish().expect_code(100);
+    let text =
+        "the CPU device does not know what memory host code allocates (hint: leave out `memory`, or measure on a GPU)";
+    assert!(failed.stdout.contains(text), "{}", failed.stdout);
+}
