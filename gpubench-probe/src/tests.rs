@@ -191,7 +191,7 @@ fn a_command_that_fails_passes_its_code_on_and_its_events_are_all_there() {
     assert_eq!(finished.calls.as_ref().expect("calls").memory[0].unfreed_bytes, 1 << 20);
     assert!(
         set.read("gpubench.prom")
-            .contains("gpubench_cuda_left_bytes_total{program=\"leaky\",kind=\"device\"} 1048576")
+            .contains("gpubench_cuda_unfreed_bytes_total{program=\"leaky\",kind=\"device\"} 1048576")
     );
     assert!(set.read("page.html").contains("Left allocated"));
 }

@@ -303,3 +303,15 @@ fn an_import_through_a_re_export_is_one_from_the_file() {
     );
     assert_eq!(resolved(&module, &path("std::fmt"), &known), None);
 }
+
+#[test]
+fn who_reads_records_builds_nothing_else_of_the_workspace() {
+    let manifest = std::fs::read_to_string(repository().join("crates/gpubench-contract/Cargo.toml"));
+    let manifest = manifest.expect("a manifest");
+    let (_, dependencies) = manifest.split_once("\n[dependencies]\n").expect("a section");
+    let dependencies = dependencies.split("\n[").next().unwrap_or_default();
+    assert!(
+        dependencies.contains("serde") && !dependencies.contains("gpubench"),
+        "{dependencies}"
+    );
+}

@@ -9,7 +9,7 @@ use gpubench_measure::clock_lock::{self, ClockOrder};
 use gpubench_measure::probe;
 use gpubench_protocol::wire::Channel;
 use gpubench_protocol::{author, referee, worker};
-use gpubench_sandbox::{RoleError, Runs, give_up, take_standard_input, take_standard_output};
+use gpubench_sandbox::{RoleError, Runs, drop_privileges, take_standard_input, take_standard_output};
 
 type Served = Result<(), Box<dyn Error + Send + Sync>>;
 
@@ -56,13 +56,13 @@ pub fn play(verb: &Verb) -> Option<Result<ExitCode, InternalError>> {
 
 /// Gives up rights and takes the connection to the broker.
 fn connect(runs: Runs) -> Result<Channel, RoleError> {
-    give_up(runs)?;
+    drop_privileges(runs)?;
     Ok(Channel::from_socket(take_standard_input()?))
 }
 
 /// Runs NVRTC's process, which has one request and one answer instead of a connection.
 fn compile() -> Result<(), InternalError> {
-    give_up(Runs::CodeOfOthers).map_err(InternalError::because("cannot prepare this process for its role"))?;
+    drop_privileges(Runs::CodeOfOthers).map_err(InternalError::because("cannot prepare this process for its role"))?;
     let answers = take_standard_output();
     let answers = answers.map_err(InternalError::because("cannot take standard output"))?;
     compilers::serve(answers).map_err(InternalError::because("cannot compile"))

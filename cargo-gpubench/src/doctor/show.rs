@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::check::{Area, Check, CheckStatus};
 use super::machine::Verdict;
 use gpubench_contract::{DeviceWords, SchemaVersion};
-use gpubench_device::Backend;
+use gpubench_device::{Backend, kind_in_records};
 use gpubench_diagnostic::layout::{fitted, padded, width, with_heading};
 use gpubench_diagnostic::{SetupMissing, printable, printable_json, printable_line};
 
@@ -93,7 +93,7 @@ pub fn json_lines(checks: &[Check], verdict: &Verdict) -> String {
     let schema_version = SchemaVersion;
     let count = |standing| checks.iter().filter(|check| check.standing == standing).count();
     let (measures_on, device, message) = match verdict {
-        Ok((kind, name)) => (Some((*kind).into()), Some(name.as_str()), None),
+        Ok((kind, name)) => (Some(kind_in_records(*kind)), Some(name.as_str()), None),
         Err(SetupMissing { what, .. }) => (None, None, Some(what.as_str())),
     };
     let found = checks.iter().map(|check| Line::DoctorCheck { schema_version, check });

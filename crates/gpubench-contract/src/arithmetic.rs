@@ -1,6 +1,5 @@
 //! Peak arithmetic rates by operand type.
 
-use gpubench::catalog::{DType, Tensor};
 use serde::{Deserialize, Serialize};
 
 /// A device's peak arithmetic rates by operand type, in operations per second. A fused multiply-add
@@ -26,25 +25,6 @@ pub struct ArithmeticPeaks {
 }
 
 impl ArithmeticPeaks {
-    /// Returns the peak to which a rate on operands of a type is compared: the lowest peak of the
-    /// type that the rate does not exceed, or its highest if the rate exceeds all. A type can have
-    /// several: the device can compute single precision with all bits or as TF32. `None` if the
-    /// type or its peak is not known.
-    pub fn reached_by(&self, rate: f64, operands: Option<DType>) -> Option<f64> {
-        let mut peaks: Vec<f64> = self.for_type(operands?).into_iter().flatten().collect();
-        peaks.sort_by(f64::total_cmp);
-        let enough = peaks.iter().copied().find(|peak| rate <= *peak);
-        enough.or(peaks.last().copied())
-    }
-
-    /// Returns the rate that no arithmetic on operands of a type can exceed. If the type or its
-    /// peaks are not known, it is the highest peak of all.
-    pub fn limit(&self, operands: Option<DType>) -> Option<f64> {
-        let highest = |peaks: &[Option<f64>]| peaks.iter().flatten().copied().reduce(f64::max);
-        let of_type = operands.and_then(|dtype| highest(&self.for_type(dtype)));
-        of_type.or_else(|| highest(&self.by_type().map(|(_, peak)| peak)))
-    }
-
     /// Returns whether a peak is known.
     pub fn is_known(&self) -> bool {
         self.by_type().iter().any(|(_, peak)| peak.is_some())
@@ -61,97 +41,5 @@ impl ArithmeticPeaks {
             ("8 bits", self.bits8),
             ("4 bits", self.bits4),
         ]
-    }
-
-    /// Returns the peaks of the units that can compute with a type.
-    fn for_type(&self, operands: DType) -> [Option<f64>; 2] {
-        match operands {
-            DType::F64 => [self.f64, None],
-            DType::F32 => [self.f32, self.tf32],
-            DType::F16 => [self.f16, None],
-            DType::BF16 => [self.bf16, None],
-            DType::U8 | DType::I8 => [self.bits8, self.bits4],
-            DType::U16 | DType::I16 | DType::U32 | DType::I32 | DType::U64 | DType::I64 => [None, None],
-        }
-    }
-}
-
-/// Returns the type that a case computes with: the common type of its inputs. Integers of 16 bits
-/// and more count as indices and are left out. `None` if there are several types, or none.
-pub fn operand_type(tensors: &[Tensor]) -> Option<DType> {
-    let is_index = |dtype: DType| {
-        matches!(
-            dtype,
-            DType::U16 | DType::I16 | DType::U32 | DType::I32 | DType::U64 | DType::I64
-        )
-    };
-    let inputs = tensors.iter().filter(|tensor| tensor.role.is_input());
-    let mut types = inputs.map(|tensor| tensor.dtype).filter(|dtype| !is_index(*dtype));
-    let first = types.next()?;
-    types.all(|dtype| dtype == first).then_some(first)
-}
-
-#[cfg(test)]
-mod tests {
-    use gpubench::catalog::{Fill, Role, Tolerance};
-
-    use super::*;
-
-    const PEAKS: ArithmeticPeaks = ArithmeticPeaks {
-        f64: Some(2.0),
-        f32: Some(4.0),
-        tf32: Some(16.0),
-        f16: Some(32.0),
-        bf16: None,
-        bits8: Some(64.0),
-        bits4: None,
-    };
-
-    #[test]
-    fn a_rate_is_compared_with_the_lowest_peak_of_its_type_that_it_does_not_exceed() {
-        assert_eq!(PEAKS.reached_by(3.0, Some(DType::F32)), Some(4.0));
-        assert_eq!(PEAKS.reached_by(5.0, Some(DType::F32)), Some(16.0), "as TF32");
-        assert_eq!(PEAKS.reached_by(20.0, Some(DType::F32)), Some(16.0), "more than either");
-        assert_eq!(PEAKS.reached_by(3.0, Some(DType::F16)), Some(32.0));
-        assert_eq!(PEAKS.reached_by(3.0, Some(DType::BF16)), None);
-        assert_eq!(PEAKS.reached_by(3.0, None), None);
-    }
-
-    #[test]
-    fn the_limit_is_the_highest_peak_if_the_type_or_its_peak_is_unknown() {
-        assert_eq!(PEAKS.limit(Some(DType::F64)), Some(2.0));
-        assert_eq!(PEAKS.limit(Some(DType::F32)), Some(16.0));
-        for unknown in [None, Some(DType::BF16), Some(DType::I32)] {
-            assert_eq!(PEAKS.limit(unknown), Some(64.0));
-        }
-        assert_eq!(ArithmeticPeaks::default().limit(None), None);
-        assert!(PEAKS.is_known() && !ArithmeticPeaks::default().is_known());
-    }
-
-    #[test]
-    fn a_case_computes_with_the_type_of_its_inputs() {
-        let of = |types: &[(Role, DType)]| {
-            let tensor = |&(role, dtype): &(Role, DType)| Tensor {
-                name: "x".to_owned(),
-                dtype,
-                shape: vec![4],
-                role,
-                fill: Fill::Poison,
-                tolerance: Tolerance::Exact,
-            };
-            operand_type(&types.iter().map(tensor).collect::<Vec<_>>())
-        };
-        let (input, output) = (Role::Input, Role::Output);
-        assert_eq!(
-            of(&[(input, DType::BF16), (input, DType::BF16), (output, DType::F32)]),
-            Some(DType::BF16)
-        );
-        assert_eq!(
-            of(&[(input, DType::F32), (input, DType::U32), (output, DType::F32)]),
-            Some(DType::F32)
-        );
-        assert_eq!(of(&[(input, DType::BF16), (input, DType::F32)]), None);
-        assert_eq!(of(&[(input, DType::U64), (output, DType::F32)]), None);
-        assert_eq!(of(&[(output, DType::F32)]), None);
     }
 }

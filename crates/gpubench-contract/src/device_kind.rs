@@ -13,15 +13,6 @@ pub enum DeviceKind {
     Cuda,
 }
 
-impl From<gpubench::catalog::DeviceKind> for DeviceKind {
-    fn from(kind: gpubench::catalog::DeviceKind) -> DeviceKind {
-        match kind {
-            gpubench::catalog::DeviceKind::Cpu => DeviceKind::Cpu,
-            gpubench::catalog::DeviceKind::Cuda => DeviceKind::Cuda,
-        }
-    }
-}
-
 /// The words for a kind of device. Code that prints a device takes its words from here instead of
 /// matching on the kind.
 #[derive(Debug, PartialEq, Eq)]

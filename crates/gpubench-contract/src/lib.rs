@@ -36,7 +36,7 @@ mod sanitizer;
 pub mod units;
 mod words;
 
-pub use arithmetic::{ArithmeticPeaks, operand_type};
+pub use arithmetic::ArithmeticPeaks;
 pub use audit::{AuditedKernel, AuditedSystemCall, CallAudit};
 pub use comparison::*;
 pub use contest::*;

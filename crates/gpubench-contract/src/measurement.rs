@@ -5,7 +5,6 @@
 //! A value that is unknown or undefined is `None`, and `null` in JSON; no number means "unknown".
 
 use bytemuck::{CheckedBitPattern, NoUninit};
-use gpubench::catalog::Tolerance;
 use serde::{Deserialize, Serialize};
 
 use super::words::words;
@@ -159,9 +158,9 @@ pub struct Peaks {
 }
 
 impl Throughput {
-    /// Computes the rates of declared work in a time, in nanoseconds. All rates are `None` if the
-    /// time is not positive.
-    pub fn new(work: gpubench::catalog::Work, time_ns: f64, peaks: Peaks) -> Throughput {
+    /// Computes the rates of declared bytes and floating-point operations in a time, in
+    /// nanoseconds. All rates are `None` if the time is not positive.
+    pub fn new([bytes, flops]: [Option<u64>; 2], time_ns: f64, peaks: Peaks) -> Throughput {
         let rate = |amount: Option<u64>| {
             let rate = amount? as f64 / (time_ns * 1e-9);
             (time_ns > 0.0 && rate.is_finite()).then_some(rate)
@@ -170,8 +169,8 @@ impl Throughput {
             let share = rate? / peak?;
             share.is_finite().then_some(share)
         };
-        let bytes_per_s = rate(work.bytes);
-        let flops_per_s = rate(work.flops);
+        let bytes_per_s = rate(bytes);
+        let flops_per_s = rate(flops);
         Throughput {
             bytes_per_s,
             flops_per_s,
@@ -224,16 +223,6 @@ pub struct AllowedError {
     pub rtol: f64,
     /// Absolute tolerance.
     pub atol: f64,
-}
-
-impl From<Tolerance> for AllowedError {
-    fn from(tolerance: Tolerance) -> AllowedError {
-        let (rtol, atol) = match tolerance {
-            Tolerance::Exact => (0.0, 0.0),
-            Tolerance::Close { rtol, atol } => (rtol, atol),
-        };
-        AllowedError { rtol, atol }
-    }
 }
 
 /// An element that differs from the expected one.
@@ -404,14 +393,10 @@ words! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench::catalog::Work;
 
     #[test]
     fn throughput_is_declared_work_over_the_time() {
-        let work = Work {
-            bytes: Some(8_000),
-            flops: Some(1_000),
-        };
+        let work = [Some(8_000), Some(1_000)];
         let peaks = Peaks {
             bandwidth: Some(16e9),
             flops: None,
@@ -432,16 +417,10 @@ mod tests {
 
     #[test]
     fn throughput_needs_a_positive_time_and_declared_work() {
-        let work = Work {
-            bytes: Some(8),
-            flops: None,
-        };
+        let work = [Some(8), None];
         for time in [0.0, -1.0, f64::NAN] {
             assert_eq!(Throughput::new(work, time, Peaks::default()), Throughput::default());
         }
-        assert_eq!(
-            Throughput::new(Work::default(), 1.0, Peaks::default()),
-            Throughput::default()
-        );
+        assert_eq!(Throughput::new([None; 2], 1.0, Peaks::default()), Throughput::default());
     }
 }

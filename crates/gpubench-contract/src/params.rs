@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use gpubench::catalog;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -47,22 +46,14 @@ impl fmt::Display for Params {
     }
 }
 
-impl From<&catalog::AxisValue> for ParamValue {
+impl From<f64> for ParamValue {
     /// Converts a number that is not finite to its name, because JSON has no number for it.
-    fn from(value: &catalog::AxisValue) -> ParamValue {
-        match value {
-            catalog::AxisValue::Int(value) => ParamValue::Int(*value),
-            catalog::AxisValue::Float(value) if value.is_finite() => ParamValue::Float(*value),
-            catalog::AxisValue::Float(value) => ParamValue::Text(value.to_string()),
-            catalog::AxisValue::Text(value) => ParamValue::Text(value.clone()),
+    fn from(value: f64) -> ParamValue {
+        if value.is_finite() {
+            ParamValue::Float(value)
+        } else {
+            ParamValue::Text(value.to_string())
         }
-    }
-}
-
-impl From<&catalog::Params> for Params {
-    fn from(params: &catalog::Params) -> Params {
-        let values = params.iter().map(|(name, value)| (name.clone(), value.into()));
-        Params(values.collect())
     }
 }
 

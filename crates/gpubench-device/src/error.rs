@@ -75,10 +75,10 @@ pub enum DeviceError {
 
 impl DeviceError {
     /// Returns whether the cause is a lack of memory.
-    pub fn is_want_of_memory(&self) -> bool {
+    pub fn is_out_of_memory(&self) -> bool {
         match self {
             DeviceError::OutOfMemory { .. } => true,
-            DeviceError::Driver(error) => error.is_want_of_memory(),
+            DeviceError::Driver(error) => error.is_out_of_memory(),
             _ => false,
         }
     }

@@ -31,7 +31,8 @@ mod tracing;
 pub mod word;
 
 pub use backends::{
-    Backend, CompilerRequest, DeviceRequest, FindDisassembler, FoundCompiler, NvidiaTools, OpenClocks, open,
+    Backend, CompilerRequest, DeviceRequest, FindDisassembler, FoundCompiler, NvidiaTools, OpenClocks, kind_in_records,
+    open,
 };
 pub use counting::{Count, CountRequest, Counter, CounterHold, Launcher};
 pub use driver::{

@@ -2,7 +2,7 @@
 //!
 //! [`ConfinedRole`] is the table of roles: the files that a role can change, the devices that it
 //! can open, the system calls that it can make, and whether it can start processes. A process first
-//! gives up what no role needs ([`give_up`]): outliving the broker, new privileges, and memory that
+//! gives up what no role needs ([`drop_privileges`]): outliving the broker, new privileges, and memory that
 //! others can read. Then it applies its row of the table ([`Sandbox`]). Every process leads a
 //! session ([`in_own_session`]). So it has no terminal, and its children cannot leave the process
 //! group that is killed with it.
@@ -26,12 +26,12 @@ pub use confinement::Confinement;
 pub use files::{FileClosing, landlock_abi};
 pub use lineage::continue_without_foreign_children;
 pub use process::{
-    RoleError, Runs, give_up, give_up_to_clean_up, hide_from_others, take_standard_input, take_standard_output,
+    RoleError, Runs, drop_privileges, drop_privileges_to_clean_up, hide_from_others, take_standard_input, take_standard_output,
 };
 pub use program::this_program;
 pub use rights::{
     ForeignRights, Granted, Rights, TooManyRights, begin_to_observe, begin_with_rights_of_caller, execute_with_rights,
-    give_up_capabilities, keep_in_broker, spawn_with_rights,
+    drop_capabilities, keep_in_broker, spawn_with_rights,
 };
 pub use role::ConfinedRole;
 pub use sandbox::Sandbox;

@@ -40,20 +40,20 @@ pub enum Runs {
 ///
 /// # Errors
 /// If the operating system refuses.
-pub fn give_up(runs: Runs) -> Result<(), RoleError> {
+pub fn drop_privileges(runs: Runs) -> Result<(), RoleError> {
     limits::end_early_without_memory(runs);
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(RoleError::during("ending with the broker"))?;
-    give_up_to_clean_up()?;
+    drop_privileges_to_clean_up()?;
     write_output_by_lines().map_err(RoleError::during("writing output line by line"))
 }
 
-/// Does what [`give_up`] does for a process that outlives the broker, to undo what the broker
+/// Does what [`drop_privileges`] does for a process that outlives the broker, to undo what the broker
 /// changed: it gains no privileges, hides its memory and leaves no core file.
 ///
 /// # Errors
 /// If the operating system refuses.
-pub fn give_up_to_clean_up() -> Result<(), RoleError> {
+pub fn drop_privileges_to_clean_up() -> Result<(), RoleError> {
     rustix::thread::set_no_new_privs(true).map_err(RoleError::during("giving up new privileges"))?;
     hide_from_others().map_err(RoleError::during("hiding its memory from other processes"))?;
     limits::disable_core_files().map_err(RoleError::during("disabling core files"))
@@ -152,7 +152,7 @@ mod tests {
         let score = || fs_err::read_to_string("/proc/self/oom_score_adj").unwrap();
         limits::end_early_without_memory(Runs::OwnCode);
         assert_eq!(score().trim(), "500");
-        give_up(Runs::CodeOfOthers).unwrap();
+        drop_privileges(Runs::CodeOfOthers).unwrap();
         let status = fs_err::read_to_string("/proc/thread-self/status").unwrap();
         assert!(status.contains("NoNewPrivs:\t1"), "{status}");
         let none = Rlimit {

@@ -184,7 +184,7 @@ pub(crate) fn keep_only(rights: Rights) -> rustix::io::Result<()> {
 ///
 /// # Errors
 /// If the operating system refuses.
-pub fn give_up_capabilities() -> rustix::io::Result<()> {
+pub fn drop_capabilities() -> rustix::io::Result<()> {
     keep_only(Rights::None)
 }
 

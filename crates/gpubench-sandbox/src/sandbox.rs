@@ -37,7 +37,7 @@ impl Sandbox {
         sandbox.note("cannot close inherited descriptors", descriptors::close_all_but(kept));
         // Without capabilities, root cannot open the memory of a process that is not dumpable, nor
         // load a kernel module.
-        sandbox.note("cannot drop capabilities", rights::give_up_capabilities());
+        sandbox.note("cannot drop capabilities", rights::drop_capabilities());
         sandbox.note(
             "cannot limit memory and files",
             limits::limit_file_length(rules.longest_file).and_then(|()| limits::limit_memory(rules.share_of_memory)),

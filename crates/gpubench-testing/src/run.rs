@@ -1,7 +1,5 @@
 //! Hand-made records of a run in which every verdict occurs.
 
-use gpubench::catalog::{DType, Work};
-
 use gpubench_contract::{Cause, Grade, Verdict, *};
 use gpubench_stats::{median, summary, twin, worker_share};
 use gpubench_store::testing::gpu;
@@ -297,10 +295,7 @@ fn by_three_workers(result: BenchmarkComplete) -> BenchmarkComplete {
 pub fn on_gpu() -> SampleRun {
     let mut cases = Cases::default();
     let gigabytes = |bytes: u64, value: f64| {
-        let work = Work {
-            bytes: Some(bytes),
-            flops: Some(bytes / 8),
-        };
+        let work = [Some(bytes), Some(bytes / 8)];
         let peaks = Peaks {
             bandwidth: gpu().peak_bandwidth,
             flops: Some(67e12),
@@ -552,10 +547,7 @@ fn passed(case: &BenchmarkStarted, grade: Grade, center_ns: f64, spread: f64) ->
         .map(|step| center_ns * (1.0 + spread * step))
         .to_vec();
     let stats = summary(&[&samples]).unwrap();
-    let work = Work {
-        bytes: Some(12 << 20),
-        flops: Some(2 << 20),
-    };
+    let work = [Some(12 << 20), Some(2 << 20)];
     let elements = 1 << 20;
     BenchmarkComplete {
         problem: Some(case.benchmark.clone()),
@@ -631,7 +623,7 @@ fn failed(case: &BenchmarkStarted, verdict: Verdict, cause: Option<Cause>, messa
 }
 
 fn wrong_output(case: &BenchmarkStarted) -> BenchmarkComplete {
-    let element = |value: f32| ElementValue::from_bits(DType::F32, u64::from(value.to_bits()));
+    let element = |value: f32| ElementValue::from(value);
     let found = |output: &str, wrong: u64, got| Check {
         output: output.into(),
         elements: 8,

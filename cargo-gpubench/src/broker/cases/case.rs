@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use gpubench::catalog::{AxisValue, Params};
 
 use crate::config::{Metrics, Modes};
-use gpubench_contract::{CaseKey, Metric, MetricKind, MetricRow, Mode, Reading, ResultKey};
+use gpubench_contract::{CaseKey, Metric, MetricKind, MetricRow, Mode, ParamValue, Reading, ResultKey};
 use gpubench_diagnostic::{is_printable, printable_line};
 
 /// One benchmark at one point of its axes.
@@ -88,6 +88,17 @@ impl Case {
         format!("{}::{}", self.path, params.join(","))
     }
 
+    /// Returns the axis values as records have them.
+    pub fn params_in_record(&self) -> gpubench_contract::Params {
+        let value = |value: &AxisValue| match value {
+            AxisValue::Int(value) => ParamValue::Int(*value),
+            AxisValue::Float(value) => ParamValue::from(*value),
+            AxisValue::Text(value) => ParamValue::Text(value.clone()),
+        };
+        let values = self.params.iter().map(|(name, of)| (name.clone(), value(of)));
+        gpubench_contract::Params(values.collect())
+    }
+
     /// Returns the name across packages: `package::name`.
     pub fn full_name(&self) -> String {
         format!("{}::{}", self.package, self.name())
@@ -112,7 +123,7 @@ impl Case {
 
     /// Returns the keys of its results, in order.
     pub fn result_keys(&self) -> impl Iterator<Item = ResultKey> + use<> {
-        let case = CaseKey::new(&self.package, &self.path, &(&self.params).into());
+        let case = CaseKey::new(&self.package, &self.path, &self.params_in_record());
         self.readings().map(move |reading| ResultKey {
             case: case.clone(),
             reading,

@@ -35,7 +35,7 @@ impl RunNames {
             run_id: self.run_id.clone(),
             package: case.package.clone(),
             benchmark: case.path.clone(),
-            params: (&case.params).into(),
+            params: case.params_in_record(),
             case: case.name_as(self.naming),
             mode,
             metric,

@@ -48,7 +48,7 @@ fn listed(cases: &[Case], naming: Naming) -> impl Iterator<Item = BenchmarkListe
         schema_version: SchemaVersion,
         package: case.package.clone(),
         benchmark: case.path.clone(),
-        params: (&case.params).into(),
+        params: case.params_in_record(),
         case: case.name_as(naming),
         index: index as u64,
         skipped: case.disposition.reason().map(str::to_owned),

@@ -1,7 +1,7 @@
 //! The environment of a run.
 
 use gpubench_contract::{Device, Environment, Flush};
-use gpubench_device::{Backend, Facts};
+use gpubench_device::{Backend, Facts, kind_in_records};
 
 /// What a run has set on its device.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ pub(in crate::broker) fn environment(facts: &Facts, setup: DeviceSetup, compiler
 pub(in crate::broker) fn device(facts: &Facts) -> Device {
     let known = &facts.device;
     Device {
-        kind: known.kind.into(),
+        kind: kind_in_records(known.kind),
         name: known.name.clone(),
         multiprocessors: Some(u64::from(known.multiprocessors)),
         capability: (known.capability > 0).then_some(u64::from(known.capability)),

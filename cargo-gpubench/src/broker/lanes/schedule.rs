@@ -92,7 +92,7 @@ pub(in crate::broker) fn side_by_side(
     jobs: &[&Job<'_>],
     results: &mut Results<'_, '_>,
 ) -> Result<Option<RunEnd>, Interrupted> {
-    let interrupt = results.context.interrupt.part();
+    let interrupt = results.context.interrupt.child();
     let context = LaneContext {
         interrupt: &interrupt,
         ..results.context
@@ -106,7 +106,7 @@ pub(in crate::broker) fn side_by_side(
         }
         drop(sender);
         let end = report_in_order(jobs, &messages, results);
-        interrupt.end();
+        interrupt.cancel();
         end
     })
 }

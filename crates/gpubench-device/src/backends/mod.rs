@@ -138,7 +138,15 @@ impl Backend {
 
     /// Returns the names of the device kind in messages.
     pub fn words(&self) -> &'static DeviceWords {
-        gpubench_contract::DeviceKind::from(self.kind).words()
+        kind_in_records(self.kind).words()
+    }
+}
+
+/// Returns the kind of a device as records have it.
+pub fn kind_in_records(kind: DeviceKind) -> gpubench_contract::DeviceKind {
+    match kind {
+        DeviceKind::Cpu => gpubench_contract::DeviceKind::Cpu,
+        DeviceKind::Cuda => gpubench_contract::DeviceKind::Cuda,
     }
 }
 

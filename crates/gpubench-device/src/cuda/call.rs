@@ -38,13 +38,13 @@ impl DriverError {
     }
 
     /// Returns whether the driver was out of memory.
-    pub fn is_want_of_memory(&self) -> bool {
+    pub fn is_out_of_memory(&self) -> bool {
         self.code == OUT_OF_MEMORY
     }
 
     /// Converts to [`DeviceError::OutOfMemory`] if the driver was out of memory.
     pub(super) fn for_bytes(self, bytes: u64) -> DeviceError {
-        if self.is_want_of_memory() {
+        if self.is_out_of_memory() {
             DeviceError::OutOfMemory {
                 bytes,
                 source: std::io::Error::other(self),

@@ -7,7 +7,7 @@ use gpubench_harness::arguments::{CheckArguments, CheckPartial, NoiseCheckArgume
 use gpubench_harness::{CheckSummary, Kernel, NoiseSummary, bindings};
 
 use super::kernels::ReportBuffer;
-use super::{Comparison, Coverage, Harness, Revealed};
+use super::{Comparison, Coverage, Harness, LineCopy};
 use crate::{DeviceError, DevicePtr, Driver, LaunchConfig, Stream};
 
 /// Alignment of reports: a cache line of the CPU device, whose threads write them concurrently.
@@ -318,7 +318,7 @@ impl Harness {
         &self,
         driver: &mut dyn Driver,
         batch: &mut Batch,
-        buffers: &[Revealed],
+        buffers: &[LineCopy],
         key: u64,
     ) -> Result<Ticket<Nanoseconds>, DeviceError> {
         let report = batch.reserve(size_of::<u64>() as u64)?;

@@ -83,7 +83,7 @@ pub struct Comparison {
 
 /// Two buffers, for a copy of chosen lines from one to the other.
 #[derive(Clone, Copy, Debug)]
-pub struct Revealed {
+pub struct LineCopy {
     /// The buffer that is written.
     pub target: DevicePtr,
     /// The buffer that is read.
@@ -94,24 +94,24 @@ pub struct Revealed {
 
 /// A buffer of a case, with its access by a call.
 #[derive(Clone, Copy, Debug)]
-pub struct Touched {
+pub struct BufferAccess {
     /// The first byte.
     pub address: DevicePtr,
     /// The size in bytes.
     pub bytes: u64,
     /// The access.
-    pub access: Touch,
+    pub access: AccessKind,
 }
 
 /// A call's access to a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Touch {
+pub enum AccessKind {
     /// Read.
     Reads,
     /// Write.
     Writes,
     /// Read and write.
-    Both,
+    ReadsAndWrites,
 }
 
 impl Harness {
@@ -209,7 +209,7 @@ impl Harness {
         bytes: u64,
         key: u64,
     ) -> Result<(), DeviceError> {
-        let lines = Revealed { target, source, bytes }.argument(key);
+        let lines = LineCopy { target, source, bytes }.argument(key);
         self.launch(driver, stream, lines.lines * LINE_BYTES, &lines)
     }
 
@@ -219,7 +219,7 @@ impl Harness {
         &self,
         driver: &mut dyn Driver,
         stream: Stream,
-        buffers: &[Revealed],
+        buffers: &[LineCopy],
         key: u64,
         out: DevicePtr,
     ) -> Result<(), DeviceError> {
@@ -250,7 +250,7 @@ impl Harness {
         &self,
         driver: &mut dyn Driver,
         stream: Stream,
-        buffers: &[Touched],
+        buffers: &[BufferAccess],
         launches: NonZeroU32,
     ) -> Result<(), DeviceError> {
         let parts = u64::from(launches.get());
@@ -376,7 +376,7 @@ impl Harness {
     }
 }
 
-impl Revealed {
+impl LineCopy {
     fn argument(self, key: u64) -> LinesArguments {
         LinesArguments {
             target: self.target.0,
@@ -388,16 +388,16 @@ impl Revealed {
     }
 }
 
-impl Touched {
+impl BufferAccess {
     fn argument(self) -> TwinBuffer {
         let (read, write) = (u64::from(bindings::GB_TWIN_READ), u64::from(bindings::GB_TWIN_WRITE));
         TwinBuffer {
             ptr: self.address.0,
             bytes: self.bytes,
             access: match self.access {
-                Touch::Reads => read,
-                Touch::Writes => write,
-                Touch::Both => read | write,
+                AccessKind::Reads => read,
+                AccessKind::Writes => write,
+                AccessKind::ReadsAndWrites => read | write,
             },
         }
     }

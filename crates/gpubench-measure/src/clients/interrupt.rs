@@ -9,14 +9,14 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use gpubench_protocol::wire::{Channel, ChannelError, poll_readable};
 
 /// Longest wait before the flag is read again.
-const LOOK_AROUND: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A flag that is set when the user ends the run.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt {
     flag: Arc<AtomicBool>,
-    /// The flag of the run, for a part of it.
-    whole: Option<Arc<AtomicBool>>,
+    /// The flag of the run, for an interrupt of a part of it.
+    parent: Option<Arc<AtomicBool>>,
 }
 
 impl Interrupt {
@@ -34,17 +34,17 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    /// Returns the flag of a part of the run, which can end before the run.
+    /// Returns the interrupt of a part of the run, which can be cancelled alone.
     #[must_use]
-    pub fn part(&self) -> Interrupt {
+    pub fn child(&self) -> Interrupt {
         Interrupt {
             flag: Arc::default(),
-            whole: Some(Arc::clone(self.whole.as_ref().unwrap_or(&self.flag))),
+            parent: Some(Arc::clone(self.parent.as_ref().unwrap_or(&self.flag))),
         }
     }
 
-    /// Ends the run, or this part of it.
-    pub fn end(&self) {
+    /// Cancels the run, or this part of it.
+    pub fn cancel(&self) {
         self.flag.store(true, Ordering::Relaxed);
     }
 
@@ -55,7 +55,7 @@ impl Interrupt {
 
     /// Whether the run, or this part of it, is to end.
     pub fn is_set(&self) -> bool {
-        let mut flags = [Some(&self.flag), self.whole.as_ref()].into_iter().flatten();
+        let mut flags = [Some(&self.flag), self.parent.as_ref()].into_iter().flatten();
         flags.any(|flag| flag.load(Ordering::Relaxed))
     }
 
@@ -67,7 +67,7 @@ impl Interrupt {
             if left.is_zero() {
                 return;
             }
-            std::thread::sleep(left.min(LOOK_AROUND));
+            std::thread::sleep(left.min(POLL_INTERVAL));
         }
     }
 }
@@ -94,7 +94,7 @@ pub fn listen(channels: &[&Channel], deadline: Instant, interrupt: &Interrupt) -
         }
         let left = deadline.saturating_duration_since(Instant::now());
         // The wait is split, because a signal may arrive just before it.
-        if let Some(position) = poll_readable(channels, left.min(LOOK_AROUND))? {
+        if let Some(position) = poll_readable(channels, left.min(POLL_INTERVAL))? {
             return Ok(ChannelEvent::Channel(position));
         }
         if left.is_zero() {
@@ -117,20 +117,20 @@ mod tests {
     #[test]
     fn a_part_ends_alone_and_with_its_run() {
         let run = Interrupt::default();
-        let [one, other] = [run.part(), run.part()];
-        one.end();
+        let [one, other] = [run.child(), run.child()];
+        one.cancel();
         assert_eq!([&run, &one, &other].map(Interrupt::is_set), [false, true, false]);
-        run.end();
+        run.cancel();
         assert!(other.is_set());
-        assert!(run.part().part().is_set(), "a part of a part, too");
+        assert!(run.child().child().is_set(), "a child of a child, too");
     }
 
     #[test]
     fn the_end_of_the_run_ends_a_sleep() {
         let run = Interrupt::default();
-        let sleeper = run.part();
+        let sleeper = run.child();
         let asleep = std::thread::spawn(move || sleeper.sleep(Duration::MAX));
-        run.end();
+        run.cancel();
         asleep.join().expect("it wakes up");
     }
 }

@@ -13,7 +13,7 @@ use super::order::{Answer, ClockOrder};
 use gpubench_device::Backend;
 use gpubench_device::clocks::{ClockControl, ClockError, LockError, lock};
 use gpubench_diagnostic::{Expected as _, create_regular};
-use gpubench_sandbox::{RoleError, give_up_to_clean_up, take_standard_output};
+use gpubench_sandbox::{RoleError, drop_privileges_to_clean_up, take_standard_output};
 
 /// How often the guardian tries to remove the lock, and the pause between attempts.
 const ATTEMPTS: usize = 5;
@@ -40,7 +40,7 @@ pub enum GuardianError {
 /// If the process cannot be prepared. A clock that cannot be locked is an answer.
 pub fn guard(order: &ClockOrder) -> Result<(), GuardianError> {
     ignore_signals()?;
-    give_up_to_clean_up()?;
+    drop_privileges_to_clean_up()?;
     let mut answers = take_standard_output()?;
     let held = match hold(order) {
         Ok((held, megahertz)) => {

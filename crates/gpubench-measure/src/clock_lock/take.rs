@@ -21,7 +21,7 @@ const LOCKING: Duration = Duration::from_secs(30);
 const UNLOCKING: Duration = Duration::from_secs(10);
 
 /// Longest wait before the flag of Ctrl-C is read again.
-const LOOK_AROUND: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Why no clock was locked.
 #[derive(Debug, thiserror::Error)]
@@ -91,7 +91,7 @@ impl ClockLock {
             if interrupt.is_set() {
                 return Err(ClockLockError::Interrupted);
             }
-            match guardian.answers.recv_timeout(LOOK_AROUND) {
+            match guardian.answers.recv_timeout(POLL_INTERVAL) {
                 Ok(Answer::Locked { megahertz }) => return Ok(ClockLock { guardian, megahertz }),
                 Ok(Answer::Refused { what, hint }) => {
                     guardian.dismiss();

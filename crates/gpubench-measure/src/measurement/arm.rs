@@ -29,7 +29,7 @@ use gpubench_protocol::window::{DrawnCalls, Gate, WindowId, WindowKind, WindowOw
 use gpubench_sandbox::Confinement;
 use gpubench_stats::{median, stop_of_case};
 
-pub(super) use windows::Part;
+pub(super) use windows::WindowPurpose;
 
 /// How often each worker times the steps of a call.
 const TIMES_OF_PART: u32 = 2;
@@ -75,7 +75,7 @@ pub(super) struct Context<'c> {
 impl Context<'_> {
     /// Returns the id of the next window. All workers and arms share one numbering, so no worker
     /// sees a key that another has seen.
-    pub(super) fn next_place(&self, case: u64) -> WindowId {
+    pub(super) fn next_window(&self, case: u64) -> WindowId {
         WindowId {
             case,
             window: self.begun + 1,

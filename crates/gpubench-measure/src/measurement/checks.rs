@@ -4,10 +4,11 @@ use std::num::NonZeroU32;
 
 use gpubench::catalog::{Recording, Tensor, Tolerance};
 
+use super::element::element_value;
 use super::pass_criteria::CheckFindings;
 use crate::verdict::WindowEvidence;
 use gpubench_contract::units::percent;
-use gpubench_contract::{Check, ElementValue, WrongElement};
+use gpubench_contract::{AllowedError, Check, WrongElement};
 use gpubench_protocol::wire::{NOWHERE, OtherAnswer, OutputFacts, WindowEnd};
 use gpubench_stats::median;
 
@@ -76,7 +77,7 @@ fn check(
         output: tensor.name.clone(),
         elements: output.elements,
         matched: output.matched,
-        tolerance: Some(tensor.tolerance.into()),
+        tolerance: Some(allowed_error(tensor.tolerance)),
         stale_output_passes,
         max_abs_error: Some(output.max_abs),
         median_abs_error,
@@ -85,8 +86,8 @@ fn check(
         shape: tensor.shape.clone(),
         first_wrong: somewhere(output.first_wrong).map(|index| WrongElement {
             index,
-            expected: ElementValue::from_bits(tensor.dtype, output.expected_bits),
-            got: ElementValue::from_bits(tensor.dtype, output.got_bits),
+            expected: element_value(tensor.dtype, output.expected_bits),
+            got: element_value(tensor.dtype, output.got_bits),
         }),
     }
 }
@@ -147,6 +148,15 @@ fn zeros_pass(windows: &[&WindowEvidence], outputs: usize) -> Option<String> {
     })
 }
 
+/// Returns the error that a tolerance allows. An exact output may have none.
+fn allowed_error(tolerance: Tolerance) -> AllowedError {
+    let (rtol, atol) = match tolerance {
+        Tolerance::Exact => (0.0, 0.0),
+        Tolerance::Close { rtol, atol } => (rtol, atol),
+    };
+    AllowedError { rtol, atol }
+}
+
 /// Reports outputs with a wide relative tolerance.
 fn wide_tolerances(recording: &Recording) -> impl Iterator<Item = String> {
     recording.tensors.iter().filter_map(|tensor| match tensor.tolerance {
@@ -199,7 +209,7 @@ fn constant(tensor: &Tensor, windows: &[&WindowEvidence], position: usize) -> Op
     if !differ && bits != 0 {
         return None;
     }
-    let (name, value) = (&tensor.name, ElementValue::from_bits(tensor.dtype, bits));
+    let (name, value) = (&tensor.name, element_value(tensor.dtype, bits));
     let Tolerance::Close { rtol, atol } = tensor.tolerance else {
         return None;
     };

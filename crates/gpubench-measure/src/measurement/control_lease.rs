@@ -52,7 +52,7 @@ impl<'a> ControlLease<'a> {
             Ok(_) => Ok(()),
             Err(RoleFailure::Interrupted) => Err(MeasureError::Interrupted),
             Err(failure) => {
-                self.give_up(in_words(&failure));
+                self.abandon(in_words(&failure));
                 Ok(())
             }
         }
@@ -82,9 +82,9 @@ impl<'a> ControlLease<'a> {
         match sequencer.run_control_window(process, user, kind, before)? {
             WindowOutcome::Ended(evidence) => match fault_of(&evidence) {
                 None => return Ok(Some(evidence)),
-                Some(fault) => self.give_up(format!("the control worker's device reported a fault: {fault}")),
+                Some(fault) => self.abandon(format!("the control worker's device reported a fault: {fault}")),
             },
-            WindowOutcome::Lost(_, ending) => self.give_up(ended(&ending)),
+            WindowOutcome::Lost(_, ending) => self.abandon(ended(&ending)),
         }
         Ok(None)
     }
@@ -100,7 +100,7 @@ impl<'a> ControlLease<'a> {
         Ok(())
     }
 
-    fn give_up(&mut self, why: String) {
+    fn abandon(&mut self, why: String) {
         if let Some(worker) = self.worker.take() {
             worker.retire();
         }

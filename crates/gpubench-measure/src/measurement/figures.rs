@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroU32;
 
-use gpubench::catalog::Recording;
+use gpubench::catalog::{Recording, Work};
 
+use super::arithmetic::{limit, operand_type, reached_by};
 use super::checks::{check_findings, checks};
 use super::inputs::unused_inputs;
 use super::measured::Measured;
@@ -16,7 +17,7 @@ use super::twin::twin;
 use crate::verdict::{Judgement, TimeUse, WindowEvidence, control_residuals, residual};
 use gpubench_contract::{
     ArithmeticPeaks, BenchmarkComplete, Check, Conservation, Counts, Execution, FunctionCount, Grade, HostTime, Metric,
-    MetricKind, Peaks, Stats, Stop, Throughput, WindowCounts, operand_type,
+    MetricKind, Peaks, Stats, Stop, Throughput, WindowCounts,
 };
 use gpubench_device::Count;
 use gpubench_protocol::window::{Gate, MadeCalls, WindowKind};
@@ -167,10 +168,10 @@ impl<'r> Figures<'r> {
 
     /// Returns the notices about the measurement, its work, its counts and its times.
     fn notices(&self) -> Vec<String> {
-        let limit = self
-            .expectations
-            .peak_arithmetic
-            .limit(operand_type(&self.recording.tensors));
+        let limit = limit(
+            &self.expectations.peak_arithmetic,
+            operand_type(&self.recording.tensors),
+        );
         let found = [
             doubtful_flops(&self.throughput(), limit),
             varying_counts(self.metric, &self.samples.concat()),
@@ -206,15 +207,16 @@ impl<'r> Figures<'r> {
         let Some(stats) = self.stats.as_ref().filter(|_| self.metric.is_time()) else {
             return Throughput::default();
         };
-        let of = |peaks| Throughput::new(self.recording.work, stats.value, peaks);
-        let arithmetic = self.expectations.peak_arithmetic;
+        let Work { bytes, flops } = self.recording.work;
+        let of = |peaks| Throughput::new([bytes, flops], stats.value, peaks);
+        let arithmetic = &self.expectations.peak_arithmetic;
         let peaks = Peaks {
             bandwidth: self.expectations.peak_bandwidth,
             flops: None,
         };
         let flops = of(peaks)
             .flops_per_s
-            .and_then(|rate| arithmetic.reached_by(rate, operand_type(&self.recording.tensors)));
+            .and_then(|rate| reached_by(arithmetic, rate, operand_type(&self.recording.tensors)));
         of(Peaks { flops, ..peaks })
     }
 
@@ -500,7 +502,7 @@ mod tests {
                 flops_per_s: Some(700e12),
                 ..Throughput::default()
             };
-            doubtful_flops(&throughput, peaks.limit(operands))
+            doubtful_flops(&throughput, limit(&peaks, operands))
         };
         assert_eq!(doubt(Some(DType::BF16)), None);
         assert_eq!(doubt(None), None, "it may be any type");

@@ -5,6 +5,7 @@
 //! single one. [`Figures`] are what a record tells of the results.
 
 mod alone;
+mod arithmetic;
 mod arm;
 mod budget;
 mod case;
@@ -12,6 +13,7 @@ mod checks;
 mod confirmation;
 mod control_lease;
 mod controls;
+pub(crate) mod element;
 mod empty_calls;
 mod energy;
 mod error;

@@ -4,7 +4,7 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use super::arm::{Arm, Context, Part};
+use super::arm::{Arm, Context, WindowPurpose};
 use super::case::{CasesInTurns, StoppingQuery};
 use super::energy::NO_COUNTER;
 use super::error::MeasureError;
@@ -147,7 +147,7 @@ impl<'a> Rounds<'a> {
         }
         for _ in 0..EMPTY_WINDOWS {
             let mut arms = self.arms.iter_mut().filter(|arm| arm.counts_submissions());
-            arms.try_for_each(|arm| arm.step(context, Part::Empty))?;
+            arms.try_for_each(|arm| arm.step(context, WindowPurpose::Empty))?;
         }
         self.end_round();
         Ok(())
@@ -156,7 +156,7 @@ impl<'a> Rounds<'a> {
     /// Makes one call of each judged arm.
     fn call_unsampled(&mut self, kind: WindowKind, context: &mut Context<'_>) -> Result<(), MeasureError> {
         let mut judged = self.arms.iter_mut().filter(|arm| arm.is_judged() && arm.is_active());
-        judged.try_for_each(|arm| arm.step(context, Part::Unsampled(kind)))
+        judged.try_for_each(|arm| arm.step(context, WindowPurpose::Unsampled(kind)))
     }
 
     fn measure(&mut self, context: &mut Context<'_>, watcher: &mut dyn Watcher) -> Result<(), MeasureError> {
@@ -176,7 +176,7 @@ impl<'a> Rounds<'a> {
             }
             for arm in &mut self.arms {
                 for _ in 0..arm.windows_for_parts() {
-                    arm.step(context, Part::Parts)?;
+                    arm.step(context, WindowPurpose::Steps)?;
                 }
             }
             if round == 1 && self.energy == Energy::Measured {
@@ -243,14 +243,14 @@ impl<'a> Rounds<'a> {
     /// follows the same other. All windows have the same kind, so samples with the same number are
     /// close in time.
     fn lap(&mut self, phase: Phase, context: &mut Context<'_>, watcher: &mut dyn Watcher) -> Result<(), MeasureError> {
-        let place = context.next_place(self.case);
+        let place = context.next_window(self.case);
         let is_alone = self.active().count() < 2;
         let needs = |arm: &Arm<'_>| phase.lacks(arm) || phase.may_continue(arm) && !is_alone;
         let mut order = self.seeds.order_of_lap(place, self.arms.len());
         order.retain(|position| self.arms[*position].is_active() && needs(&self.arms[*position]));
         let part = match phase {
-            Phase::WarmUp => Part::WarmUp,
-            Phase::Samples => Part::Sample(self.draw_kind(place, &mut order)),
+            Phase::WarmUp => WindowPurpose::WarmUp,
+            Phase::Samples => WindowPurpose::Sample(self.draw_kind(place, &mut order)),
         };
         let mut sampled = Vec::new();
         for position in order {
@@ -342,7 +342,7 @@ fn measure_energy(arm: &mut Arm<'_>, context: &mut Context<'_>, watcher: &mut dy
             return Ok(());
         }
     };
-    arm.step(context, Part::Energy(repeats))?;
+    arm.step(context, WindowPurpose::Energy(repeats))?;
     if arm.is_active()
         && let Some(after) = watcher.energy()
     {

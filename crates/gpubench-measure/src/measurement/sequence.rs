@@ -294,7 +294,7 @@ impl Sequencer<'_> {
             // After a fault the device runs nothing more, so *done* never comes.
             Ok(claim) if claim.fault != FaultCode::None => self.abort()?,
             Ok(_) => {}
-            Err(_) => self.give_up(worker)?,
+            Err(_) => self.abandon(worker)?,
         }
         Ok(claimed)
     }
@@ -314,13 +314,13 @@ impl Sequencer<'_> {
                 Ok(Ok(claim))
             }
             lost => {
-                self.give_up(worker)?;
+                self.abandon(worker)?;
                 Ok(lost.unwrap_or(Err(Ending::TimedOut { within })))
             }
         }
     }
 
-    fn give_up(&mut self, worker: &mut WorkerClient) -> Result<(), MeasureError> {
+    fn abandon(&mut self, worker: &mut WorkerClient) -> Result<(), MeasureError> {
         worker.child().kill();
         self.abort()
     }

@@ -2,7 +2,7 @@
 
 use gpubench::catalog::{Role, Tensor, Tolerance};
 
-use gpubench_contract::ElementValue;
+use crate::measurement::element::element_value;
 use gpubench_protocol::wire::{Claim, FaultPlace, NOWHERE, OutputFacts, UNKNOWN_STEP, WindowFacts};
 
 use super::Cause;
@@ -25,8 +25,8 @@ pub(super) fn first_wrong(tensor: &Tensor, output: &OutputFacts) -> String {
     if output.first_wrong == NOWHERE {
         return String::new();
     }
-    let expected = ElementValue::from_bits(tensor.dtype, output.expected_bits);
-    let got = ElementValue::from_bits(tensor.dtype, output.got_bits);
+    let expected = element_value(tensor.dtype, output.expected_bits);
+    let got = element_value(tensor.dtype, output.got_bits);
     let allowed = match tensor.tolerance {
         Tolerance::Exact => "exactly".to_owned(),
         Tolerance::Close { rtol, atol } => format!("within rtol {rtol:e}, atol {atol:e}"),
@@ -63,7 +63,7 @@ pub(super) fn wrong_output(cause: Cause, tensor: &Tensor, output: &OutputFacts, 
         Cause::Cached => format!("`{name}` in call {call} repeats the expected output of the first call; {first}"),
         Cause::Stale => format!("`{name}` in call {call} repeats the expected output of the previous call; {first}"),
         Cause::Constant => {
-            let value = ElementValue::from_bits(tensor.dtype, output.got_bits);
+            let value = element_value(tensor.dtype, output.got_bits);
             format!("every element of `{name}` is {value} in call {call}; {first}")
         }
         Cause::NonFinite => {

@@ -312,7 +312,7 @@ impl Drivers {
     fn place(&mut self, inode: Inode, account: Account, new: Probed) {
         match self.places.room_for(account) {
             Room::Free => {}
-            Room::InsteadOf(other) => self.give_up(other),
+            Room::InsteadOf(other) => self.evict(other),
             Room::None => {
                 self.unobserved.reasons(account).without_place += 1;
                 self.prober.forget(inode);
@@ -331,10 +331,10 @@ impl Drivers {
         self.places.take(inode, account, file);
     }
 
-    fn give_up(&mut self, inode: Inode) {
+    fn evict(&mut self, inode: Inode) {
         self.mappings.retain(|_, known| *known != inode);
         self.prober.forget(inode);
-        if let Some(DriverFile::Probed { links, .. }) = self.places.give_up(inode) {
+        if let Some(DriverFile::Probed { links, .. }) = self.places.evict(inode) {
             detach_aside(links);
         }
     }
@@ -366,7 +366,7 @@ impl Drivers {
     /// Takes all probes, to remove them.
     pub(super) fn take_links(&mut self) -> Vec<Link> {
         let inodes: Vec<Inode> = self.places.iter().map(|(inode, _)| inode).collect();
-        let files = inodes.into_iter().filter_map(|inode| self.places.give_up(inode));
+        let files = inodes.into_iter().filter_map(|inode| self.places.evict(inode));
         let links = files.map(|file| match file {
             DriverFile::Probed { links, .. } => links,
             DriverFile::Refused { .. } => Vec::new(),

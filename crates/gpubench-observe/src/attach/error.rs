@@ -9,7 +9,7 @@ use gpubench_diagnostic::{ExitCode, Expected};
 #[derive(Debug, thiserror::Error)]
 pub enum ObserveError {
     /// The machine does not allow it.
-    #[error("this machine does not let calls be observed: {}", .0.what)]
+    #[error("cannot observe CUDA calls on this machine: {}", .0.what)]
     NotAllowed(Missing),
     /// The observer is in a container whose `/proc` shows other process ids than its own.
     #[error("`/proc` shows other process ids than this process has")]

@@ -113,7 +113,7 @@ impl<T> Places<T> {
     }
 
     /// Takes the place of a file away.
-    pub(super) fn give_up(&mut self, inode: Inode) -> Option<T> {
+    pub(super) fn evict(&mut self, inode: Inode) -> Option<T> {
         for held in self.held.values_mut() {
             held.files.remove(&inode);
         }
@@ -172,7 +172,7 @@ mod tests {
         let mut places = filled(BOB, MOST_OF_OTHERS as u64);
         assert_eq!(places.room_for(BOB), Room::None);
         assert_eq!(places.room_for(ALICE), Room::InsteadOf((1, 0)));
-        places.give_up((1, 0));
+        places.evict((1, 0));
         places.take((2, 0), ALICE, ());
         places.hold(20, ALICE, (2, 0));
         assert_eq!(places.room_for(BOB), Room::None);

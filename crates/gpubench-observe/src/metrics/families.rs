@@ -166,13 +166,13 @@ fn memory(ledger: &Ledger) -> Vec<Family> {
         Family::counter("gpubench_cuda_allocated", labels, "Bytes that were allocated").in_unit(Unit::Bytes);
     let mut frees = Family::counter("gpubench_cuda_frees", labels, "Allocations that were freed");
     let mut freed = Family::counter("gpubench_cuda_freed", labels, "Bytes that were freed").in_unit(Unit::Bytes);
-    let mut left_count = Family::counter(
-        "gpubench_cuda_left_allocations",
+    let mut unfreed_count = Family::counter(
+        "gpubench_cuda_unfreed_allocations",
         labels,
         "Allocations that processes had when they ended: leaks, if the program meant to free all",
     );
-    let mut left = Family::counter(
-        "gpubench_cuda_left",
+    let mut unfreed = Family::counter(
+        "gpubench_cuda_unfreed",
         labels,
         "Bytes that processes had allocated when they ended",
     )
@@ -194,14 +194,14 @@ fn memory(ledger: &Ledger) -> Vec<Family> {
             allocated.add(row, total.bytes as f64);
             frees.add(row, activity.freed[kind].count as f64);
             freed.add(row, activity.freed[kind].bytes as f64);
-            left_count.add(row, activity.left[kind].count as f64);
-            left.add(row, activity.left[kind].bytes as f64);
+            unfreed_count.add(row, activity.left[kind].count as f64);
+            unfreed.add(row, activity.left[kind].bytes as f64);
         }
         if activity.unknown_frees > 0 {
             unknown.add([&program], activity.unknown_frees as f64);
         }
     }
-    let mut families = vec![allocations, allocated, frees, freed, left_count, left, unknown];
+    let mut families = vec![allocations, allocated, frees, freed, unfreed_count, unfreed, unknown];
     families.extend(live(ledger));
     families
 }

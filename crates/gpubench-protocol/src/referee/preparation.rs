@@ -9,7 +9,7 @@ use super::buffers::Buffer;
 use super::case::{OpenCase, Referee};
 use super::stamps::Preparation;
 use crate::window::{KeyPurpose, WindowId};
-use gpubench_device::harness::{Batch, Nanoseconds, Revealed, Ticket, Touch, Touched};
+use gpubench_device::harness::{Batch, Nanoseconds, LineCopy, Ticket, AccessKind, BufferAccess};
 
 impl Referee {
     /// Queues the preparation of a side's buffers, and of the caches for a call of the case's
@@ -80,13 +80,13 @@ impl Referee {
     ) -> Result<Ticket<Nanoseconds>, RefereeError> {
         let decoys = self.seeds.key(KeyPurpose::Decoys, place);
         let inputs = inputs.iter().filter_map(|buffer| {
-            Some(Revealed {
+            Some(LineCopy {
                 target: buffer.address(),
                 source: buffer.pristine.as_ref()?.current,
                 bytes: buffer.layout.len,
             })
         });
-        let inputs: Vec<Revealed> = inputs.collect();
+        let inputs: Vec<LineCopy> = inputs.collect();
         Ok(self.harness.reveal(&mut *self.driver, batch, &inputs, decoys)?)
     }
 
@@ -94,12 +94,12 @@ impl Referee {
     /// restore has written is then in memory already, and the worker's read always takes the same
     /// time.
     fn touch(&mut self, side: &[Buffer]) -> Result<(), RefereeError> {
-        let buffers = side.iter().map(|buffer| Touched {
+        let buffers = side.iter().map(|buffer| BufferAccess {
             address: buffer.address(),
             bytes: buffer.layout.len,
-            access: Touch::Reads,
+            access: AccessKind::Reads,
         });
-        let buffers: Vec<Touched> = buffers.collect();
+        let buffers: Vec<BufferAccess> = buffers.collect();
         let (driver, stream) = (&mut *self.driver, self.stream);
         Ok(self.harness.twin(driver, stream, &buffers, NonZeroU32::MIN)?)
     }

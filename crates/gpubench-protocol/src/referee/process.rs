@@ -80,7 +80,7 @@ fn report_absence(channel: &Channel, absence: &Absence) -> Result<(), RefereeErr
 fn report(channel: &Channel, error: &RefereeError) -> Result<(), RefereeError> {
     let text = FixedText::new(&gpubench_diagnostic::chain(error));
     let kind = match error {
-        RefereeError::Device(error) if error.is_want_of_memory() => from_referee::OUT_OF_MEMORY,
+        RefereeError::Device(error) if error.is_out_of_memory() => from_referee::OUT_OF_MEMORY,
         RefereeError::Generator(_) => from_referee::GENERATOR_FAILED,
         RefereeError::Reference(_) => from_referee::REFERENCE_FAILED,
         _ => from_referee::FAILED,

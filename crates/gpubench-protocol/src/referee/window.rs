@@ -63,7 +63,7 @@ impl Referee {
         let page = case.page_of(order.owner)?;
         let released = self.run_window(case, page, order, broker);
         if released.is_err() {
-            self.give_up(page, order);
+            self.release_queued(page, order);
         }
         released
     }
@@ -197,7 +197,7 @@ impl Referee {
     }
 
     /// Waits until the stream is idle and no longer uses the case.
-    fn give_up(&mut self, page: &WorkerPage, order: &WindowOrder) {
+    fn release_queued(&mut self, page: &WorkerPage, order: &WindowOrder) {
         let began = Instant::now();
         while began.elapsed() < AFTER_DONE {
             self.write_done(page, order);

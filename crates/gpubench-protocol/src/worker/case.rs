@@ -26,7 +26,7 @@ use gpubench_device::harness::Harness;
 use gpubench_device::{
     Access, Count, Counter, DeviceError, DeviceOrder, DevicePtr, Driver, Memory, Module, ModuleImage, Profiling, Stream,
 };
-use gpubench_sandbox::{ConfinedRole, Confinement, Sandbox, give_up_capabilities};
+use gpubench_sandbox::{ConfinedRole, Confinement, Sandbox, drop_capabilities};
 
 /// A worker with a case.
 pub(super) struct Worker {
@@ -101,7 +101,7 @@ impl Worker {
             return Err(WorkerError::Order("host code needs a fresh worker"));
         }
         if !reads_counters(&setup) {
-            give_up_capabilities().map_err(WorkerError::Capabilities)?;
+            drop_capabilities().map_err(WorkerError::Capabilities)?;
         }
         let sandbox = begin_sandbox(&setup, &frame, channel);
         let mut device = match open {

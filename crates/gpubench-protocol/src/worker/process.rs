@@ -119,14 +119,14 @@ fn run_window(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Re
 fn time_window(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> Result<Ended, WorkerError> {
     let armed = match worker.arm(order) {
         Ok(armed) => armed,
-        Err(error) => return Ok(give_up(worker, order, error)),
+        Err(error) => return Ok(release_queued(worker, order, error)),
     };
     channel.send_record(from_worker::ARMED, order)?;
     let queued = match armed {
         Armed::Queued(queued) => queued,
         Armed::Held => match worker.queue_after_go(order, channel) {
             Ok(queued) => queued,
-            Err(error) => return Ok(give_up(worker, order, error)),
+            Err(error) => return Ok(release_queued(worker, order, error)),
         },
     };
     Ok(Ended::Claimed {
@@ -136,7 +136,7 @@ fn time_window(channel: &Channel, worker: &mut Worker, order: &WindowOrder) -> R
 }
 
 /// Releases the work that is queued already.
-fn give_up(worker: &mut Worker, order: &WindowOrder, error: WorkerError) -> Ended {
+fn release_queued(worker: &mut Worker, order: &WindowOrder, error: WorkerError) -> Ended {
     worker.release(order);
     Ended::Refused(error)
 }
@@ -160,7 +160,7 @@ fn refuse(channel: &Channel, error: &WorkerError) -> Result<(), WorkerError> {
         | WorkerError::Plan(error)
         | WorkerError::Capture(error)
         | WorkerError::Replay(ReplayError::Device(error) | ReplayError::Kernel { source: error, .. })
-            if error.is_want_of_memory() =>
+            if error.is_out_of_memory() =>
         {
             from_worker::OUT_OF_MEMORY
         }

@@ -12,7 +12,7 @@ use super::WorkerError;
 use super::buffers::{Buffers, NamedBuffer};
 use super::graphs::CallGraphs;
 use crate::window::{MadeCalls, WindowCalls};
-use gpubench_device::harness::{Harness, Touch, Touched};
+use gpubench_device::harness::{Harness, AccessKind, BufferAccess};
 use gpubench_device::{DeviceError, Driver, Stream};
 
 /// The twins that a control window runs instead of the calls.
@@ -23,7 +23,7 @@ pub(super) struct Twin {
 }
 
 struct TwinOfCall {
-    buffers: Vec<Touched>,
+    buffers: Vec<BufferAccess>,
     launches: NonZeroU32,
 }
 
@@ -41,7 +41,7 @@ impl Twin {
         calls: WindowCalls,
         launches: NonZeroU32,
     ) -> Result<Twin, WorkerError> {
-        let touched: Vec<Touched> = buffers.0.iter().filter_map(as_the_call).collect();
+        let touched: Vec<BufferAccess> = buffers.0.iter().filter_map(as_the_call).collect();
         let of_call = touched.len().div_ceil(calls.count.get() as usize).max(1);
         let launches = NonZeroU32::new(launches.get() / calls.count).unwrap_or(NonZeroU32::MIN);
         let of_calls = touched.chunks(of_call).map(|buffers| TwinOfCall {
@@ -97,14 +97,14 @@ impl Twin {
 }
 
 /// Returns a tensor with the access that a call must have to it. `None` for scratch.
-fn as_the_call(buffer: &NamedBuffer) -> Option<Touched> {
+fn as_the_call(buffer: &NamedBuffer) -> Option<BufferAccess> {
     let access = match buffer.role {
-        Role::Input | Role::Constant => Touch::Reads,
-        Role::Output => Touch::Writes,
-        Role::InOut => Touch::Both,
+        Role::Input | Role::Constant => AccessKind::Reads,
+        Role::Output => AccessKind::Writes,
+        Role::InOut => AccessKind::ReadsAndWrites,
         Role::Scratch => return None,
     };
-    Some(Touched {
+    Some(BufferAccess {
         address: buffer.address(),
         bytes: buffer.layout.len,
         access,
@@ -112,15 +112,15 @@ fn as_the_call(buffer: &NamedBuffer) -> Option<Touched> {
 }
 
 /// Reads every buffer of the calls, so that the caches hold them, or do nothing.
-pub(super) struct Warming(Vec<Touched>);
+pub(super) struct Warming(Vec<BufferAccess>);
 
 impl Warming {
     /// Returns the reads that a mode wants before the calls of a window.
     pub(super) fn new(mode: Mode, buffers: &Buffers) -> Warming {
-        let all = buffers.0.iter().map(|buffer| Touched {
+        let all = buffers.0.iter().map(|buffer| BufferAccess {
             address: buffer.address(),
             bytes: buffer.layout.len,
-            access: Touch::Reads,
+            access: AccessKind::Reads,
         });
         Warming(match mode.cache() {
             CacheTreatment::Touched => all.collect(),

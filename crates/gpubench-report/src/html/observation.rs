@@ -93,7 +93,7 @@ impl ObservationPage<'_> {
 
     fn sections_of_calls(&self, seen: &ProbeState) -> Vec<NamedSection> {
         let sections = [
-            ("left", "Left allocated", observed::left(seen)),
+            ("unfreed", "Left allocated", observed::unfreed(seen)),
             ("errors", "Errors", observed::errors(seen)),
             ("live", "Still allocated", observed::still_allocated(seen)),
             ("course", "Over time", course::section_of(self.finished)),

@@ -43,7 +43,7 @@ pub(super) fn processes(seen: &ProbeState) -> Option<Element> {
         "launches",
         "graph launches",
         "peak memory",
-        "left",
+        "unfreed",
         "copied",
         "errors",
     ];
@@ -111,7 +111,7 @@ pub(super) fn memory(seen: &ProbeState) -> Option<Element> {
         (text(kind(memory.kind)), figures)
     });
     let caption = "Memory by kind; left is what processes and contexts had when they ended";
-    let columns = ["kind", "allocations", "allocated", "freed", "live", "left"];
+    let columns = ["kind", "allocations", "allocated", "freed", "live", "unfreed"];
     table("memory", "Memory", caption, &columns, rows.collect())
 }
 
@@ -134,10 +134,10 @@ pub(super) fn errors(seen: &ProbeState) -> Option<Element> {
 }
 
 /// Returns the memory that processes had when they ended.
-pub(super) fn left(seen: &ProbeState) -> Option<Element> {
-    let leaking = seen.processes.iter().filter(|process| process.unfreed > 0);
-    let rows = leaking.map(|process| (process, process.unfreed, process.unfreed_bytes, groups_left(process)));
-    allocations("left", "Left allocated", "failures", rows)
+pub(super) fn unfreed(seen: &ProbeState) -> Option<Element> {
+    let unfreed = seen.processes.iter().filter(|process| process.unfreed > 0);
+    let rows = unfreed.map(|process| (process, process.unfreed, process.unfreed_bytes, groups_left(process)));
+    allocations("unfreed", "Left allocated", "failures", rows)
 }
 
 /// Returns the memory that running processes have.

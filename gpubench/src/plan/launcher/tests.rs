@@ -24,7 +24,7 @@ fn tensor(name: &str, dtype: DType, len: u64, role: Role) -> Tensor {
 }
 
 /// Returns a launcher for the benchmark `blur` with an input `x` and an output `y` of 100 floats.
-fn launcher(facts: DeviceFacts) -> Launcher {
+fn launcher_on(facts: DeviceFacts) -> Launcher {
     let tensors = vec![
         tensor("x", DType::F32, 100, Role::Input),
         tensor("y", DType::F32, 100, Role::Output),
@@ -66,7 +66,7 @@ fn message_of<T: std::fmt::Debug>(returned: Result<T>) -> String {
 
 /// Returns the error message of a launch over `grid` without arguments.
 fn rejection(facts: DeviceFacts, grid: Grid) -> String {
-    message_of(launcher(facts).launch(kernel(), grid, ()))
+    message_of(launcher_on(facts).launch(kernel(), grid, ()))
 }
 
 fn buffers(launcher: &Launcher) -> (In<f32>, Out<f32>) {
@@ -76,8 +76,8 @@ fn buffers(launcher: &Launcher) -> (In<f32>, Out<f32>) {
     )
 }
 
-fn only_launch(cx: Launcher) -> Launch {
-    match cx.finish().unwrap().steps.remove(0) {
+fn only_launch(launcher: Launcher) -> Launch {
+    match launcher.finish().unwrap().steps.remove(0) {
         Step::Launch(launch) => launch,
         other => panic!("{other:?}"),
     }
@@ -85,14 +85,14 @@ fn only_launch(cx: Launcher) -> Launch {
 
 #[test]
 fn a_launch_is_recorded_with_all_options_of_its_grid() {
-    let mut cx = launcher(gpu());
+    let mut launcher = launcher_on(gpu());
     let grid = Grid::new((8, 2u64), 256usize)
         .shared(1024)
         .cluster((4, 2))
         .cooperative()
         .programmatic();
     let line = line!() + 1;
-    cx.launch(kernel(), grid, ()).unwrap();
+    launcher.launch(kernel(), grid, ()).unwrap();
     let expected = Launch {
         kernel: KernelRef {
             source: 7,
@@ -108,7 +108,7 @@ fn a_launch_is_recorded_with_all_options_of_its_grid() {
         types: vec![],
         place: format!("{}:{line}", file!()),
     };
-    assert_eq!(only_launch(cx), expected);
+    assert_eq!(only_launch(launcher), expected);
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn clusters_and_programmatic_launches_need_a_device_that_supports_them() {
         "`blur`: launch of `blur`: `GPU` has no programmatic launches: they need compute capability 9.0 (hint: add `requires(capability = 9.0)`)"
     );
     let cpu = DeviceFacts { capability: 0, ..gpu() };
-    launcher(cpu.clone())
+    launcher_on(cpu.clone())
         .launch(kernel(), Grid::new(4, 32).programmatic(), ())
         .unwrap();
     assert_eq!(
@@ -192,8 +192,8 @@ fn clusters_and_programmatic_launches_need_a_device_that_supports_them() {
 
 #[test]
 fn arguments_are_recorded_in_device_byte_order() {
-    let mut cx = launcher(gpu());
-    let (x, y) = buffers(&cx);
+    let mut launcher = launcher_on(gpu());
+    let (x, y) = buffers(&launcher);
     let arguments = (
         x.offset(10),
         y,
@@ -205,7 +205,7 @@ fn arguments_are_recorded_in_device_byte_order() {
         7u8,
         2.0f64,
     );
-    cx.launch(kernel(), Grid::new(1, 1), arguments).unwrap();
+    launcher.launch(kernel(), Grid::new(1, 1), arguments).unwrap();
     let expected = [
         Argument::Pointer {
             buffer: BufferId::Tensor(0),
@@ -223,13 +223,13 @@ fn arguments_are_recorded_in_device_byte_order() {
         Argument::Value(vec![7]),
         Argument::Value(2.0f64.to_le_bytes().to_vec()),
     ];
-    assert_eq!(only_launch(cx).arguments, expected);
+    assert_eq!(only_launch(launcher).arguments, expected);
 }
 
 #[test]
 fn a_launch_takes_thirty_two_arguments() {
-    let mut cx = launcher(gpu());
-    cx.launch(
+    let mut launcher = launcher_on(gpu());
+    launcher.launch(
         kernel(),
         Grid::new(1, 1),
         (
@@ -238,16 +238,16 @@ fn a_launch_takes_thirty_two_arguments() {
         ),
     )
     .unwrap();
-    let arguments = only_launch(cx).arguments;
+    let arguments = only_launch(launcher).arguments;
     assert_eq!(arguments.len(), 32);
     assert_eq!(arguments[31], Argument::Value(32i32.to_le_bytes().to_vec()));
 }
 
 #[test]
 fn a_null_pointer_has_the_size_of_a_pointer() {
-    let mut cx = launcher(gpu());
-    cx.launch(kernel(), Grid::new(1, 1), (crate::Null,)).unwrap();
-    assert_eq!(only_launch(cx).arguments, [Argument::Value(vec![0; 8])]);
+    let mut launcher = launcher_on(gpu());
+    launcher.launch(kernel(), Grid::new(1, 1), (crate::Null,)).unwrap();
+    assert_eq!(only_launch(launcher).arguments, [Argument::Value(vec![0; 8])]);
 }
 
 #[test]
@@ -276,16 +276,16 @@ fn a_struct_is_passed_in_c_layout_with_zero_padding() {
     let mut bytes = vec![1, 0, 0, 0, 0, 0, 0, 0];
     bytes.extend(1.0f64.to_le_bytes());
     bytes.extend([2, 0, 3, 0, 4, 5, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-    let mut cx = launcher(gpu());
-    cx.launch(kernel(), Grid::new(1, 1), (value,)).unwrap();
-    assert_eq!(only_launch(cx).arguments, [Argument::Value(bytes)]);
+    let mut launcher = launcher_on(gpu());
+    launcher.launch(kernel(), Grid::new(1, 1), (value,)).unwrap();
+    assert_eq!(only_launch(launcher).arguments, [Argument::Value(bytes)]);
 }
 
 #[test]
 fn an_offset_or_range_out_of_bounds_is_rejected_where_it_is_used() {
-    let mut cx = launcher(gpu());
-    let (x, y) = buffers(&cx);
-    let mut refuse = |x: In<f32>| message_of(cx.launch(kernel(), Grid::new(1, 1), (y, x)));
+    let mut launcher = launcher_on(gpu());
+    let (x, y) = buffers(&launcher);
+    let mut refuse = |x: In<f32>| message_of(launcher.launch(kernel(), Grid::new(1, 1), (y, x)));
     assert_eq!(
         refuse(x.offset(101)),
         "`blur`: launch of `blur`: argument 2: elements 101..101 are outside of the buffer or range; the buffer has 100 elements"
@@ -301,7 +301,7 @@ fn an_offset_or_range_out_of_bounds_is_rejected_where_it_is_used() {
             u64::MAX
         )
     );
-    cx.launch(
+    launcher.launch(
         kernel(),
         Grid::new(1, 1),
         (x.offset(100), x.range(10..=19).range(..10), y),
@@ -311,12 +311,12 @@ fn an_offset_or_range_out_of_bounds_is_rejected_where_it_is_used() {
 
 #[test]
 fn memsets_and_copies_are_recorded_in_bytes() {
-    let mut cx = launcher(gpu());
-    let (x, y) = buffers(&cx);
-    let partial = cx.scratch::<u8>(40).unwrap();
-    cx.memset(y, 0).unwrap();
-    cx.copy(x.range(5..15), partial).unwrap();
-    let plan = cx.finish().unwrap();
+    let mut launcher = launcher_on(gpu());
+    let (x, y) = buffers(&launcher);
+    let partial = launcher.scratch::<u8>(40).unwrap();
+    launcher.memset(y, 0).unwrap();
+    launcher.copy(x.range(5..15), partial).unwrap();
+    let plan = launcher.finish().unwrap();
     assert_eq!(plan.scratch, [40]);
     let y = Span {
         buffer: BufferId::Tensor(1),
@@ -341,9 +341,9 @@ fn memsets_and_copies_are_recorded_in_bytes() {
 
 #[test]
 fn invalid_copies_are_rejected() {
-    let mut cx = launcher(gpu());
-    let (x, y) = buffers(&cx);
-    let mut refuse = |from: Out<f32>, to: Out<f32>| message_of(cx.copy(from, to));
+    let mut launcher = launcher_on(gpu());
+    let (x, y) = buffers(&launcher);
+    let mut refuse = |from: Out<f32>, to: Out<f32>| message_of(launcher.copy(from, to));
     assert_eq!(
         refuse(y.range(..5), y.offset(50)),
         "`blur`: copy: the source has 20 bytes and the target 200"
@@ -357,18 +357,18 @@ fn invalid_copies_are_rejected() {
         refuse(y, y.range(1..101)),
         "`blur`: copy: target: elements 1..101 are outside of the buffer or range; the buffer has 100 elements"
     );
-    cx.copy(y.range(..5), y.range(5..10)).unwrap();
-    cx.copy(x, y).unwrap();
+    launcher.copy(y.range(..5), y.range(5..10)).unwrap();
+    launcher.copy(x, y).unwrap();
 }
 
 #[test]
 fn a_pointer_has_an_element_type_unless_it_points_to_scratch() {
-    let mut cx = launcher(gpu());
-    let (x, y) = buffers(&cx);
-    let room = cx.scratch::<f64>(4).unwrap();
-    cx.launch(kernel(), Grid::new(1, 32), (x, y, room, F16::from_bits(1)))
+    let mut launcher = launcher_on(gpu());
+    let (x, y) = buffers(&launcher);
+    let room = launcher.scratch::<f64>(4).unwrap();
+    launcher.launch(kernel(), Grid::new(1, 32), (x, y, room, F16::from_bits(1)))
         .unwrap();
-    let types = only_launch(cx).types;
+    let types = only_launch(launcher).types;
     let described: Vec<_> = types
         .iter()
         .map(|ty| (ty.name.as_str(), ty.fields.first().map(|field| field.dtype)))
@@ -385,34 +385,34 @@ fn a_pointer_has_an_element_type_unless_it_points_to_scratch() {
 
 #[test]
 fn scratch_memory_of_no_or_too_many_elements_is_rejected() {
-    let mut cx = launcher(gpu());
+    let mut launcher = launcher_on(gpu());
     assert_eq!(
-        message_of(cx.scratch::<f32>(0)),
+        message_of(launcher.scratch::<f32>(0)),
         "`blur`: scratch: the shape [0] has no elements"
     );
     assert_eq!(
-        message_of(cx.scratch::<f64>(usize::MAX / 4)),
+        message_of(launcher.scratch::<f64>(usize::MAX / 4)),
         "`blur`: scratch: the shape [4611686018427387903] has more bytes than memory can hold"
     );
 }
 
 #[test]
 fn a_parameter_that_contradicts_its_tensors_declaration_is_rejected() {
-    let cx = launcher(gpu());
+    let launcher = launcher_on(gpu());
     assert_eq!(
-        cx.buffer::<Out<f32>>("x", PLACE).unwrap_err().to_string(),
+        launcher.buffer::<Out<f32>>("x", PLACE).unwrap_err().to_string(),
         "src/lib.rs:3: `blur`: the parameter `x` is `Out<f32>`, but the tensor is declared as `In<f32>`"
     );
     assert_eq!(
-        cx.buffer::<In<u32>>("x", PLACE).unwrap_err().to_string(),
+        launcher.buffer::<In<u32>>("x", PLACE).unwrap_err().to_string(),
         "src/lib.rs:3: `blur`: the parameter `x` is `In<u32>`, but the tensor is declared as `In<f32>`"
     );
     assert_eq!(
-        cx.buffer::<In<f32>>("z", PLACE).unwrap_err().to_string(),
+        launcher.buffer::<In<f32>>("z", PLACE).unwrap_err().to_string(),
         "src/lib.rs:3: `blur`: no tensor is called `z`: the tensors are `x`, `y`"
     );
     assert_eq!(
-        cx.buffer::<In<f32>>("xx", PLACE).unwrap_err().to_string(),
+        launcher.buffer::<In<f32>>("xx", PLACE).unwrap_err().to_string(),
         "src/lib.rs:3: `blur`: no tensor is called `xx`: the tensors are `x`, `y` (hint: did you mean `x`?)"
     );
 }
@@ -428,22 +428,22 @@ proptest::proptest! {
 
 #[test]
 fn a_constant_is_set_once_and_fits_constant_memory() {
-    let mut cx = launcher(gpu());
-    cx.set_constant(&SOURCE, "scale", &[1u8]).unwrap();
+    let mut launcher = launcher_on(gpu());
+    launcher.set_constant(&SOURCE, "scale", &[1u8]).unwrap();
     assert_eq!(
-        message_of(cx.set_constant(&SOURCE, "scale", &[2u8])),
+        message_of(launcher.set_constant(&SOURCE, "scale", &[2u8])),
         "`blur`: constant `scale`: it is already set"
     );
     assert_eq!(
-        message_of(cx.set_constant(&SOURCE, "taps[0]", &[2u8])),
+        message_of(launcher.set_constant(&SOURCE, "taps[0]", &[2u8])),
         "`blur`: constant `taps[0]`: not a valid variable name"
     );
     assert_eq!(
-        message_of(cx.set_constant::<f32>(&SOURCE, "none", &[])),
+        message_of(launcher.set_constant::<f32>(&SOURCE, "none", &[])),
         "`blur`: constant `none`: the value has 0 bytes; 1 to 65536 are allowed"
     );
     assert_eq!(
-        message_of(cx.set_constant(&SOURCE, "all", &[0u8; 65537])),
+        message_of(launcher.set_constant(&SOURCE, "all", &[0u8; 65537])),
         "`blur`: constant `all`: the value has 65537 bytes; 1 to 65536 are allowed"
     );
 }
@@ -453,9 +453,9 @@ type Mapping<'a> = dyn Fn(In<f32>) -> TensorMap + 'a;
 
 /// Launches with a map of the 100 floats of `x`.
 fn mapped(facts: DeviceFacts, change: impl FnOnce(In<f32>) -> TensorMap) -> String {
-    let mut cx = launcher(facts);
-    let x = cx.buffer::<In<f32>>("x", PLACE).unwrap();
-    match cx.launch(kernel(), Grid::new(1, 1), (change(x),)) {
+    let mut launcher = launcher_on(facts);
+    let x = launcher.buffer::<In<f32>>("x", PLACE).unwrap();
+    match launcher.launch(kernel(), Grid::new(1, 1), (change(x),)) {
         Ok(()) => "launched".to_owned(),
         failed => message_of(failed),
     }
@@ -463,11 +463,11 @@ fn mapped(facts: DeviceFacts, change: impl FnOnce(In<f32>) -> TensorMap) -> Stri
 
 #[test]
 fn a_tensor_map_is_an_argument_with_strides_of_its_dimensions() {
-    let mut cx = launcher(gpu());
-    let x = cx.buffer::<In<f32>>("x", PLACE).unwrap().range(4..84);
+    let mut launcher = launcher_on(gpu());
+    let x = launcher.buffer::<In<f32>>("x", PLACE).unwrap().range(4..84);
     let map = TensorMap::tiled(x, [8, 10], [8, 2]).swizzle(crate::plan::Swizzle::Bytes32);
-    cx.launch(kernel(), Grid::new(1, 1), (map,)).unwrap();
-    let Step::Launch(launch) = cx.finish().unwrap().steps.remove(0) else {
+    launcher.launch(kernel(), Grid::new(1, 1), (map,)).unwrap();
+    let Step::Launch(launch) = launcher.finish().unwrap().steps.remove(0) else {
         panic!("a launch")
     };
     let [Argument::TensorMap { buffer, offset, map }] = &launch.arguments[..] else {
@@ -576,34 +576,34 @@ fn a_tensor_map_needs_a_device_that_supports_it() {
 
 #[test]
 fn an_occupancy_query_needs_a_block_that_the_device_supports() {
-    let error = launcher(gpu()).occupancy(&kernel(), 2048, 0).unwrap_err();
+    let error = launcher_on(gpu()).occupancy(&kernel(), 2048, 0).unwrap_err();
     assert!(error.to_string().contains("2048"), "{error}");
 }
 
 #[test]
 fn the_first_error_is_reported_even_if_the_function_ignores_it() {
     let passed_over: [fn(&mut Launcher); 6] = [
-        |cx| drop(cx.launch(kernel(), Grid::new(1, 2048), ())),
-        |cx| drop(cx.scratch::<u8>(usize::MAX)),
-        |cx| drop(cx.memset(buffers(cx).1.range(100..101), 0)),
-        |cx| drop(cx.copy(buffers(cx).1, buffers(cx).1)),
-        |cx| drop(cx.set_constant::<f32>(&SOURCE, "weights", &[])),
-        |cx| drop(cx.occupancy(&kernel(), 2048, 0)),
+        |launcher| drop(launcher.launch(kernel(), Grid::new(1, 2048), ())),
+        |launcher| drop(launcher.scratch::<u8>(usize::MAX)),
+        |launcher| drop(launcher.memset(buffers(launcher).1.range(100..101), 0)),
+        |launcher| drop(launcher.copy(buffers(launcher).1, buffers(launcher).1)),
+        |launcher| drop(launcher.set_constant::<f32>(&SOURCE, "weights", &[])),
+        |launcher| drop(launcher.occupancy(&kernel(), 2048, 0)),
     ];
     for describe in passed_over {
-        let mut cx = launcher(gpu());
-        cx.launch(kernel(), Grid::new(1, 1), ()).unwrap();
-        describe(&mut cx);
-        cx.scratch::<u8>(0).unwrap_err();
-        assert!(!message_of(cx.finish()).contains("the shape [0]"));
+        let mut launcher = launcher_on(gpu());
+        launcher.launch(kernel(), Grid::new(1, 1), ()).unwrap();
+        describe(&mut launcher);
+        launcher.scratch::<u8>(0).unwrap_err();
+        assert!(!message_of(launcher.finish()).contains("the shape [0]"));
     }
 }
 
 #[test]
 fn an_endless_plan_fails_at_the_maximum_number_of_steps() {
-    let mut cx = launcher(gpu());
-    let (_, y) = buffers(&cx);
-    let refused = (1_u32..).find_map(|step| Some((step, cx.memset(y, 0).err()?)));
+    let mut launcher = launcher_on(gpu());
+    let (_, y) = buffers(&launcher);
+    let refused = (1_u32..).find_map(|step| Some((step, launcher.memset(y, 0).err()?)));
     let (step, error) = refused.unwrap();
     assert_eq!(step, 16_385);
     assert!(

@@ -18,7 +18,7 @@ const DIAGNOSIS: u32 = 2;
 
 /// The purpose of a window.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) enum Part {
+pub(in super::super) enum WindowPurpose {
     /// Warm-up.
     WarmUp,
     /// A sample, an early check or one of several calls alone.
@@ -28,7 +28,7 @@ pub(in super::super) enum Part {
     /// Work that is repeated so often, to measure its energy.
     Energy(NonZeroU32),
     /// The times of the call's parts.
-    Parts,
+    Steps,
     /// No call.
     Empty,
 }
@@ -48,17 +48,17 @@ impl Arm<'_> {
     ///
     /// # Errors
     /// If anything but the worker fails.
-    pub(in super::super) fn step(&mut self, context: &mut Context<'_>, part: Part) -> Result<(), MeasureError> {
+    pub(in super::super) fn step(&mut self, context: &mut Context<'_>, purpose: WindowPurpose) -> Result<(), MeasureError> {
         let Some(mut worker) = self.worker.take() else {
             return Ok(());
         };
-        let step = match part {
-            Part::WarmUp => self.warm_up(context, &mut worker),
-            Part::Sample(kind) => self.sample(context, &mut worker, kind),
-            Part::Unsampled(kind) => self.window(context, &mut worker, kind),
-            Part::Parts => self.time_parts(context, &mut worker),
-            Part::Empty => self.window_without_call(context, &mut worker, WindowKind::Empty),
-            Part::Energy(repeats) => self.energy_window(context, &mut worker, repeats),
+        let step = match purpose {
+            WindowPurpose::WarmUp => self.warm_up(context, &mut worker),
+            WindowPurpose::Sample(kind) => self.sample(context, &mut worker, kind),
+            WindowPurpose::Unsampled(kind) => self.window(context, &mut worker, kind),
+            WindowPurpose::Steps => self.time_parts(context, &mut worker),
+            WindowPurpose::Empty => self.window_without_call(context, &mut worker, WindowKind::Empty),
+            WindowPurpose::Energy(repeats) => self.energy_window(context, &mut worker, repeats),
         };
         if step? == Step::Done {
             self.worker = Some(worker);
@@ -147,7 +147,7 @@ impl Arm<'_> {
 
     /// Runs a control window if the key draws one before the next window.
     fn control_turn(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, MeasureError> {
-        let place = context.next_place(self.case().number);
+        let place = context.next_window(self.case().number);
         let (seeds, run) = (self.protocol.seeds, self.runs.last());
         let is_next = |controls: &mut Controls| run.is_some_and(|run| controls.is_next(seeds, place, run));
         if self.controls.can_continue(&context.control) && is_next(&mut self.controls) {

@@ -30,7 +30,7 @@ pub(super) fn processes(seen: &ProbeState, when: When) -> Grid {
         When::Final => &[
             ("pid", Room::From(USUAL)),
             ("peak memory", Room::Any),
-            ("left", Room::Any),
+            ("unfreed", Room::Any),
             ("launches", Room::From(USUAL)),
             ("copied", Room::From(USUAL)),
             ("errors", Room::Any),
@@ -169,7 +169,7 @@ pub(super) fn memory(seen: &ProbeState) -> Grid {
             ("bytes", Room::Any),
             ("freed", Room::From(USUAL)),
             ("live", Room::From(USUAL)),
-            ("left", Room::Any),
+            ("unfreed", Room::Any),
         ],
     );
     for memory in &seen.memory {

@@ -1,0 +1,70 @@
+//! Values of elements from their bits.
+
+use gpubench::catalog::DType;
+use gpubench_contract::ElementValue;
+
+/// Returns the value of an element of type `dtype` from its bits, zero-extended to 64.
+pub(crate) fn element_value(dtype: DType, bits: u64) -> ElementValue {
+    match dtype {
+        DType::U8 => u64::from(bits as u8).into(),
+        DType::U16 => u64::from(bits as u16).into(),
+        DType::U32 => u64::from(bits as u32).into(),
+        DType::U64 => bits.into(),
+        DType::I8 => i64::from(bits as i8).into(),
+        DType::I16 => i64::from(bits as i16).into(),
+        DType::I32 => i64::from(bits as i32).into(),
+        DType::I64 => (bits as i64).into(),
+        DType::F16 => f32_from_f16(bits as u16).into(),
+        DType::BF16 => f32::from_bits(u32::from(bits as u16) << 16).into(),
+        DType::F32 => f32::from_bits(bits as u32).into(),
+        DType::F64 => f64::from_bits(bits).into(),
+    }
+}
+
+/// Converts IEEE 754 binary16 to binary32. The result is exact.
+fn f32_from_f16(bits: u16) -> f32 {
+    let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
+    let exponent = i32::from(bits >> 10 & 0x1f);
+    let fraction = f32::from(bits & 0x3ff);
+    match exponent {
+        0 => sign * fraction * 2f32.powi(-24),
+        31 if fraction == 0.0 => sign * f32::INFINITY,
+        31 => f32::NAN,
+        _ => sign * (1.0 + fraction / 1024.0) * 2f32.powi(exponent - 15),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(dtype: DType, bits: u64) -> String {
+        element_value(dtype, bits).to_string()
+    }
+
+    #[test]
+    fn integers_keep_their_sign_and_every_digit() {
+        assert_eq!(shown(DType::I8, 0xff), "-1");
+        assert_eq!(shown(DType::I32, 0x8000_0000), "-2147483648");
+        assert_eq!(shown(DType::U64, u64::MAX), "18446744073709551615");
+        assert_eq!(shown(DType::I64, u64::MAX), "-1");
+        assert_eq!(shown(DType::U8, 0x1_02), "2");
+    }
+
+    #[test]
+    fn floats_are_shown_in_the_shortest_form_of_their_own_type() {
+        assert_eq!(shown(DType::F32, u64::from(0.1f32.to_bits())), "0.1");
+        assert_eq!(shown(DType::F64, 0.1f64.to_bits()), "0.1");
+        assert_eq!(shown(DType::F16, 0x3c00), "1.0");
+        assert_eq!(shown(DType::F16, 0xc000), "-2.0");
+        assert_eq!(shown(DType::F16, 0x7bff), "65504.0");
+        assert_eq!(shown(DType::F16, 0x0001), "5.9604645e-8");
+        assert_eq!(shown(DType::BF16, 0x3f80), "1.0");
+    }
+
+    #[test]
+    fn non_finite_values_are_words() {
+        assert_eq!(shown(DType::F16, 0x7c00), "inf");
+        assert_eq!(shown(DType::F32, u64::from(f32::NEG_INFINITY.to_bits())), "-inf");
+    }
+}
