@@ -2,6 +2,7 @@
 //! is wrong. Each `seeds` returns inputs to start from.
 #![forbid(unsafe_code)]
 
+pub mod archive;
 pub mod cuda_source;
 pub mod records;
 pub mod stored_run;
@@ -19,7 +20,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 4] = [
+pub const TARGETS: [Target; 5] = [
     Target {
         name: "wire",
         run: wire::run,
@@ -29,6 +30,11 @@ pub const TARGETS: [Target; 4] = [
         name: "stored_run",
         run: stored_run::run,
         seeds: stored_run::seeds,
+    },
+    Target {
+        name: "archive",
+        run: archive::run,
+        seeds: archive::seeds,
     },
     Target {
         name: "records",
