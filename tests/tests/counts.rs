@@ -585,3 +585,36 @@ fn a_gpu_that_cannot_count_ends_the_run_with_a_hint() {
     let unknown = refused(&gpu, "ncu:bogus__metric.sum", "0");
     assert!(unknown.contains("no metric `bogus__metric.sum`"), "{unknown}");
 }
+
+#[test]
+fn the_profiles_of_the_last_call_are_kept_for_other_programs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let profiles = folder.path().join("a folder/profiles");
+    let option = ["--keep-callgrind", profiles.to_str().expect("text")];
+    let _ = counting("twice").args(option).finish().expect_code(0);
+    let mut names: Vec<String> = std::fs::read_dir(&profiles)
+        .expect("the folder was made")
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("text"))
+        .collect();
+    names.sort();
+    assert_eq!(
+        names,
+        [
+            "callgrind.out.0.counted.twice.rounds=1.1",
+            "callgrind.out.0.counted.twice.rounds=1.2"
+        ],
+        "a launch each"
+    );
+    let profile = std::fs::read_to_string(profiles.join(&names[1])).expect("a profile");
+    assert!(profile.contains("events: Ir") && profile.contains("fn="), "{profile}");
+
+    let run = reading("twice", "time").args(option).finish().expect_code(2);
+    for words in ["no selected case counts instructions", "(hint: add `--metric instructions`)"] {
+        assert!(run.stderr.contains(words), "{}", run.stderr);
+    }
+    std::fs::write(folder.path().join("file"), "").expect("a file");
+    let inside = folder.path().join("file/inside");
+    let option = ["--keep-callgrind", inside.to_str().expect("text")];
+    let run = counting("twice").args(option).finish().expect_code(110);
+    assert!(run.stderr.contains("cannot make the folder"), "{}", run.stderr);
+}

@@ -4,7 +4,7 @@ use super::case_runner::CaseRunner;
 use super::choice::listing::print_names;
 use super::device::choice::choose_device;
 use super::device::clocks::{lock_clocks, unlock_clocks};
-use super::device::counters::Counters;
+use super::device::counters::{Counters, ensure_profiles_can_be_kept};
 use super::device::observers::find_observer;
 use super::device::turn::DeviceTurn;
 use super::libraries::authors::AuthorSettings;
@@ -49,6 +49,9 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     let observer = observer
         .map(|choice| find_observer(choice, &device.facts, &chosen.ours))
         .transpose()?;
+    if let Some(folder) = &options.measurement.keep_callgrind {
+        ensure_profiles_can_be_kept(folder, &chosen.ours.cases, &device.facts)?;
+    }
     let counters = Counters::for_cases(&chosen.ours.cases, device.order)?;
     let plan = sources.fit(options, targets, &chosen)?;
     let (candidate, baseline_run) = sources.sides(options, &device, &chosen, authors)?;

@@ -37,6 +37,7 @@ impl MeasurementArguments {
                 OtherRuns::Awaited
             },
             audit: if self.audit { Audit::Made } else { Audit::Left },
+            keep_callgrind: self.keep_callgrind,
             lock_clocks: self.lock_clocks,
             cases,
         };

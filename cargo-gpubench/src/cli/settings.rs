@@ -245,6 +245,14 @@ settings! {
         #[arg(long)]
         audit: bool => Profile "--audit";
 
+        /// Keep the profiles of callgrind in this folder, for `callgrind_annotate` and KCachegrind
+        ///
+        /// With `--metric instructions` on the CPU device. `callgrind.out.NUMBER.CASE.LAUNCH` is
+        /// the profile of a launch of a case's last counted call, and replaces the one of an
+        /// earlier run.
+        #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+        keep_callgrind: Option<Utf8PathBuf> => Line "--device cpu --metric instructions --keep-callgrind profiles";
+
         /// Lock the clock of the GPU's multiprocessors while cases are measured
         ///
         /// `base` is the clock that the GPU can keep at its rated power. A number is a supported

@@ -33,5 +33,5 @@ pub use place::{LinkOfAnother, Place};
 pub use print::{Explanation, print_error, print_to_stderr, print_warning, rewrite_line_of_stderr};
 pub use printable::*;
 pub use quotation::{continued, quoted};
-pub use regular::{create_regular, open_regular};
+pub use regular::{create_regular, open_regular, open_regular_link_refused};
 pub use temporary::{Purpose, TemporaryFolder, remove_abandoned};

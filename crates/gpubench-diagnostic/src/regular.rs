@@ -13,6 +13,14 @@ pub fn open_regular(path: impl AsRef<Path>) -> io::Result<File> {
     open(path.as_ref(), File::options().read(true), 0)
 }
 
+/// Opens a file for reading, which others could have exchanged for a link.
+///
+/// # Errors
+/// The file cannot be opened, or is a link, a folder, a pipe, a socket or a device.
+pub fn open_regular_link_refused(path: impl AsRef<Path>) -> io::Result<File> {
+    open(path.as_ref(), File::options().read(true), libc::O_NOFOLLOW)
+}
+
 /// Opens a file for writing or locking, without truncating it. Creates it with this mode if there
 /// is none. Does not follow a link.
 ///

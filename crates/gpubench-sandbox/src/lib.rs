@@ -26,12 +26,13 @@ pub use confinement::Confinement;
 pub use files::{FileClosing, landlock_abi};
 pub use lineage::continue_without_foreign_children;
 pub use process::{
-    RoleError, Runs, drop_privileges, drop_privileges_to_clean_up, hide_from_others, take_standard_input, take_standard_output,
+    RoleError, Runs, drop_privileges, drop_privileges_to_clean_up, hide_from_others, take_standard_input,
+    take_standard_output,
 };
 pub use program::this_program;
 pub use rights::{
-    ForeignRights, Granted, Rights, TooManyRights, begin_to_observe, begin_with_rights_of_caller, execute_with_rights,
-    drop_capabilities, keep_in_broker, spawn_with_rights,
+    ForeignRights, Granted, Rights, TooManyRights, begin_to_observe, begin_with_rights_of_caller, drop_capabilities,
+    execute_with_rights, keep_in_broker, spawn_with_rights,
 };
 pub use role::ConfinedRole;
 pub use sandbox::Sandbox;

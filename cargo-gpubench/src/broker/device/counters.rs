@@ -1,8 +1,10 @@
 //! What counts on the device of a run.
 
+use camino::{Utf8Path, Utf8PathBuf};
+
 use crate::broker::cases::Case;
-use gpubench_device::{Backend, DeviceOrder};
-use gpubench_diagnostic::SetupMissing;
+use gpubench_device::{Backend, DeviceOrder, Facts, KernelHost};
+use gpubench_diagnostic::{ExitCode, Expected, SetupMissing};
 use gpubench_measure::probe::{Answer, CounterTarget, ask_counter};
 
 /// The counters that a run needs.
@@ -31,6 +33,62 @@ impl Counters {
             instructions: counts_instructions.then(|| find(device, Vec::new())).transpose()?,
             hardware: (!metrics.is_empty()).then(|| find(device, metrics)).transpose()?,
         })
+    }
+}
+
+/// Makes the folder for callgrind's profiles, if there will be some.
+///
+/// # Errors
+/// Callgrind does not count on the device, nothing is counted, or the folder cannot be made.
+pub(in crate::broker) fn ensure_profiles_can_be_kept(
+    folder: &Utf8Path,
+    cases: &[Case],
+    facts: &Facts,
+) -> Result<(), ProfilesError> {
+    if facts.kernels_run_in != KernelHost::Author {
+        let device = Backend::for_facts(facts).words().noun;
+        return Err(ProfilesError::OtherDevice { device });
+    }
+    if !cases.iter().any(|case| case.metrics.counts_instructions()) {
+        return Err(ProfilesError::NothingCounted);
+    }
+    std::fs::create_dir_all(folder).map_err(|source| ProfilesError::Folder {
+        folder: folder.to_owned(),
+        source,
+    })
+}
+
+/// Why no profiles of callgrind can be kept.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::broker) enum ProfilesError {
+    /// Something else counts on the device.
+    #[error("`--keep-callgrind` needs the CPU device: callgrind counts no instructions of a {device}")]
+    OtherDevice { device: &'static str },
+    /// No case counts instructions.
+    #[error("`--keep-callgrind` keeps profiles of counts, but no selected case counts instructions")]
+    NothingCounted,
+    /// The folder cannot be made.
+    #[error("cannot make the folder `{folder}`")]
+    Folder {
+        folder: Utf8PathBuf,
+        source: std::io::Error,
+    },
+}
+
+impl Expected for ProfilesError {
+    fn exit_code(&self) -> ExitCode {
+        match self {
+            ProfilesError::OtherDevice { .. } | ProfilesError::NothingCounted => ExitCode::Usage,
+            ProfilesError::Folder { .. } => ExitCode::OutputFailed,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            ProfilesError::OtherDevice { .. } => Some("add `--device cpu`".to_owned()),
+            ProfilesError::NothingCounted => Some("add `--metric instructions`".to_owned()),
+            ProfilesError::Folder { .. } => None,
+        }
     }
 }
 

@@ -262,6 +262,7 @@ impl Lane<'_, '_> {
         let metric = MetricRequest {
             kind: MetricKind::Hardware,
             names: metrics,
+            profiles: None,
         };
         Ok(
             match self.measure_again(Purpose::Counts(metric), &job.once(), prepared) {

@@ -11,7 +11,7 @@ use crate::broker::options::CaseOptions;
 use crate::broker::recording::preparation::{CaseInputs, PreparedCase};
 use crate::broker::settings::Company;
 use gpubench::catalog::Recording;
-use gpubench_contract::{Launching, Mode};
+use gpubench_contract::{Launching, MetricKind, Mode};
 use gpubench_measure::clients::MetricRequest;
 use gpubench_measure::measurement::{
     CasesInTurns, Entrant, MeasureError, MeasuredInTurns, Protocol, ReadyCase, Session, Standing, TurnCase,
@@ -29,8 +29,17 @@ impl Lane<'_, '_> {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<MeasuredInTurns, MeasureError> {
         let kind = entrants[0].0.announced.metric.kind().unwrap_or_default();
+        let kept = &self.context.settings.options.measurement.keep_callgrind;
+        let kept_as = kept
+            .as_ref()
+            .filter(|_| kind == MetricKind::Instructions)
+            .map(|folder| folder.join(profile_name(entrants[0].0)).into_std_path_buf());
         let purpose = if kind.is_count() {
-            Purpose::Counts(MetricRequest { kind, names: &[] })
+            Purpose::Counts(MetricRequest {
+                kind,
+                names: &[],
+                profiles: kept_as.as_deref(),
+            })
         } else {
             Purpose::Times
         };
@@ -98,6 +107,21 @@ impl Lane<'_, '_> {
         })
     }
 }
+
+/// Returns the name of the profiles of a job, by which programs for callgrind know them. The number
+/// tells apart cases whose names differ only in characters that file names should not have.
+fn profile_name(job: &Job<'_>) -> String {
+    let name = job.case.full_name().replace("::", ".");
+    let plain = |character: char| match character {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '.' | '_' | '-' | '=' => character,
+        _ => '_',
+    };
+    let name: String = name.chars().map(plain).take(LONGEST_NAME).collect();
+    format!("callgrind.out.{}.{name}", job.announced.index)
+}
+
+/// The longest name of a case in the name of a file, in characters.
+const LONGEST_NAME: usize = 150;
 
 /// Returns the inputs that cases are measured with, and how many calls a window has.
 fn inputs<'c>(

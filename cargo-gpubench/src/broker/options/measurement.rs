@@ -3,6 +3,8 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
+use camino::Utf8PathBuf;
+
 use crate::broker::cases::Case;
 use crate::config::{CaseLayers, CaseNames, CaseSettings, Modes, SampleCount, Switch, WorkerCount};
 use gpubench_contract::{Flush, Metric, MetricKind};
@@ -28,6 +30,8 @@ pub struct MeasurementOptions {
     pub other_runs: OtherRuns,
     /// Whether it is shown what a call asks of the driver.
     pub audit: Audit,
+    /// The folder in which callgrind's profiles are kept, if they are.
+    pub keep_callgrind: Option<Utf8PathBuf>,
     /// The clock to lock while cases are measured.
     pub lock_clocks: Option<ClockSetting>,
     /// Settings that may differ from case to case.

@@ -5,4 +5,4 @@ mod batch;
 mod kernels;
 
 pub use batch::{Batch, Captured, DigestSlot, DigestSum, Finding, Findings, Nanoseconds, PendingCopy, Ticket};
-pub use kernels::{Comparison, Coverage, Harness, LineCopy, AccessKind, BufferAccess, kernel_names};
+pub use kernels::{AccessKind, BufferAccess, Comparison, Coverage, Harness, LineCopy, kernel_names};

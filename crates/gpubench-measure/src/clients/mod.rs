@@ -7,6 +7,7 @@ mod control_worker;
 mod descriptors;
 mod error;
 mod interrupt;
+mod kept_profiles;
 mod log;
 mod observer;
 mod referee;

@@ -4,6 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::kept_profiles::KeptProfiles;
 use super::observer::{Observation, ObserverProgram};
 use super::{Child, Interrupt, Output, RoleEnvironment, RoleFailure, RoleName};
 use gpubench::DeviceKind;
@@ -25,6 +26,7 @@ pub struct WorkerClient {
     _private: Option<TemporaryFolder>,
     /// The counts of the last window, if it was counted.
     counts: Vec<Count>,
+    profiles: Option<KeptProfiles>,
     past: WorkerPast,
     observed: Option<Observed>,
 }
@@ -81,6 +83,9 @@ pub struct MetricRequest<'a> {
     pub kind: MetricKind,
     /// The names of hardware metrics.
     pub names: &'a [String],
+    /// The beginning of the paths at which callgrind's profiles of the last call are kept, if they
+    /// are.
+    pub profiles: Option<&'a Path>,
 }
 
 /// The additional data for a hosted worker.
@@ -153,7 +158,10 @@ impl WorkerClient {
             (None, Some(_), false) => WorkerClient::start_with_folder(output, library_path, rights, |_| Ok(None))?,
             (None, _, true) => {
                 let counted_under = Backend::for_order(&launch.device).counted_under;
-                WorkerClient::start_with_folder(output, library_path, rights, counted_under)?
+                let worker = WorkerClient::start_with_folder(output, library_path, rights, counted_under)?;
+                let kept = worker._private.as_ref().zip(launch.metric.profiles);
+                let profiles = kept.map(|(folder, kept_as)| KeptProfiles::new(folder.path(), kept_as));
+                WorkerClient { profiles, ..worker }
             }
         };
         worker.set_up(to_worker::SETUP, launch)?;
@@ -167,6 +175,7 @@ impl WorkerClient {
             child,
             _private: None,
             counts: Vec::new(),
+            profiles: None,
             past: WorkerPast::New,
             observed: None,
         })
@@ -214,6 +223,7 @@ impl WorkerClient {
             child,
             _private: Some(private),
             counts: Vec::new(),
+            profiles: None,
             past: WorkerPast::New,
             observed: None,
         })
@@ -351,6 +361,12 @@ impl WorkerClient {
         let damaged = || RoleFailure::protocol(RoleName::Worker, "its claim is damaged".to_owned());
         let (claim, counts) = read_head::<Claim>(&frame.payload).map_err(|_| damaged())?;
         self.counts = decode_counts(counts).ok_or_else(damaged)?;
+        if let Some(profiles) = self.profiles.as_mut().filter(|_| !self.counts.is_empty()) {
+            profiles.keep_last_call().map_err(|error| RoleFailure::Failed {
+                role: RoleName::Worker,
+                text: format!("a profile of callgrind cannot be kept: {error}"),
+            })?;
+        }
         if claim.window != window {
             let text = format!("it claimed window `{}` instead of `{window}`", claim.window);
             return Err(RoleFailure::protocol(RoleName::Worker, text));
@@ -374,6 +390,7 @@ impl WorkerClient {
             child,
             _private: None,
             counts: Vec::new(),
+            profiles: None,
             past: WorkerPast::New,
             observed: None,
         }

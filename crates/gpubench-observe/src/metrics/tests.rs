@@ -166,7 +166,10 @@ fn counters_do_not_shrink_when_a_process_ends_or_a_name_comes_late() {
         Some(1.0)
     );
     assert_eq!(
-        value(&page, r#"gpubench_cuda_unfreed_bytes_total{program="app",kind="device"}"#),
+        value(
+            &page,
+            r#"gpubench_cuda_unfreed_bytes_total{program="app",kind="device"}"#
+        ),
         Some(64.0)
     );
     assert_eq!(

@@ -9,7 +9,7 @@ use super::buffers::Buffer;
 use super::case::{OpenCase, Referee};
 use super::stamps::Preparation;
 use crate::window::{KeyPurpose, WindowId};
-use gpubench_device::harness::{Batch, Nanoseconds, LineCopy, Ticket, AccessKind, BufferAccess};
+use gpubench_device::harness::{AccessKind, Batch, BufferAccess, LineCopy, Nanoseconds, Ticket};
 
 impl Referee {
     /// Queues the preparation of a side's buffers, and of the caches for a call of the case's

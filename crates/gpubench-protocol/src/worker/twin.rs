@@ -12,7 +12,7 @@ use super::WorkerError;
 use super::buffers::{Buffers, NamedBuffer};
 use super::graphs::CallGraphs;
 use crate::window::{MadeCalls, WindowCalls};
-use gpubench_device::harness::{Harness, AccessKind, BufferAccess};
+use gpubench_device::harness::{AccessKind, BufferAccess, Harness};
 use gpubench_device::{DeviceError, Driver, Stream};
 
 /// The twins that a control window runs instead of the calls.

@@ -229,15 +229,16 @@ fn arguments_are_recorded_in_device_byte_order() {
 #[test]
 fn a_launch_takes_thirty_two_arguments() {
     let mut launcher = launcher_on(gpu());
-    launcher.launch(
-        kernel(),
-        Grid::new(1, 1),
-        (
-            1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29,
-            30, 31, 32,
-        ),
-    )
-    .unwrap();
+    launcher
+        .launch(
+            kernel(),
+            Grid::new(1, 1),
+            (
+                1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
+                29, 30, 31, 32,
+            ),
+        )
+        .unwrap();
     let arguments = only_launch(launcher).arguments;
     assert_eq!(arguments.len(), 32);
     assert_eq!(arguments[31], Argument::Value(32i32.to_le_bytes().to_vec()));
@@ -301,12 +302,13 @@ fn an_offset_or_range_out_of_bounds_is_rejected_where_it_is_used() {
             u64::MAX
         )
     );
-    launcher.launch(
-        kernel(),
-        Grid::new(1, 1),
-        (x.offset(100), x.range(10..=19).range(..10), y),
-    )
-    .unwrap();
+    launcher
+        .launch(
+            kernel(),
+            Grid::new(1, 1),
+            (x.offset(100), x.range(10..=19).range(..10), y),
+        )
+        .unwrap();
 }
 
 #[test]
@@ -366,7 +368,8 @@ fn a_pointer_has_an_element_type_unless_it_points_to_scratch() {
     let mut launcher = launcher_on(gpu());
     let (x, y) = buffers(&launcher);
     let room = launcher.scratch::<f64>(4).unwrap();
-    launcher.launch(kernel(), Grid::new(1, 32), (x, y, room, F16::from_bits(1)))
+    launcher
+        .launch(kernel(), Grid::new(1, 32), (x, y, room, F16::from_bits(1)))
         .unwrap();
     let types = only_launch(launcher).types;
     let described: Vec<_> = types

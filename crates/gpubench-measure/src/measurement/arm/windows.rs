@@ -48,7 +48,11 @@ impl Arm<'_> {
     ///
     /// # Errors
     /// If anything but the worker fails.
-    pub(in super::super) fn step(&mut self, context: &mut Context<'_>, purpose: WindowPurpose) -> Result<(), MeasureError> {
+    pub(in super::super) fn step(
+        &mut self,
+        context: &mut Context<'_>,
+        purpose: WindowPurpose,
+    ) -> Result<(), MeasureError> {
         let Some(mut worker) = self.worker.take() else {
             return Ok(());
         };
