@@ -168,6 +168,31 @@ impl Run {
         self.args(["--message-format", "json"])
     }
 
+    /// Runs the tool on a terminal of its own, on which nothing is typed. Standard output has
+    /// everything that it shows.
+    #[must_use]
+    pub fn on_terminal(self) -> Run {
+        let quoted = |word: &std::ffi::OsStr| format!("'{}'", word.to_string_lossy().replace('\'', "'\\''"));
+        let words = std::iter::once(self.command.get_program()).chain(self.command.get_args());
+        let line: Vec<String> = words.map(quoted).collect();
+        let mut command = Command::new("script");
+        command.args(["--quiet", "--return", "--command", &line.join(" "), "/dev/null"]);
+        for (name, value) in self.command.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        if let Some(folder) = self.command.get_current_dir() {
+            command.current_dir(folder);
+        }
+        command.stdin(Stdio::null());
+        Run {
+            command,
+            mark: self.mark,
+        }
+    }
+
     /// Starts the run.
     ///
     /// # Panics

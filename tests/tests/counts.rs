@@ -609,7 +609,10 @@ fn the_profiles_of_the_last_call_are_kept_for_other_programs() {
     assert!(profile.contains("events: Ir") && profile.contains("fn="), "{profile}");
 
     let run = reading("twice", "time").args(option).finish().expect_code(2);
-    for words in ["no selected case counts instructions", "(hint: add `--metric instructions`)"] {
+    for words in [
+        "no selected case counts instructions",
+        "(hint: add `--metric instructions`)",
+    ] {
         assert!(run.stderr.contains(words), "{}", run.stderr);
     }
     std::fs::write(folder.path().join("file"), "").expect("a file");

@@ -1,5 +1,6 @@
 //! Set-up of this process before it measures: signals, memory, children and descriptors.
 
+use super::options::RunOptions;
 use gpubench_diagnostic::{Failure, InternalError, SetupMissing};
 use gpubench_measure::clients::{Interrupt, adopt_orphans, allow_many_descriptors};
 use gpubench_measure::probe::{Answer, Target, ask};
@@ -13,13 +14,17 @@ pub(super) fn catch_interrupts() -> Result<Interrupt, Failure> {
     Ok(Interrupt::catch().map_err(InternalError::because("cannot handle signals"))?)
 }
 
-/// Catches Ctrl-C, and protects the memory of this process from other processes: it draws the
+/// Catches Ctrl-C, unless a debugger needs it, and protects the memory of this process from other processes: it draws the
 /// master seed and handles every buffer.
 ///
 /// # Errors
 /// The operating system refuses.
-pub(super) fn guard_process() -> Result<Interrupt, Failure> {
-    let interrupt = catch_interrupts()?;
+pub(super) fn guard_process(options: &RunOptions) -> Result<Interrupt, Failure> {
+    let interrupt = if options.is_debugged() {
+        Interrupt::catch_but_ctrl_c().map_err(InternalError::because("cannot handle signals"))?
+    } else {
+        catch_interrupts()?
+    };
     hide_from_others().map_err(InternalError::because(
         "cannot protect the memory of this process from other processes",
     ))?;

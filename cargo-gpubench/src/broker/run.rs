@@ -29,7 +29,7 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     if let Some(name) = &results.loaded {
         return show_loaded_run(name, options, &places, targets);
     }
-    let interrupt = guard_process()?;
+    let interrupt = guard_process(options)?;
     remove_abandoned();
     let sources = Sources::build(options, &results, &interrupt)?;
     if options.action == Action::Build {

@@ -20,7 +20,7 @@ use super::stored::bookkeeping::{Origin, ResultPlan, ResultTargets};
 use super::stored::noise_floors::NoiseFloors;
 use super::stored::saving::replaced_by_measured;
 use crate::cdylibs::Built;
-use gpubench_device::compilers::Processors;
+use gpubench_device::compilers::{Optimization, Processors};
 use gpubench_device::{Backend, Facts};
 use gpubench_diagnostic::{ExitCode, Failure, print_warning};
 use gpubench_measure::clients::Interrupt;
@@ -176,7 +176,12 @@ impl Sources {
             _ if chosen.ours.cases.iter().any(|case| case.metrics.counts_instructions()) => Processors::Portable,
             _ => Processors::Here,
         };
-        let here = || compiler_for(facts, &options.device, processors);
+        let optimization = if options.is_debugged() {
+            Optimization::ForDebugger
+        } else {
+            Optimization::Full
+        };
+        let here = || compiler_for(facts, &options.device, processors, optimization);
         let compiler = self
             .candidate
             .compiler(&facts.device, &chosen.catalogs.candidate, here)?;

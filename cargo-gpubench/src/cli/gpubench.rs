@@ -19,7 +19,7 @@ use super::settings::{RunArguments, UnpackArguments};
 use super::show_config::{ActiveSettings, ShowConfigArguments};
 use super::standard_output::refuse_to_mix;
 use crate::archive::ExtractTo;
-use crate::broker::options::{Action, ArchiveOptions, CaseOrder, LibrarySource, RunOptions};
+use crate::broker::options::{Action, ArchiveOptions, CaseOrder, LibrarySource, ObserverChoice, RunOptions};
 use crate::broker::{CompareOptions, ReportOptions};
 use crate::config::{Group, Read, Row, Values};
 use crate::doctor::DoctorOptions;
@@ -243,10 +243,11 @@ impl GpubenchArguments {
     pub fn into_options(self, gpubench: &clap::Command) -> Result<RunOptions, UsageError> {
         let run = self.run;
         let action = action(&run);
-        let observer = observer(run.sanitize, run.profile_with, self.profiler_arguments);
+        let observer = observer(run.sanitize, run.profile_with, run.debugger, self.profiler_arguments);
         let page = run.output.report.clone();
         let (device, measurement) = run.measurement.into_options(self.active_settings.cases);
-        let output = run.output.into_options();
+        let mut output = run.output.into_options();
+        output.hides_progress |= matches!(observer, Some(ObserverChoice::Debugger(_)));
         let results = run.baseline.into_options(page);
         refuse_to_overwrite(results.runs_read(), output.files().chain(results.page_file()))?;
         refuse_to_mix(&output, results.page.as_ref())?;
@@ -280,7 +281,9 @@ fn action(run: &RunArguments) -> Action {
         Some(time) => Action::Profile(time.duration()),
         None if run.list => Action::List,
         None if run.no_run => Action::Build,
-        None if run.test || run.sanitize.is_some() || run.profile_with.is_some() => Action::Test,
+        None if run.test || run.sanitize.is_some() || run.profile_with.is_some() || run.debugger.is_some() => {
+            Action::Test
+        }
         None => Action::Measure,
     }
 }

@@ -1,10 +1,10 @@
-//! `--sanitize` and `--profile-with`, and the profiler's own arguments.
+//! `--sanitize`, `--profile-with` and `--debugger`, and the profiler's own arguments.
 
 use std::ffi::OsString;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use crate::broker::options::{ObserverChoice, Profiler};
+use crate::broker::options::{DebuggerCommand, ObserverChoice, Profiler};
 use gpubench_contract::SanitizerTool;
 
 /// The option whose words after `--` are the profiler's.
@@ -36,12 +36,14 @@ pub(super) fn profilers() -> impl TypedValueParser<Value = Profiler> {
 pub(super) fn observer(
     sanitize: Option<SanitizerTool>,
     profile_with: Option<Profiler>,
+    debugger: Option<DebuggerCommand>,
     profiler_arguments: Vec<OsString>,
 ) -> Option<ObserverChoice> {
     let profiler = |profiler| ObserverChoice::Profiler(profiler, profiler_arguments);
     sanitize
         .map(ObserverChoice::Sanitizer)
         .or_else(|| profile_with.map(profiler))
+        .or_else(|| debugger.map(ObserverChoice::Debugger))
 }
 
 /// Removes the words after `--` from a command line with `--profile-with`, and returns them. In

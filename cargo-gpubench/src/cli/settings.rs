@@ -13,7 +13,7 @@ use super::byte_size::parse_size;
 use super::observer::{profilers, sanitizer_tools};
 use super::parsers::{DeviceParser, flush_kinds, parse_jobs};
 use crate::broker::cases::{AxisOverride, Partition};
-use crate::broker::options::{DeviceChoice, MasterSeed, MessageFormat, PageTarget, Profiler};
+use crate::broker::options::{DebuggerCommand, DeviceChoice, MasterSeed, MessageFormat, PageTarget, Profiler};
 use crate::cdylibs::{PackageSpec, Profile};
 use crate::config::{
     DEFAULT_PROFILE, Fraction, NoiseArguments, SamplingArguments, ThreadCount, TimeLimit, Value, settings,
@@ -31,7 +31,7 @@ macro_rules! values {
 }
 
 values! { AxisOverride, ClockSetting, Color, (DeviceChoice, u32), Flush, Fraction, MasterSeed, MessageFormat, OnInconclusive }
-values! { Profiler, SanitizerTool }
+values! { DebuggerCommand, Profiler, SanitizerTool }
 values! { OutputTarget, PackageSpec, PageTarget, Partition, PathBuf, Profile, RunName, String, TimeLimit, Utf8PathBuf, u64 }
 
 settings! {
@@ -94,6 +94,17 @@ settings! {
             conflicts_with_all = ["list", "no_run", "test", "profile_time", "save_baseline", "baseline",
             "baseline_lenient", "load_baseline", "against", "against_archive", "history", "report"])]
         profile_with: Option<Profiler> => Line "--profile-with ncu --exact add1 -- -o add1 --set full";
+
+        /// Debug one case with this program, which gets the worker's command after its arguments
+        ///
+        /// `gdb --args`, `cuda-gdb --args` and `lldb --` work so. Select the case with `--exact`.
+        /// The worker makes one call, and no time limit ends it. The debugger has the terminal, and
+        /// Ctrl-C stops the call, not the run. Kernels of the CPU device are functions of libraries
+        /// that the worker loads, so breakpoints in them are pending at first.
+        #[arg(long, value_name = "COMMAND",
+            conflicts_with_all = ["list", "no_run", "test", "profile_time", "sanitize", "profile_with", "save_baseline",
+            "baseline", "baseline_lenient", "load_baseline", "against", "against_archive", "history", "report"])]
+        debugger: Option<DebuggerCommand> => Line "--debugger 'gdb --args' --exact add1";
 
         /// Measure the kernels of a problem alternately, and rank them
         ///

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fs_err::File;
+use gpubench_sandbox::is_traced;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, memfd_create};
 
 /// An immutable copy of a file, in a sealed memfd. No process that has the descriptor can write to
@@ -89,7 +90,13 @@ impl FrozenFile {
 
     /// Returns a path to the copy, valid in this process while this value or a clone lives.
     pub fn path(&self) -> PathBuf {
-        format!("/proc/self/fd/{}", self.descriptor.as_raw_fd()).into()
+        // A debugger opens the libraries that this process has loaded, and is another process.
+        let process = if is_traced() {
+            std::process::id().to_string()
+        } else {
+            "self".to_owned()
+        };
+        format!("/proc/{process}/fd/{}", self.descriptor.as_raw_fd()).into()
     }
 
     /// Returns a path for the dynamic linker, which identifies libraries by path. All descriptors

@@ -26,7 +26,7 @@ pub use confinement::Confinement;
 pub use files::{FileClosing, landlock_abi};
 pub use lineage::continue_without_foreign_children;
 pub use process::{
-    RoleError, Runs, drop_privileges, drop_privileges_to_clean_up, hide_from_others, take_standard_input,
+    RoleError, Runs, drop_privileges, drop_privileges_to_clean_up, hide_from_others, is_traced, take_standard_input,
     take_standard_output,
 };
 pub use program::this_program;
@@ -36,5 +36,5 @@ pub use rights::{
 };
 pub use role::ConfinedRole;
 pub use sandbox::Sandbox;
-pub use session::{confine, confine_compiler, in_own_session};
+pub use session::{confine, confine_compiler, confine_on_terminal, in_own_session};
 pub use tasks::deny_new_tasks;

@@ -25,6 +25,12 @@ pub fn in_own_session(command: &mut Command) -> &mut Command {
 /// Makes the process lead a session, keep at most the capabilities for `rights`, and gain none.
 pub fn confine(command: &mut Command, rights: Rights) -> &mut Command {
     in_own_session(command);
+    confine_on_terminal(command, rights)
+}
+
+/// Makes the process keep at most the capabilities for `rights`, and gain none. It stays in the
+/// session of its parent, with the terminal: a person debugs it.
+pub fn confine_on_terminal(command: &mut Command, rights: Rights) -> &mut Command {
     // SAFETY: between fork and exec it makes system calls and touches no memory.
     unsafe { command.pre_exec(move || Ok(gain_nothing(rights)?)) }
 }

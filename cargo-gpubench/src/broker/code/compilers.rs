@@ -1,7 +1,7 @@
 //! The compiler of kernels for a run's device.
 
 use crate::broker::options::DeviceOptions;
-use gpubench_device::compilers::{GpuCompilers, NamedCompilers, Processors};
+use gpubench_device::compilers::{GpuCompilers, NamedCompilers, Optimization, Processors};
 use gpubench_device::{Backend, CompilerRequest, Facts, FoundCompiler};
 use gpubench_diagnostic::Failure;
 use gpubench_sandbox::this_program;
@@ -12,11 +12,17 @@ use gpubench_sandbox::this_program;
 /// # Errors
 /// The CPU device has no compiler, or a named GPU compiler is not one. A GPU without a compiler is
 /// no error: compiled images need none.
-pub(crate) fn compiler_for(facts: &Facts, options: &DeviceOptions, processors: Processors) -> FoundCompiler {
+pub(crate) fn compiler_for(
+    facts: &Facts,
+    options: &DeviceOptions,
+    processors: Processors,
+    optimization: Optimization,
+) -> FoundCompiler {
     let wishes = CompilerRequest {
         tool: this_program(),
         named: options.compilers.clone(),
         processors,
+        optimization,
     };
     (Backend::for_facts(facts).compiler)(&facts.device, wishes)
 }

@@ -1,6 +1,7 @@
 //! Finds the program that observes the calls of a run, and checks that it can.
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::broker::choice::chosen::ChosenCases;
@@ -23,14 +24,17 @@ pub(in crate::broker) enum ObserverError {
     #[error("`{option}` needs `{program}`, which was not found")]
     NotFound {
         option: String,
-        program: &'static str,
+        program: String,
         package: &'static str,
     },
+    /// A person debugs at a terminal.
+    #[error("`{option}` needs a terminal, but standard input is none")]
+    NoTerminal { option: String },
     /// A report is about one case.
-    #[error("`{option}` profiles one case, but {cases} are selected")]
+    #[error("`{option}` observes one case, but {cases} are selected")]
     SeveralCases { option: String, cases: usize },
     /// Every selected case is skipped.
-    #[error("`{option}` profiles one case, but the device can run none of the selected ones")]
+    #[error("`{option}` observes one case, but the device can run none of the selected ones")]
     NoCase { option: String },
 }
 
@@ -38,7 +42,7 @@ impl Expected for ObserverError {
     fn exit_code(&self) -> ExitCode {
         match self {
             ObserverError::OtherDevice { .. } | ObserverError::NotFound { .. } => ExitCode::SetupMissing,
-            ObserverError::SeveralCases { .. } => ExitCode::Usage,
+            ObserverError::SeveralCases { .. } | ObserverError::NoTerminal { .. } => ExitCode::Usage,
             ObserverError::NoCase { .. } => ExitCode::NothingSelected,
         }
     }
@@ -46,6 +50,7 @@ impl Expected for ObserverError {
     fn hint(&self) -> Option<String> {
         Some(match self {
             ObserverError::OtherDevice { instead, .. } => (*instead).to_owned(),
+            ObserverError::NoTerminal { .. } => "start it from a terminal, without a pipe to it".to_owned(),
             ObserverError::NotFound { program, package, .. } => {
                 format!("install {package}, or add the folder of `{program}` to `PATH`")
             }
@@ -67,7 +72,8 @@ pub(in crate::broker) fn find_observer(
     chosen: &ChosenCases,
 ) -> Result<ObserverProgram, ObserverError> {
     let option = choice.option();
-    if let NvidiaTools::CannotObserve(instead) = Backend::for_facts(facts).nvidia_tools {
+    let is_of_nvidia = !matches!(choice, ObserverChoice::Debugger(_));
+    if let (true, NvidiaTools::CannotObserve(instead)) = (is_of_nvidia, Backend::for_facts(facts).nvidia_tools) {
         let device = Backend::for_facts(facts).words().noun;
         return Err(ObserverError::OtherDevice {
             option,
@@ -75,7 +81,7 @@ pub(in crate::broker) fn find_observer(
             instead,
         });
     }
-    if let ObserverChoice::Profiler(..) = choice {
+    if !matches!(choice, ObserverChoice::Sanitizer(_)) {
         let runs = |case: &&crate::broker::cases::Case| case.disposition.reason().is_none();
         match chosen.cases.iter().filter(runs).count() {
             0 => return Err(ObserverError::NoCase { option }),
@@ -85,29 +91,28 @@ pub(in crate::broker) fn find_observer(
     }
     let (program, package) = program_of(choice);
     let path = candidates(program).find(|path| path.is_file());
-    let path = path.ok_or(ObserverError::NotFound {
-        option,
-        program,
+    let path = path.ok_or_else(|| ObserverError::NotFound {
+        option: option.clone(),
+        program: program.to_owned(),
         package,
     })?;
-    Ok(ObserverProgram {
-        path,
-        task: task(choice),
-    })
+    let task = task(choice).ok_or(ObserverError::NoTerminal { option })?;
+    Ok(ObserverProgram { path, task })
 }
 
 /// Returns the program's name and the package that contains it.
-fn program_of(choice: &ObserverChoice) -> (&'static str, &'static str) {
+fn program_of(choice: &ObserverChoice) -> (&str, &'static str) {
     match choice {
         ObserverChoice::Sanitizer(_) => ("compute-sanitizer", "the CUDA toolkit or its package `cuda-sanitizer`"),
         ObserverChoice::Profiler(Profiler::Ncu, _) => ("ncu", "Nsight Compute, also in the CUDA toolkit"),
         ObserverChoice::Profiler(Profiler::Nsys, _) => ("nsys", "Nsight Systems, also in the CUDA toolkit"),
+        ObserverChoice::Debugger(debugger) => (&debugger.program, "it"),
     }
 }
 
 /// Returns what the program does. A profiler records from the beginning to the end of the call. The
-/// user's arguments come last, so they win.
-fn task(choice: &ObserverChoice) -> ObserverTask {
+/// user's arguments come last, so they win. `None` if a debugger has no terminal.
+fn task(choice: &ObserverChoice) -> Option<ObserverTask> {
     let profile = |first: &[&str], arguments: &[OsString], extension| ObserverTask::Profile {
         arguments: first
             .iter()
@@ -116,8 +121,12 @@ fn task(choice: &ObserverChoice) -> ObserverTask {
             .collect(),
         extension,
     };
-    match choice {
+    Some(match choice {
         ObserverChoice::Sanitizer(tool) => ObserverTask::Sanitize(*tool),
+        ObserverChoice::Debugger(debugger) => ObserverTask::Debug {
+            arguments: debugger.arguments.iter().map(OsString::from).collect(),
+            terminal: terminal()?,
+        },
         ObserverChoice::Profiler(Profiler::Ncu, arguments) => {
             let first = ["--profile-from-start", "off", "--target-processes", "application-only"];
             profile(&first, arguments, ".ncu-rep")
@@ -127,12 +136,18 @@ fn task(choice: &ObserverChoice) -> ObserverTask {
             let first = ["profile", "--capture-range=cudaProfilerApi", "--capture-range-end=stop"];
             profile(&first, arguments, ".nsys-rep")
         }
-    }
+    })
+}
+
+/// Returns the terminal that is the standard input, if it is one.
+fn terminal() -> Option<PathBuf> {
+    let name = rustix::termios::ttyname(std::io::stdin(), Vec::new()).ok()?;
+    Some(PathBuf::from(OsString::from_vec(name.into_bytes())))
 }
 
 /// Returns where the program may be: on the path, in toolkits, and where NVIDIA's packages put it.
 /// Of several installed versions, the newest comes first.
-fn candidates(program: &'static str) -> impl Iterator<Item = PathBuf> {
+fn candidates(program: &str) -> impl Iterator<Item = PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let on_path: Vec<PathBuf> = std::env::split_paths(&path).collect();
     let named = ["CUDA_HOME", "CUDA_PATH"]

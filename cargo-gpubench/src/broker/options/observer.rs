@@ -1,6 +1,7 @@
-//! Programs that observe calls: compute-sanitizer and profilers.
+//! Programs that observe calls: compute-sanitizer, profilers and debuggers.
 
 use std::ffi::OsString;
+use std::str::FromStr;
 
 use gpubench_contract::SanitizerTool;
 
@@ -11,6 +12,34 @@ pub enum ObserverChoice {
     Sanitizer(SanitizerTool),
     /// `--profile-with`: a profiler records it. The words are its own arguments.
     Profiler(Profiler, Vec<OsString>),
+    /// `--debugger`: a person debugs it with this program and its arguments.
+    Debugger(DebuggerCommand),
+}
+
+/// A debugger and its arguments before the command that it debugs: `gdb --args`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DebuggerCommand {
+    /// The program.
+    pub program: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+}
+
+/// `--debugger` names no program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the command of a debugger is missing")]
+pub struct NoDebugger;
+
+impl FromStr for DebuggerCommand {
+    type Err = NoDebugger;
+
+    fn from_str(text: &str) -> Result<DebuggerCommand, NoDebugger> {
+        let mut words = text.split_whitespace().map(str::to_owned);
+        Ok(DebuggerCommand {
+            program: words.next().ok_or(NoDebugger)?,
+            arguments: words.collect(),
+        })
+    }
 }
 
 /// A profiler.
@@ -41,6 +70,7 @@ impl ObserverChoice {
         match self {
             ObserverChoice::Sanitizer(tool) => format!("--sanitize {tool}"),
             ObserverChoice::Profiler(profiler, _) => format!("--profile-with {}", profiler.program()),
+            ObserverChoice::Debugger(debugger) => format!("--debugger {}", debugger.program),
         }
     }
 }

@@ -41,6 +41,11 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
+    /// Whether a person debugs the call.
+    pub fn is_debugged(&self) -> bool {
+        matches!(self.observer, Some(ObserverChoice::Debugger(_)))
+    }
+
     /// Returns what the run needs capabilities for, if its caller has some.
     pub fn rights(&self) -> Rights {
         let profiles = matches!(self.observer, Some(ObserverChoice::Profiler(..)));

@@ -23,6 +23,9 @@ use gpubench_store::compare::Threshold;
 /// access.
 const OBSERVED: u32 = 30;
 
+/// Time limit of a window that a person debugs: none that anybody notices.
+const DEBUGGED_WITHIN: Duration = Duration::from_secs(7 * 24 * 3600);
+
 /// How long calls are audited.
 const AUDITED_FOR: Duration = Duration::from_millis(200);
 
@@ -184,6 +187,7 @@ impl<'a> RunSettings<'a> {
             rest: case.rest,
             within: match self.observer {
                 None => case.window_within,
+                Some(_) if self.options.is_debugged() => DEBUGGED_WITHIN,
                 Some(_) => case.window_within.saturating_mul(OBSERVED),
             },
             reference_within: case.reference_within,
@@ -202,7 +206,7 @@ impl<'a> RunSettings<'a> {
     /// Returns where the output of workers goes. A profiler talks to the user.
     fn output(&self) -> Output {
         match self.options.observer {
-            Some(ObserverChoice::Profiler(..)) => Output::Shown,
+            Some(ObserverChoice::Profiler(..) | ObserverChoice::Debugger(_)) => Output::Shown,
             Some(ObserverChoice::Sanitizer(_)) | None => self.options.output.user_output,
         }
     }
@@ -212,6 +216,7 @@ impl<'a> RunSettings<'a> {
     fn schedules(&self) -> &[u64] {
         match &self.options.measurement.schedule {
             Some(schedule) => std::slice::from_ref(schedule),
+            None if self.options.is_debugged() => &[0],
             None => Backend::for_facts(self.facts).schedules,
         }
     }

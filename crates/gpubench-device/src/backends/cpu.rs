@@ -34,7 +34,11 @@ pub(super) const BACKEND: Backend = Backend {
     },
     compiler: |_, options| {
         let compiler = HostCompiler::find().map_err(NoHostCompiler)?;
-        Ok(Box::new(compiler.for_processors(options.processors)))
+        Ok(Box::new(
+            compiler
+                .for_processors(options.processors)
+                .optimizing(options.optimization),
+        ))
     },
     target: |_| PORTABLE.to_owned(),
     distance: |target, _| (target == PORTABLE && Processors::Portable.include_this_one()).then_some(0),

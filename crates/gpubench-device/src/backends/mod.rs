@@ -8,7 +8,7 @@ use gpubench_contract::DeviceWords;
 use gpubench_diagnostic::Failure;
 
 use crate::clocks::ClockControl;
-use crate::compilers::{Compiler, Disassembler, NamedCompilers, NoDisassembler, Processors};
+use crate::compilers::{Compiler, Disassembler, NamedCompilers, NoDisassembler, Optimization, Processors};
 use crate::telemetry::Gauge;
 use crate::{Absence, DeviceError, DeviceOrder, Driver, Facts, KernelHost, Launcher};
 
@@ -101,6 +101,8 @@ pub struct CompilerRequest<'a> {
     pub named: NamedCompilers,
     /// The processors that kernels of the CPU device are compiled for.
     pub processors: Processors,
+    /// How far kernels of the CPU device are optimised.
+    pub optimization: Optimization,
 }
 
 impl Backend {

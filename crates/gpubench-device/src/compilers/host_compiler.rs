@@ -19,6 +19,7 @@ use super::diagnostics::readable;
 use super::dynamic_shared::{PLACED, define_arrays};
 use super::error::{CompilerMissing, KernelBuildError};
 use super::items::{Marks, items};
+use super::optimization::Optimization;
 use super::options::host_options;
 use super::process::Finished;
 use super::processors::{PORTABLE, Processors};
@@ -45,6 +46,7 @@ pub struct HostCompiler {
     program: PathBuf,
     identity: String,
     processors: Processors,
+    optimization: Optimization,
     /// The optional flags of the shim that this compiler supports.
     options: Vec<&'static str>,
     readable: Readable,
@@ -80,6 +82,7 @@ impl HostCompiler {
             program,
             identity,
             processors: Processors::Here,
+            optimization: Optimization::Full,
             options,
         })
     }
@@ -88,6 +91,12 @@ impl HostCompiler {
     #[must_use]
     pub fn for_processors(self, processors: Processors) -> HostCompiler {
         HostCompiler { processors, ..self }
+    }
+
+    /// Returns the compiler with another optimisation.
+    #[must_use]
+    pub fn optimizing(self, optimization: Optimization) -> HostCompiler {
+        HostCompiler { optimization, ..self }
     }
 
     /// Returns a hash of everything that a library depends on, as a file name. `here` identifies
@@ -99,6 +108,7 @@ impl HostCompiler {
             Processors::Here => key.add(here),
             Processors::Portable => key.add(PORTABLE),
         }
+        key.add_all(self.optimization.options());
         key.add_all(REQUIRED_OPTIONS);
         key.add_all(&self.options);
         for (path, text) in SHIM {
@@ -300,8 +310,8 @@ impl Job<'_> {
         let mut command = Command::new(&self.compiler.program);
         command
             .current_dir(scratch.root())
-            .args(["-x", unit.language(), "-O3", &self.compiler.processors.option()]);
-        command
+            .args(["-x", unit.language(), &self.compiler.processors.option()])
+            .args(self.compiler.optimization.options())
             .args(REQUIRED_OPTIONS)
             .args(&self.compiler.options)
             .args(SILENCED_WARNINGS)

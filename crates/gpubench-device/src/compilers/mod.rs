@@ -18,6 +18,7 @@ mod error;
 mod gpu;
 mod host_compiler;
 mod items;
+mod optimization;
 mod options;
 mod parameters;
 mod process;
@@ -39,6 +40,7 @@ pub use gpu::{
     NvrtcNotFound, ServeError, Unreadable, serve,
 };
 pub use host_compiler::{HostCompiler, cut_for_cpu};
+pub use optimization::Optimization;
 pub use parameters::{Field, Parameter, ParameterType, declared_parameters};
 pub use processors::{PORTABLE, Processors};
 pub use scan::{declared_kernels, makes_kernels_by_macros};

@@ -26,8 +26,22 @@ impl Interrupt {
     /// # Errors
     /// If the operating system refuses to install a handler.
     pub fn catch() -> std::io::Result<Interrupt> {
+        Interrupt::catch_all(&[SIGINT, SIGTERM, SIGHUP, SIGQUIT])
+    }
+
+    /// Catches the same signals but SIGINT, which is left to a program that shares the terminal and
+    /// does nothing here.
+    ///
+    /// # Errors
+    /// If the operating system refuses to install a handler.
+    pub fn catch_but_ctrl_c() -> std::io::Result<Interrupt> {
+        signal_hook::flag::register(SIGINT, Arc::default())?;
+        Interrupt::catch_all(&[SIGTERM, SIGHUP, SIGQUIT])
+    }
+
+    fn catch_all(signals: &[i32]) -> std::io::Result<Interrupt> {
         let interrupt = Interrupt::default();
-        for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+        for signal in signals.iter().copied() {
             signal_hook::flag::register_conditional_default(signal, Arc::clone(&interrupt.flag))?;
             signal_hook::flag::register(signal, Arc::clone(&interrupt.flag))?;
         }

@@ -38,6 +38,13 @@ pub enum ObserverTask {
         /// The extension of its reports.
         extension: &'static str,
     },
+    /// A person debugs the call with it.
+    Debug {
+        /// Its arguments before the worker's command.
+        arguments: Vec<OsString>,
+        /// The terminal of the person.
+        terminal: PathBuf,
+    },
 }
 
 /// What an observer reports after the end of its worker.
@@ -45,7 +52,7 @@ pub enum ObserverTask {
 pub enum Observation {
     /// The sanitizer checked the call.
     Sanitized(SanitizerReport),
-    /// The profiler recorded the call, and wrote this file if any.
+    /// The profiler recorded the call, and wrote this file if any. A debugger writes none.
     Profiled(Option<PathBuf>),
     /// It is unknown what it would have found. The text says why.
     Failed(String),
@@ -63,21 +70,30 @@ impl ObserverProgram {
         match self.task {
             ObserverTask::Sanitize(_) => Observer::Sanitizer,
             ObserverTask::Profile { .. } => Observer::Profiler,
+            ObserverTask::Debug { .. } => Observer::Debugger,
         }
     }
 
     /// Returns how it starts a worker. A sanitizer writes `log`, and does not check the kernels in
     /// `unchecked`.
     pub(super) fn launcher(&self, log: &Path, unchecked: &[&str]) -> Launcher {
-        Launcher {
-            program: self.path.clone(),
-            arguments: self.arguments(log, unchecked),
+        match &self.task {
+            ObserverTask::Debug { arguments, terminal } => Launcher {
+                program: SHELL.into(),
+                arguments: on_terminal(terminal, &self.path, arguments),
+            },
+            _ => Launcher {
+                program: self.path.clone(),
+                arguments: self.arguments(log, unchecked),
+            },
         }
     }
 
     fn arguments(&self, log: &Path, unchecked: &[&str]) -> Vec<OsString> {
         let tool = match &self.task {
-            ObserverTask::Profile { arguments, .. } => return arguments.clone(),
+            ObserverTask::Profile { arguments, .. } | ObserverTask::Debug { arguments, .. } => {
+                return arguments.clone();
+            }
             ObserverTask::Sanitize(tool) => *tool,
         };
         let mut words: Vec<OsString> = vec!["--tool".into(), tool.as_str().into(), "--log-file".into()];
@@ -108,10 +124,31 @@ impl ObserverProgram {
                 }
                 Ok(report) => Observation::Sanitized(report),
             },
+            ObserverTask::Debug { .. } => Observation::Profiled(None),
             ObserverTask::Profile { .. } if end != End::Exited(0) => Observation::Failed(format!("it {end}")),
             ObserverTask::Profile { extension, .. } => Observation::Profiled(report_in(printed, extension)),
         }
     }
+}
+
+/// The shell that connects a debugger with its terminal, and the worker with the broker.
+const SHELL: &str = "/bin/sh";
+
+/// Keeps the connection to the broker, which is standard input, as descriptor 3, and starts the
+/// debugger on the terminal.
+const START_DEBUGGER: &str = "terminal=$1; shift; exec 3<&0 <>\"$terminal\" >&0 2>&0; exec \"$@\"";
+
+/// Starts the worker with the connection as its standard input.
+const START_WORKER: &str = "exec \"$@\" <&3 3<&-";
+
+/// Returns the arguments of the shell that starts a debugger on a terminal. The worker's command
+/// follows them.
+fn on_terminal(terminal: &Path, debugger: &Path, arguments: &[OsString]) -> Vec<OsString> {
+    let mut words: Vec<OsString> = ["-c", START_DEBUGGER, "debugger"].map(OsString::from).into();
+    words.extend([terminal.into(), debugger.into()]);
+    words.extend(arguments.iter().cloned());
+    words.extend([SHELL, "-c", START_WORKER, "worker"].map(OsString::from));
+    words
 }
 
 /// Returns a file's name for an option. In it, the tools replace what follows a percent sign.

@@ -10,7 +10,7 @@ use super::role::{Output, RoleName};
 use super::strays::Registered;
 use gpubench_device::Launcher;
 use gpubench_protocol::wire::Channel;
-use gpubench_sandbox::{Rights, confine, this_program};
+use gpubench_sandbox::{Rights, confine, confine_on_terminal, this_program};
 
 /// The name of roles in lists of processes.
 pub(crate) const PROGRAM: &str = "cargo-gpubench";
@@ -40,6 +40,16 @@ pub(super) struct Spawned {
     pub(super) log: Log,
 }
 
+/// The session of a role's process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Session {
+    /// Its own, without a terminal.
+    #[default]
+    Own,
+    /// The one of the broker, with its terminal, for a debugger.
+    OfBroker,
+}
+
 /// What a role's process has besides its connection and its output.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RoleEnvironment<'a> {
@@ -51,6 +61,8 @@ pub struct RoleEnvironment<'a> {
     pub launcher: Option<&'a Launcher>,
     /// The rights that the process needs at most.
     pub rights: Rights,
+    /// Its session.
+    pub session: Session,
 }
 
 /// Starts this program in a role.
@@ -78,6 +90,7 @@ fn command_for(role: RoleName, environment: RoleEnvironment<'_>) -> std::io::Res
         private,
         launcher,
         rights,
+        session,
     } = environment;
     let mut command = match launcher {
         None => {
@@ -98,7 +111,10 @@ fn command_for(role: RoleName, environment: RoleEnvironment<'_>) -> std::io::Res
         .arg(role.verb())
         // Kernels that load at their first launch could load while their stream waits for *go*.
         .env("CUDA_MODULE_LOADING", "EAGER");
-    confine(&mut command, rights);
+    match session {
+        Session::Own => confine(&mut command, rights),
+        Session::OfBroker => confine_on_terminal(&mut command, rights),
+    };
     remove_run_variables(&mut command);
     if !library_path.is_empty() {
         command.env("LD_LIBRARY_PATH", prepend_library_path(library_path)?);

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::kept_profiles::KeptProfiles;
 use super::observer::{Observation, ObserverProgram};
+use super::spawn::Session;
 use super::{Child, Interrupt, Output, RoleEnvironment, RoleFailure, RoleName};
 use gpubench::DeviceKind;
 use gpubench_contract::MetricKind;
@@ -155,10 +156,13 @@ impl WorkerClient {
         let mut worker = match (&launch.observed_by, launch.hosted, needs_counters) {
             (Some(observed_by), ..) => WorkerClient::start_observed(output, library_path, rights, observed_by)?,
             (None, None, false) => WorkerClient::idle(output)?,
-            (None, Some(_), false) => WorkerClient::start_with_folder(output, library_path, rights, |_| Ok(None))?,
+            (None, Some(_), false) => {
+                WorkerClient::start_with_folder(output, library_path, (rights, Session::Own), |_| Ok(None))?
+            }
             (None, _, true) => {
                 let counted_under = Backend::for_order(&launch.device).counted_under;
-                let worker = WorkerClient::start_with_folder(output, library_path, rights, counted_under)?;
+                let worker =
+                    WorkerClient::start_with_folder(output, library_path, (rights, Session::Own), counted_under)?;
                 let kept = worker._private.as_ref().zip(launch.metric.profiles);
                 let profiles = kept.map(|(folder, kept_as)| KeptProfiles::new(folder.path(), kept_as));
                 WorkerClient { profiles, ..worker }
@@ -188,8 +192,12 @@ impl WorkerClient {
         observed_by: &ObservedBy<'_>,
     ) -> Result<WorkerClient, RoleFailure> {
         let ObservedBy { program, unchecked } = observed_by;
+        let session = match program.observer() {
+            Observer::Debugger => Session::OfBroker,
+            _ => Session::Own,
+        };
         let mut log = PathBuf::new();
-        let worker = WorkerClient::start_with_folder(output, library_path, rights, |folder| {
+        let worker = WorkerClient::start_with_folder(output, library_path, (rights, session), |folder| {
             log = folder.join("log");
             Ok(Some(program.launcher(&log, unchecked)))
         })?;
@@ -203,7 +211,7 @@ impl WorkerClient {
     fn start_with_folder(
         output: Output,
         library_path: &[PathBuf],
-        rights: Rights,
+        (rights, session): (Rights, Session),
         launcher: impl FnOnce(&Path) -> Result<Option<Launcher>, Absence>,
     ) -> Result<WorkerClient, RoleFailure> {
         let role = RoleName::Worker;
@@ -217,6 +225,7 @@ impl WorkerClient {
             private: Some(private.path()),
             launcher: launcher.as_ref(),
             rights,
+            session,
         };
         let child = Child::spawn(role, output, environment)?;
         Ok(WorkerClient {

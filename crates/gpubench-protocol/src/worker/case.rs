@@ -189,7 +189,7 @@ impl Assignment {
         let touched = touched.collect::<Result<Vec<Side>, WorkerError>>()?;
         let buffers = sides.into_iter().next().ok_or(WorkerError::Order("it has no side"))?;
         let (copies, buffers) = match setup.observer {
-            Observer::None | Observer::Profiler => (None, buffers),
+            Observer::None | Observer::Profiler | Observer::Debugger => (None, buffers),
             Observer::Sanitizer => {
                 let (copies, own) = Copies::new(driver, &buffers)?;
                 (Some(copies), own)
@@ -346,7 +346,7 @@ fn begin_sandbox(setup: &Setup, frame: &Frame, channel: &Channel) -> Option<Sand
     }
     if setup.observer != Observer::None {
         return Some(Sandbox::left_open(
-            "a sanitizer or a profiler works in the process of the host code",
+            "a sanitizer, a profiler or a debugger works in the process of the host code",
         ));
     }
     if role == ConfinedRole::NativeKernels && setup.annotation.is_some() {

@@ -45,7 +45,7 @@ impl Worker {
     pub(super) fn arm(&mut self, order: &WindowOrder) -> Result<Armed, WorkerError> {
         match (order.gate, self.assignment.observer) {
             (Gate::Stream, Observer::None) => Ok(Armed::Queued(self.queue(order)?)),
-            (Gate::Stream, Observer::Sanitizer | Observer::Profiler) => Ok(Armed::Held),
+            (Gate::Stream, Observer::Sanitizer | Observer::Profiler | Observer::Debugger) => Ok(Armed::Held),
             (Gate::Host, _) => {
                 let OpenDevice { driver, tracing, .. } = &mut self.device;
                 if order.kind == WindowKind::Parts {

@@ -12,6 +12,7 @@ fn compiler() -> HostCompiler {
         program: PathBuf::from("c++"),
         identity: "c++ 1".to_owned(),
         processors: Processors::Here,
+        optimization: Optimization::Full,
         options: vec!["-fa", "-fb"],
         readable: Readable::default(),
     }
@@ -58,6 +59,7 @@ fn everything_that_a_library_depends_on_is_in_its_key() {
             key(&compiler(), &source(), &NAMES, "another processor"),
         ),
         ("any processor", of(compiler().for_processors(Processors::Portable))),
+        ("for a debugger", of(compiler().optimizing(Optimization::ForDebugger))),
         (
             "another compiler",
             of(HostCompiler {

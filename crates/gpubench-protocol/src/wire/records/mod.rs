@@ -76,7 +76,7 @@ mod tests {
             WindowOrder at offset_of!(WindowOrder, kind) => 0..=6,
             WorkerSetup at offset_of!(WorkerSetup, metric) => 0..=4,
             WorkerSetup at offset_of!(WorkerSetup, device) + KIND_OF_DEVICE => 0..=1,
-            WorkerSetup at offset_of!(WorkerSetup, observer) => 0..=2,
+            WorkerSetup at offset_of!(WorkerSetup, observer) => 0..=3,
         }
     }
 

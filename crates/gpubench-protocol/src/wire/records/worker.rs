@@ -59,6 +59,8 @@ pub enum Observer {
     Sanitizer = 1,
     /// A profiler, which records only the call.
     Profiler = 2,
+    /// A debugger, in which a person may stop the worker at any time.
+    Debugger = 3,
 }
 
 /// The state of the sandbox around the user's code.
