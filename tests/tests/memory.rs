@@ -37,7 +37,7 @@ extern "C" __global__ void copy(const float *x, float *y, size_t n) {
 }
 "#;
 
-/// Writes the crate, with scratch for so many copies of its input.
+/// Writes the crate, with scratch for this many copies of its input.
 fn written(folder: &Utf8Path, buffers: usize) -> Fixture {
     let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("it is written");
     std::fs::create_dir_all(folder.join("src")).expect("a folder");

@@ -256,11 +256,12 @@ fn reached_from(module: &Module, imports: &FileImports) -> BTreeSet<Module> {
 }
 
 #[test]
-fn no_file_of_the_broker_the_command_line_and_the_device_imports_itself_through_others() {
+fn no_file_of_the_broker_the_command_line_the_device_and_the_report_imports_itself_through_others() {
     let root = repository();
     let crates = [
         ("cargo-gpubench", vec!["broker", "cli"]),
         ("crates/gpubench-device", Vec::new()),
+        ("crates/gpubench-report", Vec::new()),
     ];
     for (folder, rooms) in crates {
         let imports = file_imports(&root.join(folder).join("src").into_std_path_buf());

@@ -14,8 +14,8 @@ pub(super) fn catch_interrupts() -> Result<Interrupt, Failure> {
     Ok(Interrupt::catch().map_err(InternalError::because("cannot handle signals"))?)
 }
 
-/// Catches Ctrl-C, unless a debugger needs it, and protects the memory of this process from other processes: it draws the
-/// master seed and handles every buffer.
+/// Catches Ctrl-C, unless a debugger needs it, and protects the memory of this process from other
+/// processes: it draws the master seed and handles every buffer.
 ///
 /// # Errors
 /// The operating system refuses.

@@ -64,7 +64,7 @@ pub trait Counter: Send {
     fn description(&self) -> String;
 
     /// Leaves out what the process has so far: what is counted begins now. Only a counter of memory
-    /// needs to be told.
+    /// needs this.
     ///
     /// # Errors
     /// When the device refuses.

@@ -48,8 +48,8 @@ pub fn drop_privileges(runs: Runs) -> Result<(), RoleError> {
     write_output_by_lines().map_err(RoleError::during("writing output line by line"))
 }
 
-/// Does what [`drop_privileges`] does for a process that outlives the broker, to undo what the broker
-/// changed: it gains no privileges, hides its memory and leaves no core file.
+/// Does what [`drop_privileges`] does for a process that outlives the broker, to undo what the
+/// broker changed: it gains no privileges, hides its memory and leaves no core file.
 ///
 /// # Errors
 /// If the operating system refuses.

@@ -10,10 +10,10 @@ const LONGEST_FILE: u64 = 4 << 30;
 /// A process of the tool that runs user code or reads user sources.
 ///
 /// The referee, the control worker, workers that replay a plan on a GPU and NVRTC's process run
-/// only the tool's code. They call [`drop_privileges`](crate::drop_privileges) and need no row. The guardian of
-/// locked clocks outlives the broker: it calls [`drop_privileges_to_clean_up`](crate::drop_privileges_to_clean_up).
-/// A probe only leads a session, because the driver may start a privileged program to load
-/// its kernel module.
+/// only the tool's code. They call [`drop_privileges`](crate::drop_privileges) and need no row. The
+/// guardian of locked clocks outlives the broker: it calls
+/// [`drop_privileges_to_clean_up`](crate::drop_privileges_to_clean_up). A probe only leads a
+/// session, because the driver may start a privileged program to load its kernel module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfinedRole {
     /// A compiler. It reads a user's source and runs no user code.

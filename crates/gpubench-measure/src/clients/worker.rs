@@ -24,7 +24,7 @@ use gpubench_sandbox::{Confinement, Rights};
 pub struct WorkerClient {
     child: Child,
     /// The private folder of a worker with host code or under a launcher, removed after its end.
-    _private: Option<TemporaryFolder>,
+    private_folder: Option<TemporaryFolder>,
     /// The counts of the last window, if it was counted.
     counts: Vec<Count>,
     profiles: Option<KeptProfiles>,
@@ -163,7 +163,7 @@ impl WorkerClient {
                 let counted_under = Backend::for_order(&launch.device).counted_under;
                 let worker =
                     WorkerClient::start_with_folder(output, library_path, (rights, Session::Own), counted_under)?;
-                let kept = worker._private.as_ref().zip(launch.metric.profiles);
+                let kept = worker.private_folder.as_ref().zip(launch.metric.profiles);
                 let profiles = kept.map(|(folder, kept_as)| KeptProfiles::new(folder.path(), kept_as));
                 WorkerClient { profiles, ..worker }
             }
@@ -177,7 +177,7 @@ impl WorkerClient {
         let child = Child::spawn(RoleName::Worker, output, RoleEnvironment::default())?;
         Ok(WorkerClient {
             child,
-            _private: None,
+            private_folder: None,
             counts: Vec::new(),
             profiles: None,
             past: WorkerPast::New,
@@ -230,7 +230,7 @@ impl WorkerClient {
         let child = Child::spawn(role, output, environment)?;
         Ok(WorkerClient {
             child,
-            _private: Some(private),
+            private_folder: Some(private),
             counts: Vec::new(),
             profiles: None,
             past: WorkerPast::New,
@@ -397,7 +397,7 @@ impl WorkerClient {
     pub(crate) fn simulated(child: Child) -> WorkerClient {
         WorkerClient {
             child,
-            _private: None,
+            private_folder: None,
             counts: Vec::new(),
             profiles: None,
             past: WorkerPast::New,

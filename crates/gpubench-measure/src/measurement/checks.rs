@@ -4,9 +4,9 @@ use std::num::NonZeroU32;
 
 use gpubench::catalog::{Recording, Tensor, Tolerance};
 
-use super::element::element_value;
 use super::pass_criteria::CheckFindings;
 use crate::verdict::WindowEvidence;
+use crate::verdict::element_value;
 use gpubench_contract::units::percent;
 use gpubench_contract::{AllowedError, Check, WrongElement};
 use gpubench_protocol::wire::{NOWHERE, OtherAnswer, OutputFacts, WindowEnd};

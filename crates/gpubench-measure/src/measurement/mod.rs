@@ -13,7 +13,6 @@ mod checks;
 mod confirmation;
 mod control_lease;
 mod controls;
-pub(crate) mod element;
 mod empty_calls;
 mod energy;
 mod error;

@@ -5,6 +5,7 @@
 
 mod conservation;
 mod disturbance;
+mod element;
 mod evidence;
 mod finding;
 mod floor;
@@ -15,6 +16,7 @@ mod sharing;
 mod words;
 
 pub use conservation::{balance, control_residuals, residual};
+pub(crate) use element::element_value;
 pub use evidence::{Ending, Evidence, Execution, RunEvidence, Surroundings, TimeUse, WindowEvidence, WindowSpan};
 pub use floor::floor_ns;
 pub use gpubench_contract::{Cause, Grade, Verdict};

@@ -2,7 +2,7 @@
 
 use gpubench::catalog::{Role, Tensor, Tolerance};
 
-use crate::measurement::element::element_value;
+use super::element::element_value;
 use gpubench_protocol::wire::{Claim, FaultPlace, NOWHERE, OutputFacts, UNKNOWN_STEP, WindowFacts};
 
 use super::Cause;

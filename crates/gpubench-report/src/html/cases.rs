@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::attention::{outcome, positions};
 use super::distribution::strip;
-use super::markup::{self, Element, Markup, cell, element, row_heading, span, text};
+use super::markup::{self, Element, Markup, cell, element, row_heading, scrolled, span, text};
 use super::names::{Anchor, case_name, grade, name, name_with_params, verdict};
 use gpubench_contract::units::{byte_rate, counted, flop_rate, listed, percent};
 use gpubench_contract::{BenchmarkComplete, CaseKey, Readings, Stats, Verdict};
@@ -47,16 +47,6 @@ pub(super) fn section(run: &StoredRun) -> Element {
     let bodies = bodies(run, &readings);
     let table = markup::table(&*caption, columns).class("cases").children(bodies);
     markup::section("cases", "Cases").child(scrolled("Cases", table))
-}
-
-/// Returns a table that scrolls if it is too wide.
-pub(super) fn scrolled(label: &str, table: Element) -> Element {
-    element("div")
-        .class("scrolled")
-        .with("role", "region")
-        .with("tabindex", "0")
-        .with("aria-label", format_args!("{label}, table"))
-        .child(table)
 }
 
 /// Returns a table body per package. If there are several packages, each body starts with the

@@ -212,6 +212,17 @@ pub(super) fn figure(drawing: Element, caption: impl Into<Markup>) -> Element {
         .child(element("figcaption").child(caption))
 }
 
+/// Returns a bar for the value.
+pub(super) fn bar(share: f64) -> Element {
+    let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
+    element("svg")
+        .class("bar")
+        .with("viewBox", "0 0 100 4")
+        .with("aria-hidden", "true")
+        .with("preserveAspectRatio", "none")
+        .child(rectangle("mass", (0.0, 100.0 * share), (0.0, 4.0)))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

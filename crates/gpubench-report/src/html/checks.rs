@@ -1,6 +1,6 @@
 //! The checks of a case's outputs.
 
-use super::cases::scrolled;
+use super::markup::scrolled;
 use super::markup::{self, Element, element};
 use crate::wording::{coordinates, three_digits};
 use gpubench_contract::{AllowedError, BenchmarkComplete, Check};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::cases::scrolled;
 use super::forest::Forest;
+use super::markup::scrolled;
 use super::markup::{self, Element, Markup, cell, element, folded, folded_cases, list, note, row_heading, span, text};
 use super::names::{Anchor, marked, moment, name_with_reading, revision};
 use crate::wording::{

@@ -1,8 +1,8 @@
 //! The ranking of a contest.
 
+use super::chart::bar;
 use super::markup::{self, Element, Markup, cell, element, note, span, text};
 use super::names::{Anchor, name, name_with_reading};
-use super::rankings::bar;
 use crate::contest::{has_won, rank, remarks, subject, value, words};
 use gpubench_contract::{ContestComplete, Contestant};
 use gpubench_store::StoredRun;

@@ -1,6 +1,6 @@
 //! The kernels of a case.
 
-use super::cases::scrolled;
+use super::markup::scrolled;
 use super::markup::{self, Element, element};
 use crate::kernels::{extent, limits, wave_count};
 use gpubench_contract::units::{percent, size};

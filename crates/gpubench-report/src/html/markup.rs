@@ -212,6 +212,16 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
+/// Returns a table that scrolls if it is too wide.
+pub(super) fn scrolled(label: &str, table: Element) -> Element {
+    element("div")
+        .class("scrolled")
+        .with("role", "region")
+        .with("tabindex", "0")
+        .with("aria-label", format_args!("{label}, table"))
+        .child(table)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -28,6 +28,7 @@ mod outlined;
 mod rankings;
 mod roofline;
 mod roofline_chart;
+mod roofline_model;
 mod sequence;
 mod steps;
 mod surroundings;

@@ -1,6 +1,6 @@
 //! The tables of an observation.
 
-use super::cases::scrolled;
+use super::markup::scrolled;
 use super::markup::{self, Element, Markup, cell, element, row_heading, section, text};
 use super::names::name;
 use crate::terminal::probe::figures::{bytes, bytes_rate, count, rate, several};

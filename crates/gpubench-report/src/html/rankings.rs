@@ -1,6 +1,6 @@
 //! Rankings of the implementations of a problem.
 
-use super::chart::rectangle;
+use super::chart::bar;
 use super::contest;
 use super::markup::{self, Element, Markup, cell, element, span, text};
 use super::names::{Anchor, name, name_with_reading};
@@ -51,15 +51,4 @@ fn row(run: &StoredRun, metric: &Metric, ranked: &Ranked, most: f64) -> Element 
         .child(element("th").with("scope", "row").child(label))
         .child(cell("number").text(metric.quantity(ranked.value)))
         .child(cell("rank").child(rank).child(bar(ranked.value / most)))
-}
-
-/// Returns a bar for the value.
-pub(super) fn bar(share: f64) -> Element {
-    let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
-    element("svg")
-        .class("bar")
-        .with("viewBox", "0 0 100 4")
-        .with("aria-hidden", "true")
-        .with("preserveAspectRatio", "none")
-        .child(rectangle("mass", (0.0, 100.0 * share), (0.0, 4.0)))
 }

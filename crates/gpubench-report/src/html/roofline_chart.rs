@@ -3,7 +3,7 @@
 
 use super::chart::{Scale, drawing, extent, label, line, point};
 use super::markup::{Element, Markup};
-use super::roofline::{Point, Roof, Roofline};
+use super::roofline_model::{Point, Roof, Roofline};
 use gpubench_contract::units::{byte_rate, counted, flop_rate, percent};
 
 /// A size of the chart: the class for the screens that show it, and its dimensions.

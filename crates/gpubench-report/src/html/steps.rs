@@ -1,6 +1,6 @@
 //! The times of the steps of a case's launch plan.
 
-use super::cases::scrolled;
+use super::markup::scrolled;
 use super::markup::{self, Element, element};
 use gpubench_contract::units::{percent, time};
 use gpubench_contract::{BenchmarkComplete, Metric, StepTimes};

@@ -2,10 +2,10 @@
 
 use super::changes::{FROM_HISTORY, Figure, row_of, sign_of, table_for};
 use super::functions::functions;
+use super::options::{Detail, TerminalOptions};
 use super::remarks::{below_the_table, noted};
 use super::style::{DOUBTFUL, FAINT, TITLE};
 use super::table::GAP;
-use super::{Detail, TerminalOptions};
 use crate::remarks::{Remarks, named};
 use crate::wording::{left_out, one_run, phrases};
 use gpubench_contract::{Arrangement, ChangeVerdict, ComparedRun, ComparisonComplete, ComparisonRow, ThresholdSource};

@@ -1,6 +1,6 @@
 //! Rankings of contests on the terminal.
 
-use super::TerminalOptions;
+use super::options::TerminalOptions;
 use super::style::{BAD, FAINT, GOOD, PLAIN, TITLE};
 use super::table::{GAP, Table};
 use crate::contest::{has_won, rank, remarks, subject, value, words};

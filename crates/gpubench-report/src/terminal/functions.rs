@@ -1,6 +1,6 @@
 //! Below a comparison of counts: the functions that execute more or fewer instructions.
 
-use super::TerminalOptions;
+use super::options::TerminalOptions;
 use super::style::TITLE;
 use crate::wording::{function_change, further_functions, machine_code_change, shown_machine_code};
 use gpubench_contract::ComparisonRow;

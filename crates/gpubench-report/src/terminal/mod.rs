@@ -10,6 +10,7 @@ mod contest;
 mod details;
 mod explanation;
 mod functions;
+mod options;
 pub(crate) mod probe;
 mod progress;
 mod ranking;
@@ -22,8 +23,9 @@ mod tree;
 
 pub use comparison::{comparison_page, runs_page};
 pub use explanation::{RepeatedCommand, is_plain};
+pub use options::{Detail, ProgressDisplay, TerminalOptions};
 pub use probe::{ScreenSize, probe_line, probe_screen, probe_summary};
-pub use reporter::{Detail, ProgressDisplay, TerminalOptions, TerminalReporter};
+pub use reporter::TerminalReporter;
 pub use several::comparisons_page;
 #[cfg(feature = "clap")]
 pub use style::HELP_STYLES;

@@ -1,6 +1,6 @@
 //! Rankings on the terminal.
 
-use super::TerminalOptions;
+use super::options::TerminalOptions;
 use super::style::{FAINT, GOOD, Styling, TITLE};
 use super::table::{GAP, Table};
 use crate::ranking::{Rank, Ranked, Ranking, Rankings};

@@ -1,6 +1,6 @@
 //! Remarks below the table.
 
-use super::TerminalOptions;
+use super::options::TerminalOptions;
 use super::style::DOUBTFUL;
 use crate::remarks::{Remarks, named};
 use gpubench_diagnostic::printable_line;

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use super::changes::sign_of;
 use super::comparison::{comparison_page, named_runs, tally};
+use super::options::{Detail, TerminalOptions};
 use super::remarks::noted;
 use super::style::{FAINT, PLAIN};
 use super::table::{Cell, Column, GAP, NONE, Right, Table};
-use super::{Detail, TerminalOptions};
 use crate::wording::{left_out, one_run};
 use gpubench_contract::units::change;
 use gpubench_contract::{ChangeVerdict, ComparisonComplete, ComparisonRow};

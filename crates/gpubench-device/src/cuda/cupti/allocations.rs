@@ -8,8 +8,8 @@ use crate::{Count, Counter, DeviceError};
 /// What counts are called after.
 const ALLOCATED: &str = "allocated";
 
-/// Follows the allocations of this process and counts the most bytes that are allocated at a time in
-/// each range.
+/// Follows the allocations of this process and counts the most bytes that are allocated at a time
+/// in each range.
 pub(in crate::cuda) struct CuptiAllocations {
     recorder: Recorder,
     allocated: Allocated,

@@ -6,6 +6,7 @@ mod grid;
 pub(crate) mod holdings;
 mod line;
 pub(crate) mod outline;
+mod page;
 pub(crate) mod screen;
 pub(crate) mod summary;
 pub(crate) mod tables;
@@ -14,5 +15,5 @@ pub(crate) mod tables;
 mod tests;
 
 pub use line::probe_line;
-pub use screen::{ScreenSize, probe_screen};
-pub use summary::probe_summary;
+pub use page::{probe_screen, probe_summary};
+pub use screen::ScreenSize;

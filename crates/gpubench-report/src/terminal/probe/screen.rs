@@ -2,7 +2,6 @@
 
 use super::figures::{age, bytes_in_words, rate_in_words, several};
 use super::grid::Grid;
-use super::outline;
 use super::tables::{When, copies, errors, kernels, processes};
 use crate::terminal::style::{BAD, DOUBTFUL, FAINT, TITLE};
 use gpubench_contract::{ProbeSample, ProbeStarted, ProbeState, ProbeTarget};
@@ -18,18 +17,12 @@ pub struct ScreenSize {
     pub rows: usize,
 }
 
-/// Returns the lines of the screen: at most as many as it has, none wider than it.
-pub fn probe_screen(started: &ProbeStarted, sample: &ProbeSample, size: ScreenSize) -> Vec<String> {
-    let mut lines = match (&sample.calls, &sample.processes_only) {
-        (Some(seen), _) => screen_of_calls(started, sample, seen, size),
-        (None, Some(outline)) => outline::screen(started, sample, outline, size),
-        (None, None) => Vec::new(),
-    };
-    lines.truncate(size.rows);
-    lines
-}
-
-fn screen_of_calls(started: &ProbeStarted, sample: &ProbeSample, seen: &ProbeState, size: ScreenSize) -> Vec<String> {
+pub(super) fn screen_of_calls(
+    started: &ProbeStarted,
+    sample: &ProbeSample,
+    seen: &ProbeState,
+    size: ScreenSize,
+) -> Vec<String> {
     let mut lines = head(started, sample, seen, size.columns);
     let tables = [
         processes(seen, When::Live),

@@ -3,10 +3,9 @@
 use super::figures::{age, count, several};
 use super::grid::Grid;
 use super::holdings::{left, still_allocated};
-use super::outline;
-use super::screen::{failures, what};
+use super::screen::failures;
 use super::tables::{When, copies, errors, kernels, memory, processes};
-use crate::terminal::style::{DOUBTFUL, TITLE};
+use crate::terminal::style::DOUBTFUL;
 use gpubench_contract::units::listed;
 use gpubench_contract::{ProbeEnd, ProbeFinished, ProbeStarted, ProbeState};
 use gpubench_diagnostic::layout::fitted;
@@ -15,18 +14,7 @@ use gpubench_diagnostic::printable_line;
 /// The most rows of a table.
 const ROWS: usize = 20;
 
-/// Returns the summary for lines of `columns` columns, with ANSI styles.
-pub fn probe_summary(started: &ProbeStarted, finished: &ProbeFinished, columns: usize) -> String {
-    let head = format!("{TITLE}{}{TITLE:#}: {}\n", what(started), outcome(finished));
-    let body = match (&finished.calls, &finished.processes_only) {
-        (Some(seen), _) => summary_of_calls(seen, started, columns),
-        (None, Some(outline)) => outline::summary(outline, started, columns),
-        (None, None) => String::new(),
-    };
-    head + &body
-}
-
-fn summary_of_calls(seen: &ProbeState, started: &ProbeStarted, columns: usize) -> String {
+pub(super) fn summary_of_calls(seen: &ProbeState, started: &ProbeStarted, columns: usize) -> String {
     let mut page = fitted(&format!("{}\n", counts(seen)), columns);
     for table in [
         processes(seen, When::Final),
