@@ -4,8 +4,8 @@
 //! can open, the system calls that it can make, and whether it can start processes. A process first
 //! gives up what no role needs ([`drop_privileges`]): outliving the broker, new privileges, and
 //! memory that others can read. Then it applies its row of the table ([`Sandbox`]). Every process
-//! leads a session ([`in_own_session`]). So it has no terminal, and its children cannot leave the
-//! process group that is killed with it.
+//! but a worker that a person debugs leads a session ([`in_own_session`]). So it has no terminal,
+//! and its children cannot leave the process group that is killed with it.
 
 mod calls;
 mod confinement;

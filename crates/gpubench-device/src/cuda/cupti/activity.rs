@@ -48,9 +48,9 @@ const ADDRESS: usize = 16;
 const BYTES: usize = 24;
 const TIMESTAMP: usize = 32;
 
-/// The kinds of memory that is on the device: `CUPTI_ACTIVITY_MEMORY_KIND_DEVICE`, `.._ARRAY`,
-/// `.._MANAGED`, `.._DEVICE_STATIC` and `.._MANAGED_STATIC`. Before them are those of the host.
-const ON_DEVICE: std::ops::RangeInclusive<u32> = 3..=7;
+/// The kinds of memory that is allocated on the device: `CUPTI_ACTIVITY_MEMORY_KIND_DEVICE`,
+/// `.._ARRAY` and `.._MANAGED`. Before them are those of the host, after them variables of modules.
+const ON_DEVICE: std::ops::RangeInclusive<u32> = 3..=5;
 
 /// `CUPTI_ACTIVITY_FLAG_FLUSH_FORCED`.
 const FORCED: u32 = 1;
