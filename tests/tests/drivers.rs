@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use gpubench_tests::{Fixture, Run};
+use gpubench_tests::{FakeGpu, Fixture, Run};
 
 const CASE: &str = "sums::one_thread_a_row::rows=33,cols=100";
 
@@ -52,4 +52,18 @@ fn an_unusable_driver_gives_a_warning_and_the_cpu_device_is_used() {
         finished.stderr
     );
     assert_eq!(finished.records().result(CASE)["verdict"], "pass");
+}
+
+#[test]
+fn the_driver_is_opened_by_its_own_name_and_not_by_that_of_a_stub_for_linkers() {
+    let gpu = FakeGpu::new();
+    let (folder, _) = run_with(HOLLOW, &[]);
+    let driver = std::path::PathBuf::from(gpu.nvrtc());
+    let both = format!(
+        "{}:{}",
+        folder.path().display(),
+        driver.parent().expect("a folder").display()
+    );
+    let run = gpu.run(&Fixture::new("tidy")).args(["--test", "--exact", CASE]);
+    let _ = run.env("LD_LIBRARY_PATH", &both).finish().expect_code(0);
 }

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use camino::Utf8Path;
-use gpubench_tests::{Fixture, Run, repository};
+use gpubench_tests::{FakeGpu, Fixture, Run, repository};
 use serde_json::json;
 
 /// A benchmark with four tensors' worth of elements in its two tensors, and with scratch for one
@@ -105,4 +105,55 @@ fn the_cpu_device_does_not_know_what_host_code_allocates_and_says_so() {
     let text =
         "the CPU device does not know what memory host code allocates (hint: leave out `memory`, or measure on a GPU)";
     assert!(failed.stdout.contains(text), "{}", failed.stdout);
+}
+
+#[test]
+fn on_a_gpu_what_host_code_allocates_in_a_call_counts_and_what_it_has_freed_does_not() {
+    let gpu = FakeGpu::for_host_code().and_cupti();
+    let measured = |case: &str| {
+        let run = gpu
+            .run(&Fixture::new("gpu"))
+            .json()
+            .args(["--metric", "memory", "--exact", case]);
+        run.finish().expect_code(0).records().result(case).clone()
+    };
+    // It allocates as much as one of its tensors, and frees it in the same call.
+    let between = measured("copies::waits_for_the_device::n=4099,stream=0");
+    assert_eq!(
+        (&between["counts"]["memory"], &between["samples"]),
+        (
+            &json!({"allocated": 16_396.0, "scratch": 0.0, "tensors": 32_792.0}),
+            &json!([49_188.0, 49_188.0, 49_188.0])
+        )
+    );
+    assert_eq!(
+        (&between["counts"]["counted_by"], &between["grade"]),
+        (&json!("the activity records of CUPTI"), &json!("unverified"))
+    );
+    let copies = measured("copies::writes_a_word_first::n=4099");
+    assert_eq!(copies["counts"]["memory"]["allocated"], 0.0);
+    // Each call leaves some memory, so each has more than the one before.
+    let leaks = measured("copies::leaks::n=4099");
+    let samples: Vec<f64> = serde_json::from_value(leaks["samples"].clone()).expect("numbers");
+    assert!(samples.is_sorted() && samples[0] < samples[2], "{samples:?}");
+    assert!(
+        leaks["notices"][0]
+            .as_str()
+            .is_some_and(|notice| notice.contains("differ")),
+        "{leaks:#}"
+    );
+}
+
+#[test]
+fn without_cupti_the_memory_of_host_code_is_an_error_that_says_what_to_install() {
+    let gpu = FakeGpu::for_host_code();
+    let case = "copies::writes_a_word_first::n=4099";
+    let run = gpu
+        .run(&Fixture::new("gpu"))
+        .args(["--metric", "memory", "--exact", case]);
+    let shown = run.finish().expect_code(100).stdout;
+    assert!(
+        shown.contains("device memory is recorded by CUPTI, and `libcupti.so` was not found"),
+        "{shown}"
+    );
 }

@@ -97,7 +97,7 @@ settings! {
 
         /// Debug one case with this program, which gets the worker's command after its arguments
         ///
-        /// `gdb --args` and `lldb --` are such programs. Select the case with `--exact`.
+        /// `gdb --args`, `cuda-gdb --args` and `lldb --` work so. Select the case with `--exact`.
         /// The worker makes one call, and no time limit ends it. The debugger has the terminal, and
         /// Ctrl-C stops the call, not the run. Kernels of the CPU device are functions of libraries
         /// that the worker loads, so breakpoints in them are pending at first.

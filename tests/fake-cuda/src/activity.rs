@@ -12,13 +12,21 @@ const NO_MORE: c_int = 12;
 /// `CUPTI_ERROR_INVALID_OPERATION`.
 const INVALID_OPERATION: c_int = 7;
 
-/// The words of a record: its kind, something, begin and end.
-const WORDS: usize = 4;
+/// The words of a record: its kind, something, begin and end; or for memory its kind and operation,
+/// the kind of memory, address, bytes and time.
+const WORDS: usize = 5;
+
+/// `CUPTI_ACTIVITY_KIND_MEMORY2`.
+const MEMORY: c_int = 49;
+/// `CUPTI_ACTIVITY_MEMORY_KIND_DEVICE`.
+const ON_DEVICE: u64 = 3;
 
 static STATE: Mutex<State> = Mutex::new(State {
     callbacks: None,
     enabled: Vec::new(),
     operations: Vec::new(),
+    memory: Vec::new(),
+    time: 0,
 });
 
 struct State {
@@ -27,6 +35,10 @@ struct State {
     enabled: Vec<c_int>,
     /// The kinds of the operations since the last flush.
     operations: Vec<c_int>,
+    /// The records of memory since the last flush.
+    memory: Vec<[u64; WORDS]>,
+    /// The time of the last of them.
+    time: u64,
 }
 
 /// What a stream does.
@@ -46,6 +58,25 @@ pub(crate) fn queued(operation: Operation) {
     let mut state = state();
     if state.enabled.contains(&(operation as c_int)) {
         state.operations.push(operation as c_int);
+    }
+}
+
+/// Notes an allocation.
+pub(crate) fn allocated(address: u64, bytes: u64) {
+    memory(1, address, bytes);
+}
+
+/// Notes that an allocation ended.
+pub(crate) fn released(address: u64) {
+    memory(2, address, 0);
+}
+
+fn memory(operation: u64, address: u64, bytes: u64) {
+    let mut state = state();
+    if state.enabled.contains(&MEMORY) {
+        state.time += 1;
+        let record = [MEMORY as u64 | operation << 32, ON_DEVICE, address, bytes, state.time];
+        state.memory.push(record);
     }
 }
 
@@ -69,10 +100,13 @@ pub(crate) extern "C" fn cuptiActivityRegisterCallbacks(request: Request, comple
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn cuptiActivityFlushAll(_flag: u32) -> c_int {
-    let (callbacks, operations) = {
+    let (callbacks, operations, mut memory) = {
         let mut state = state();
-        (state.callbacks, std::mem::take(&mut state.operations))
+        let operations = std::mem::take(&mut state.operations);
+        (state.callbacks, operations, std::mem::take(&mut state.memory))
     };
+    // The order of CUPTI's records is that of no time.
+    memory.reverse();
     let Some((request, complete)) = callbacks else {
         return INVALID_OPERATION;
     };
@@ -81,8 +115,9 @@ pub(crate) extern "C" fn cuptiActivityFlushAll(_flag: u32) -> c_int {
     unsafe { request(&mut buffer, &mut bytes, &mut most) };
     let records = (1..).zip(operations).flat_map(|(number, kind)| {
         let start = 1000 * number;
-        [kind as u64, 0, start, start + 700]
+        [kind as u64, 0, start, start + 700, 0]
     });
+    let records = records.chain(memory.into_iter().flatten());
     let records: Vec<u64> = records.take(bytes / size_of::<u64>()).collect();
     // SAFETY: the buffer has room for the records, which the callee reads and then frees.
     unsafe {

@@ -12,6 +12,7 @@ use cudarc::driver::sys::{
 };
 use gpubench_device::{DevicePtr, Driver as _};
 
+use crate::activity;
 use crate::behaviour::behaviour;
 use crate::call::{in_context, with_gpu};
 use crate::error::{INVALID_HANDLE, INVALID_VALUE, OUT_OF_MEMORY, Refusal};
@@ -278,6 +279,7 @@ pub(crate) unsafe extern "C" fn cuMemAlloc_v2(address: *mut CUdeviceptr, bytes: 
         let memory = gpu.cpu.alloc(bytes as u64)?;
         gpu.addresses.private.insert(memory.0);
         gpu.ledger.take(Kind::Private);
+        activity::allocated(memory.0, bytes as u64);
         // SAFETY: the caller passes a valid pointer to an address.
         unsafe { *address = memory.0 };
         Ok(())
@@ -292,6 +294,7 @@ pub(crate) unsafe extern "C" fn cuMemFree_v2(address: CUdeviceptr) -> c_int {
         }
         gpu.wait_for_all()?;
         gpu.cpu.free(DevicePtr(address));
+        activity::released(address);
         gpu.ledger.give_back(Kind::Private);
         Ok(())
     })

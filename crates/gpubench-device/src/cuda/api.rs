@@ -1,6 +1,6 @@
 //! The driver functions that this crate uses, looked up once.
 //!
-//! The library and the types come from cudarc. Results are plain integers: a driver newer than the
+//! The types come from cudarc. Results are plain integers: a driver newer than the
 //! bindings returns codes that the bindings' enum does not have. Missing functions are found here,
 //! before any call.
 #![allow(non_snake_case)]
@@ -10,7 +10,7 @@ use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 use cudarc::driver::sys::{
     CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUgraph, CUgraphExec, CUjit_option, CUlaunchConfig,
     CUmemAccessDesc, CUmemAllocationHandleType, CUmemAllocationProp, CUmemGenericAllocationHandle, CUmodule, CUstream,
-    CUuuid, culib,
+    CUuuid,
 };
 
 macro_rules! driver_api {
@@ -34,13 +34,7 @@ macro_rules! driver_api {
             ///
             /// # Errors
             /// The name of the first missing function.
-            ///
-            /// # Panics
-            /// When the library is missing; `library` checks first.
-            pub(super) fn resolve() -> Result<Api, &'static str> {
-                // SAFETY: opening the driver library runs its constructors, as in every CUDA
-                // program.
-                let library = unsafe { culib() };
+            pub(super) fn resolve(library: &'static libloading::Library) -> Result<Api, &'static str> {
                 Ok(Api {
                     $(
                         // SAFETY: the signature is the one that `cuda.h` declares for the symbol.

@@ -1,8 +1,9 @@
 //! Loads the CUDA driver library and checks that it can be used.
 
 use std::ffi::c_int;
+use std::sync::OnceLock;
 
-use cudarc::driver::sys::is_culib_present;
+use libloading::Library as Opened;
 
 use super::api::Api;
 use super::call::{DriverError, call};
@@ -16,6 +17,21 @@ const NEWER: &str = "install driver 550 (CUDA 12.4) or later";
 
 /// The file that exists while NVIDIA's kernel module is loaded.
 const KERNEL_DRIVER: &str = "/proc/driver/nvidia/version";
+
+/// The names of the library. `cuda-gdb` knows the driver only by the first, and a file with the
+/// second can be a link-time stub.
+const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
+
+/// Opens the library once. It stays open until the process ends.
+fn opened() -> Option<&'static Opened> {
+    static OPENED: OnceLock<Opened> = OnceLock::new();
+    if OPENED.get().is_none() {
+        // SAFETY: opening the driver library runs its constructors, as in every CUDA program.
+        let found = NAMES.into_iter().find_map(|name| unsafe { Opened::new(name) }.ok())?;
+        return Some(OPENED.get_or_init(|| found));
+    }
+    OPENED.get()
+}
 
 /// The driver's library, initialized.
 #[derive(Clone, Copy)]
@@ -31,11 +47,8 @@ impl Library {
     /// # Errors
     /// The library is missing, too old, or fails to initialize.
     pub(super) fn open() -> Result<Library, Absence> {
-        // SAFETY: opening the driver library runs its constructors, as in every CUDA program.
-        if !unsafe { is_culib_present() } {
-            return Err(not_installed());
-        }
-        let api = Api::resolve()
+        let opened = opened().ok_or_else(not_installed)?;
+        let api = Api::resolve(opened)
             .map_err(|symbol| unusable(format!("the CUDA driver is too old: it lacks `{symbol}`"), NEWER))?;
         // SAFETY: `cuInit` takes an integer and no pointers.
         unsafe { call!(api, cuInit(0)) }.map_err(|error| failed_start(&error))?;
