@@ -278,7 +278,7 @@ fn a_profiler_takes_one_case() {
         .finish()
         .expect_code(2);
     assert!(
-        finished.stderr.contains("profiles one case, but 3 are selected") && finished.stderr.contains("--exact"),
+        finished.stderr.contains("observes one case, but 3 are selected") && finished.stderr.contains("--exact"),
         "{}",
         finished.stderr
     );
