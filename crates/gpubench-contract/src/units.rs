@@ -37,7 +37,7 @@ pub fn in_unit(value: f64, unit: &str) -> Quantity {
 }
 
 /// Returns the first unit in which a value has at most three digits before the decimal point, and
-/// its size in the base unit. Base units with units of their own are in [`SCALES`]. All others have
+/// its size in the base unit. Times, sizes and energies have units of their own. All others have
 /// decimal prefixes.
 pub fn scale_of(value: f64, base: &str) -> (f64, String) {
     let fits = |units: &[Unit]| {
