@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use gpubench::catalog::Execution;
+
 use super::context::LaneContext;
 use crate::broker::recording::preparation::PreparedCase;
 use gpubench_contract::{BenchmarkComplete, CallAudit, Counts, KernelUse};
@@ -72,7 +74,7 @@ fn counts(
             counts.counted_by = counters.instructions.clone().unwrap_or_default();
             prepared.machine_code.note(&mut counts);
         } else {
-            counts.counted_by = counted_memory(&counts).to_owned();
+            counts.counted_by = counted_memory(prepared.recorded.recording.execution).to_owned();
         }
         counts
     });
@@ -85,8 +87,8 @@ fn counts(
 }
 
 /// Returns what counted memory: only host code allocates some.
-fn counted_memory(counts: &Counts) -> &'static str {
-    if counts.memory.contains_key("allocated") {
+fn counted_memory(execution: Execution) -> &'static str {
+    if execution.is_hosted() {
         "the activity records of CUPTI"
     } else {
         "the plan of the call"

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use gpubench_device::cpu::callgrind::PROFILE;
-use gpubench_diagnostic::open_regular_link_refused;
+use gpubench_diagnostic::{create_regular, open_regular_link_refused};
 
 /// The profiles of the last counted call, one for each launch.
 #[derive(Debug)]
@@ -31,7 +31,8 @@ impl KeptProfiles {
     }
 
     /// Replaces the copies by the profiles of the call that has just ended. The kernels could have
-    /// exchanged them for links, which are refused.
+    /// exchanged them for links, and others a copy in a folder that they can write to. Links are
+    /// refused.
     ///
     /// # Errors
     /// A profile cannot be read, or a copy not be written.
@@ -47,7 +48,8 @@ impl KeptProfiles {
             }
             self.copies += 1;
             let mut from = open_regular_link_refused(&profile)?;
-            let mut to = fs_err::File::create(self.copy(self.copies))?;
+            let mut to = create_regular(self.copy(self.copies), 0o644)?;
+            to.set_len(0)?;
             io::copy(&mut from, &mut to)?;
         }
         self.earlier += self.copies;
@@ -94,5 +96,24 @@ mod tests {
         profiles.keep_last_call().unwrap_err();
         let text = std::fs::read_to_string(kept.path().join("callgrind.out.case.1")).unwrap();
         assert_eq!(text, "third", "nothing of the link's target was read");
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_a_copy_is_refused_and_a_longer_copy_is_cut() {
+        let [written, kept] = [(), ()].map(|()| tempfile::tempdir().unwrap());
+        let target = kept.path().join("precious");
+        std::fs::write(&target, "precious").unwrap();
+        let copy = kept.path().join("callgrind.out.case.1");
+        std::os::unix::fs::symlink(&target, &copy).unwrap();
+        std::fs::write(written.path().join(format!("{PROFILE}.1")), "first").unwrap();
+        let mut profiles = KeptProfiles::new(written.path(), &kept.path().join("callgrind.out.case"));
+        profiles.keep_last_call().unwrap_err();
+        assert_eq!(std::fs::read_to_string(&target).unwrap(), "precious");
+        std::fs::remove_file(&copy).unwrap();
+        std::fs::write(&copy, "longer than the first").unwrap();
+        KeptProfiles::new(written.path(), &kept.path().join("callgrind.out.case"))
+            .keep_last_call()
+            .unwrap();
+        assert_eq!(std::fs::read_to_string(&copy).unwrap(), "first");
     }
 }

@@ -126,6 +126,17 @@ impl Recorder {
         Ok(Recorder(functions))
     }
 
+    /// Records allocations and releases from now on.
+    pub(super) fn record_memory(&self) -> Result<(), DeviceError> {
+        self.enable(MEMORY)
+    }
+
+    /// Returns the allocations and releases since the last call.
+    pub(super) fn memory(&self) -> Result<Vec<MemoryRecord>, DeviceError> {
+        self.flush()?;
+        Ok(std::mem::take(&mut recorded().memory))
+    }
+
     fn enable(&self, kind: c_int) -> Result<(), DeviceError> {
         // SAFETY: it takes a number.
         checked("cuptiActivityEnable", unsafe { (self.0.enable)(kind) })
@@ -139,19 +150,6 @@ impl Recorder {
     fn flush(&self) -> Result<(), DeviceError> {
         // SAFETY: the callbacks are registered.
         checked("cuptiActivityFlushAll", unsafe { (self.0.flush)(FORCED) })
-    }
-}
-
-impl Recorder {
-    /// Records allocations and releases from now on.
-    pub(super) fn record_memory(&self) -> Result<(), DeviceError> {
-        self.enable(MEMORY)
-    }
-
-    /// Returns the allocations and releases since the last call.
-    pub(super) fn memory(&self) -> Result<Vec<MemoryRecord>, DeviceError> {
-        self.flush()?;
-        Ok(std::mem::take(&mut recorded().memory))
     }
 }
 

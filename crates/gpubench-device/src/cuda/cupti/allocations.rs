@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::activity::{MemoryOperation, MemoryRecord, Recorder};
 use crate::{Count, Counter, DeviceError};
 
-/// What counts are called after.
+/// The word in counts for memory that host code has allocated.
 const ALLOCATED: &str = "allocated";
 
 /// Follows the allocations of this process and counts the most bytes that are allocated at a time
@@ -101,7 +101,7 @@ impl Allocated {
                 MemoryOperation::Allocated => self.live.insert(address, bytes),
                 MemoryOperation::Released => self.live.remove(&address),
             };
-            self.now -= freed.unwrap_or_default();
+            self.now = self.now.saturating_sub(freed.unwrap_or_default());
             if operation == MemoryOperation::Allocated {
                 self.now = self.now.saturating_add(bytes);
             }
@@ -140,5 +140,8 @@ mod tests {
             (11, 80),
             "an address has one allocation"
         );
+        allocated.follow(vec![record(7, Got, 0x400, u64::MAX), record(8, Released, 0x400, 0)]);
+        allocated.follow(vec![record(9, Released, 0x300, 0), record(10, Got, 0x500, 3)]);
+        assert_eq!(allocated.now, 3, "impossible sizes neither wrap nor panic");
     }
 }
