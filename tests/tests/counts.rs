@@ -1,12 +1,11 @@
 //! `--metric instructions` and `--metric ncu:…`: what a call does, counted instead of timed.
 #![forbid(unsafe_code)]
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::OnceLock;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use gpubench_tests::{BareMachine, FakeGpu, Fixture, Records, Run, RunFolder, repository};
+use gpubench_tests::{BareMachine, FakeGpu, Fixture, Records, Run, RunFolder, repository, write_script};
 use serde_json::Value;
 
 const LIBRARY: &str = r#"
@@ -557,8 +556,7 @@ fn hardware_metrics_take_several_passes_and_stand_in_the_record_of_the_time() {
 
 fn program_in(folder: &Path, name: &str, script: &str) {
     let program = folder.join(name);
-    std::fs::write(&program, script).expect("it is written");
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("it is executable");
+    write_script(&program, script);
 }
 
 fn text(path: &Path) -> String {

@@ -1,9 +1,7 @@
 //! `--debugger`: the worker of a case under a debugger.
 #![forbid(unsafe_code)]
 
-use std::os::unix::fs::PermissionsExt as _;
-
-use gpubench_tests::{Fixture, Run};
+use gpubench_tests::{Fixture, Run, write_script};
 
 const CASE: &str = "steps::walk::n=1000";
 
@@ -38,8 +36,7 @@ fn the_debugger_has_the_terminal_and_the_worker_the_connection() {
     let folder = tempfile::tempdir().expect("a folder");
     let debugger = folder.path().join("debugger");
     let text = "#!/bin/sh\n[ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo on a terminal: \"$1\"\nshift\nexec \"$@\"\n";
-    std::fs::write(&debugger, text).expect("a script");
-    std::fs::set_permissions(&debugger, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+    write_script(&debugger, text);
     let debugger = format!("{} --its-own-word", debugger.display());
     let shown = debugging(&debugger).on_terminal().finish().expect_code(0).stdout;
     assert!(

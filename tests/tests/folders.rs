@@ -2,11 +2,11 @@
 #![forbid(unsafe_code)]
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
+use std::os::unix::fs::{chown, symlink};
 use std::process::{Command, Output};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use gpubench_tests::{Fixture, Run, tool};
+use gpubench_tests::{Fixture, Run, tool, write_script};
 
 /// A checked-out folder of somebody who wants to run something.
 struct Hostile {
@@ -46,8 +46,12 @@ impl Hostile {
     /// A program that leaves a trace. Git's filters copy their input.
     fn program(&self, name: &str) -> Utf8PathBuf {
         let trace = self.trace();
-        let file = self.file(name, &format!("#!/bin/sh\necho \"$0 $*\" >> {trace}\nexec cat\n"));
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("it is ours");
+        let file = self.folder.join(name);
+        fs::create_dir_all(file.parent().expect("a parent")).expect("a folder");
+        write_script(
+            file.as_std_path(),
+            &format!("#!/bin/sh\necho \"$0 $*\" >> {trace}\nexec cat\n"),
+        );
         file
     }
 

@@ -3,10 +3,9 @@
 //! manuals of Compute Sanitizer and Nsight Compute.
 #![forbid(unsafe_code)]
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use gpubench_tests::{FakeGpu, Finished, Fixture, Run};
+use gpubench_tests::{FakeGpu, Finished, Fixture, Run, write_script};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -85,8 +84,7 @@ impl Stage {
     fn with(name: &str, script: &str) -> Stage {
         let programs = tempfile::tempdir().expect("a folder");
         let program = programs.path().join(name);
-        std::fs::write(&program, script).expect("it is written");
-        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("it is executable");
+        write_script(&program, script);
         Stage {
             gpu: FakeGpu::new(),
             programs,

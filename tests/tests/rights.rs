@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use gpubench_diagnostic::testing::need;
-use gpubench_tests::{Fixture, Process, Run, probe_program, tool, wait_until};
+use gpubench_tests::{Fixture, Process, Run, copy_program, probe_program, tool, wait_until, write_script};
 use rustix::process::Signal;
 
 /// Says why a test did nothing here.
@@ -51,7 +51,7 @@ impl Shared {
 
     fn program(&self, built: &Utf8Path, give: &[&str]) -> Utf8PathBuf {
         let copy = self.path.join(built.file_name().expect("a name"));
-        std::fs::copy(built, &copy).expect("a copy");
+        copy_program(built.as_std_path(), copy.as_std_path());
         let given = Command::new(give[0]).args(&give[1..]).arg(&copy).status();
         assert!(given.expect("it runs").success(), "{give:?}");
         copy
@@ -324,8 +324,7 @@ fn what_the_environment_names_as_valgrind_has_no_capabilities() {
         "#!/bin/sh\ngrep ^CapPrm: /proc/self/status >> {told}\nexec {} \"$@\"\n",
         real.display()
     );
-    std::fs::write(&tool, script).expect("written");
-    std::fs::set_permissions(&tool, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+    write_script(tool.as_std_path(), &script);
     let run = Run::on(&Fixture::new("tidy")).args(["--device", "cpu", "--metric", "instructions", "sums::one_block"]);
     let _ = run.env("VALGRIND_LIB", named.as_str()).finish().expect_code(0);
     // The probe of the counter, and workers.

@@ -143,12 +143,6 @@ pub enum ArchiveError {
     /// The user interrupts.
     #[error("interrupted")]
     Interrupted,
-    /// A file changed while it was being archived.
-    #[error("`{path}` changed while it was being archived")]
-    Changed {
-        /// The file.
-        path: Utf8PathBuf,
-    },
     /// A library changed after it was unpacked.
     #[error("`{path}` changed after it was unpacked")]
     Exchanged {
@@ -272,7 +266,6 @@ impl Expected for ArchiveError {
             }
             Self::Nameless { library } => &format!("link it with `-Wl,-soname,{library}`, or statically"),
             Self::Exchanged { .. } => "run the archive again while nothing else writes to that folder",
-            Self::Changed { .. } => "archive again while no other build runs",
             Self::NoRoom { .. } => &format!("free some disk space, {ELSEWHERE}"),
             Self::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
                 &format!("the disk is full: free some space, {ELSEWHERE}")

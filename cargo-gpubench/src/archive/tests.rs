@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use tar::{EntryType, Header};
 
-use super::manifest::MANIFEST;
+use super::manifest::{LONGEST_MANIFEST, MANIFEST};
 use super::needed::needed_from;
 use super::*;
 use crate::cdylibs::{Built, BuiltLibrary, Coverage};
@@ -616,17 +616,28 @@ fn names_that_do_not_fit_the_header_are_refused() {
 }
 
 #[test]
+fn a_library_that_another_build_replaces_is_archived_as_it_was_read() {
+    let place = TestFolder::new();
+    let outer = library(&place, "outer", &[]);
+    let before = fs_err::read(&outer).expect("a library");
+    let contents = Contents::new(&built(&outer, &place.path), None).expect("a readable library");
+    fs_err::write(&outer, "another build").expect("written");
+    write(&contents, &place.archive()).expect("room");
+    let unpacked = unpack(&place.archive(), &ExtractTo::Temporary).expect("a good archive");
+    let unpacked = unpacked.built().expect("as it was unpacked");
+    assert_eq!(fs_err::read(&unpacked.libraries[0].library).expect("a library"), before);
+}
+
+#[test]
 fn an_archive_is_replaced_as_a_whole_or_not_at_all() {
     let place = TestFolder::new();
     let outer = library(&place, "outer", &[]);
-    let contents = Contents::new(&built(&outer, &place.path), None).expect("a readable library");
+    let mut built = built(&outer, &place.path);
+    built.libraries[0].version = "1".repeat(LONGEST_MANIFEST as usize);
+    let contents = Contents::new(&built, None).expect("a readable library");
     place.file("a.tar.gz", b"the last one");
-    fs_err::write(&outer, "changed meanwhile").expect("written");
-    let error = write(&contents, &place.archive()).expect_err("it changed");
-    assert!(
-        matches!(&error, ArchiveError::Changed { path } if *path == outer),
-        "{error}"
-    );
+    let error = write(&contents, &place.archive()).expect_err("a manifest has a limit");
+    assert!(matches!(&error, ArchiveError::LongManifest { .. }), "{error}");
     assert_eq!(fs_err::read(place.archive()).expect("there"), b"the last one");
     let leftovers = fs_err::read_dir(&place.path).expect("a folder").flatten();
     let leftover = leftovers

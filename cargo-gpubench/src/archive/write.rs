@@ -10,7 +10,6 @@ use flate2::write::GzEncoder;
 use gpubench::catalog::Source;
 use gpubench_store::Replacement;
 
-use super::digest::CopyError;
 use super::manifest::{LONGEST_MANIFEST, MANIFEST};
 use super::needed::{needed_from, refuse_nameless};
 use super::{
@@ -24,8 +23,9 @@ use gpubench_contract::Revision;
 #[derive(Debug)]
 pub struct Contents {
     manifest: Manifest,
-    /// The current path of each file of the manifest, by its path in the archive.
-    places: BTreeMap<String, Utf8PathBuf>,
+    /// The bytes of each file of the manifest, by its path in the archive. Other builds may replace
+    /// the files that were read.
+    files: BTreeMap<String, Vec<u8>>,
 }
 
 impl Contents {
@@ -46,7 +46,7 @@ impl Contents {
                 libraries: Vec::new(),
                 kernels: Vec::new(),
             },
-            places: BTreeMap::new(),
+            files: BTreeMap::new(),
         };
         for library in &built.libraries {
             let archived = contents.library(library)?;
@@ -129,22 +129,10 @@ impl Contents {
     fn file(&mut self, path: String, place: &Utf8Path) -> Result<ArchivedFile, ArchiveError> {
         let named = tar::Header::new_ustar().set_path(&path);
         named.map_err(|_| ArchiveError::LongName { path: path.clone() })?;
-        let mut file = fs_err::File::open(place).map_err(ArchiveError::io("read", place))?;
-        let digested = Digest::while_copying(&mut file, &mut io::sink());
-        let unread = |(CopyError::Read(error) | CopyError::Write(error))| ArchiveError::io("read", place)(error);
-        let (size, sha256) = digested.map_err(unread)?;
-        self.places.insert(path.clone(), place.to_owned());
+        let bytes = fs_err::read(place).map_err(ArchiveError::io("read", place))?;
+        let (size, sha256) = (bytes.len() as u64, Digest::from_bytes(&bytes));
+        self.files.insert(path.clone(), bytes);
         Ok(ArchivedFile { path, size, sha256 })
-    }
-
-    fn read(&self, file: &ArchivedFile) -> Result<Vec<u8>, ArchiveError> {
-        let place = &self.places[&file.path];
-        let bytes = fs_err::read(place).map_err(ArchiveError::io("read", place.clone()))?;
-        if Digest::from_bytes(&bytes) == file.sha256 {
-            Ok(bytes)
-        } else {
-            Err(ArchiveError::Changed { path: place.clone() })
-        }
     }
 }
 
@@ -152,7 +140,7 @@ impl Contents {
 /// complete.
 ///
 /// # Errors
-/// The folder is missing, or a file cannot be read or written, or changes meanwhile.
+/// The folder is missing, or the file cannot be written.
 pub fn write(contents: &Contents, archive: &Utf8Path) -> Result<u64, ArchiveError> {
     let folder = archive
         .parent()
@@ -178,8 +166,7 @@ fn fill(contents: &Contents, archive: &Utf8Path, file: &File) -> Result<u64, Arc
     let mut tar = tar::Builder::new(gzip);
     append(&mut tar, MANIFEST, &manifest).map_err(unwritten())?;
     for file in contents.manifest.files() {
-        let bytes = contents.read(file)?;
-        append(&mut tar, &file.path, &bytes).map_err(unwritten())?;
+        append(&mut tar, &file.path, &contents.files[&file.path]).map_err(unwritten())?;
     }
     let gzip = tar.into_inner().map_err(unwritten())?;
     let buffered = gzip.finish().map_err(unwritten())?;

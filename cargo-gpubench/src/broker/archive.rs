@@ -64,9 +64,9 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, Failure> {
         output: Output::Captured,
         interrupt: &interrupt,
     };
+    let mut contents = Contents::new(&built, revision)?;
     // A library that cannot be listed here cannot be listed on another machine either.
     let (mut authors, catalogs) = Authors::start(&built.libraries, settings)?;
-    let mut contents = Contents::new(&built, revision)?;
     add_own_libraries(&mut contents, &built, &catalogs)?;
     let mut archived = vec![match built.libraries.len() {
         1 => "1 library".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use gpubench_tests::tool;
+use gpubench_tests::{copy_program, tool};
 
 use crate::double::{can_begin, can_observe, probe, stderr};
 
@@ -28,7 +28,7 @@ fn what_cannot_be_observed_has_a_hint() {
 fn where_the_observing_program_is_not_installed_its_name_and_how_to_install_it_are_told() {
     let folder = tempfile::tempdir().expect("a folder");
     let alone = folder.path().join("cargo-gpubench");
-    std::fs::copy(tool(), &alone).expect("a copy");
+    copy_program(tool().as_std_path(), &alone);
     let run = |words: &[&str]| {
         let mut command = Command::new(&alone);
         // A relative folder of `PATH` may be anybody's.

@@ -4,7 +4,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use gpubench_tests::tool;
+use gpubench_tests::{copy_program, tool};
 
 use crate::double::{
     can_observe, compiled, double, finished, program, seen_with_driver, stderr, tell_skipped, with_driver,
@@ -35,7 +35,7 @@ fn reachable_tool() -> String {
         if !of_all(program).exists() {
             // Another test may do the same: a rename is whole.
             let copy = double().join(format!("{program}-{:?}", std::thread::current().id()));
-            std::fs::copy(tool().with_file_name(program), &copy).expect("a copy");
+            copy_program(tool().with_file_name(program).as_std_path(), &copy);
             std::fs::rename(&copy, of_all(program)).expect("a name");
         }
     }
