@@ -73,6 +73,7 @@ fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, Failure> {
             ExitCode::Success
         }
         Command::History(options) => history::show(&options)?,
+        Command::Judge(options) => broker::judge(&options)?,
         Command::Report(options) => broker::report(&options)?,
     };
     Ok(code)

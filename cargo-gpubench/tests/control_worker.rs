@@ -19,8 +19,8 @@ use gpubench_device::{ClockBound, cpu};
 use gpubench_device::{DeviceOrder, FrozenFile};
 use gpubench_measure::clients::{AuthorClient, ControlWorker, Interrupt, Output, Recorded, RefereeClient};
 use gpubench_measure::measurement::{
-    CaseLibrary, CasesInTurns, Entrant, IdleWorkers, Measured, MeasuredInTurns, Protocol, ReadyCase, RunMode, Session,
-    Standing, TurnCase,
+    CaseLibrary, CasesInTurns, Entrant, EvidenceUse, IdleWorkers, Measured, MeasuredInTurns, Protocol, ReadyCase,
+    RunMode, Session, Standing, TurnCase,
 };
 use gpubench_measure::verdict::Judgement;
 use gpubench_protocol::window::{Numbering, Seeds, WindowCalls, WindowKind};
@@ -494,6 +494,7 @@ impl Side {
             schedules: &[],
             observer: None,
             submissions: None,
+            evidence: EvidenceUse::Judged,
             output: Output::Captured,
             clock_bound,
             seeds,

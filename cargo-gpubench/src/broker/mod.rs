@@ -15,6 +15,7 @@ mod code;
 mod compare;
 mod contest;
 mod device;
+mod judge;
 mod lanes;
 mod libraries;
 pub mod options;
@@ -31,6 +32,7 @@ mod stored;
 
 pub use archive::archive;
 pub use compare::{CompareOptions, ComparisonFormat, compare_runs};
+pub use judge::{JudgeOptions, judge};
 pub use places::PlaceOptions;
 pub use report::{ReportOptions, report};
 pub use run::run;

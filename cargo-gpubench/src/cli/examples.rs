@@ -10,6 +10,7 @@ const PREFIXES: &[(&str, &str, &[&str])] = &[
     ("archive", "archive --archive-file kernels.tar.gz ", &["kernels.tar.gz"]),
     ("compare", "compare main pr ", &["main"]),
     ("probe", "probe --system ", &["--", "--pid", "--system"]),
+    ("judge", "judge results.jsonl ", &["results.jsonl"]),
     ("report", "report results.jsonl ", &["results.jsonl"]),
 ];
 

@@ -10,6 +10,7 @@ use super::compare::CompareArguments;
 use super::completions::CompletionsArguments;
 use super::doctor::DoctorArguments;
 use super::history::HistoryArguments;
+use super::judge::JudgeArguments;
 use super::man::{ManArguments, Manual};
 use super::observer::observer;
 use super::overwriting::refuse_to_overwrite;
@@ -20,7 +21,7 @@ use super::show_config::{ActiveSettings, ShowConfigArguments};
 use super::standard_output::refuse_to_mix;
 use crate::archive::ExtractTo;
 use crate::broker::options::{Action, ArchiveOptions, CaseOrder, LibrarySource, ObserverChoice, RunOptions};
-use crate::broker::{CompareOptions, ReportOptions};
+use crate::broker::{CompareOptions, JudgeOptions, ReportOptions};
 use crate::config::{Group, Read, Row, Values};
 use crate::doctor::DoctorOptions;
 use crate::history::TrendOptions;
@@ -98,6 +99,13 @@ subcommands! {
     /// their revisions.
     "history" => History(HistoryArguments);
 
+    /// Decide the verdicts of a stored run again, from its evidence
+    ///
+    /// A run with `--evidence` keeps what its judge decided from. The exit code is 100 if a record
+    /// says more than its evidence shows. What was found after the samples is not in the evidence,
+    /// such as by calls that were counted, so a record may be stricter.
+    "judge" => Judge(JudgeArguments);
+
     /// Pack the benchmarks for machines without cargo
     ///
     /// Builds what a run would build, and packs it into one file. On another machine of the same
@@ -153,6 +161,8 @@ pub enum Command {
     Probe(Vec<OsString>),
     /// The history of earlier runs.
     History(TrendOptions),
+    /// Verdicts of a stored run, decided again.
+    Judge(JudgeOptions),
     /// A page about stored runs.
     Report(ReportOptions),
 }
@@ -174,6 +184,7 @@ impl Command {
             | Command::Print(..)
             | Command::Manual(_)
             | Command::History(_)
+            | Command::Judge(_)
             | Command::Report(_) => Rights::None,
         }
     }
@@ -230,6 +241,7 @@ impl GpubenchArguments {
             Below::Completions(arguments) => Command::Print(arguments.text(gpubench)),
             Below::Man(arguments) => Command::Manual(arguments.into_manual(gpubench)),
             Below::History(arguments) => Command::History(arguments.into_options()?),
+            Below::Judge(arguments) => Command::Judge(arguments.into_options()),
             Below::Report(arguments) => Command::Report(arguments.into_options()?),
         })
     }

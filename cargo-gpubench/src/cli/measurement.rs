@@ -6,6 +6,7 @@ use super::settings::{DeviceArguments, MeasurementArguments};
 use crate::broker::options::{Audit, DeviceOptions, MeasurementOptions, OtherRuns};
 use crate::config::{CaseLayers, ThreadCount};
 use gpubench_device::compilers::NamedCompilers;
+use gpubench_measure::measurement::EvidenceUse;
 
 impl DeviceArguments {
     /// Returns the options of the device. `threads` applies to the CPU device.
@@ -37,6 +38,11 @@ impl MeasurementArguments {
                 OtherRuns::Awaited
             },
             audit: if self.audit { Audit::Made } else { Audit::Left },
+            evidence: if self.evidence {
+                EvidenceUse::JudgedAndKept
+            } else {
+                EvidenceUse::Judged
+            },
             keep_callgrind: self.keep_callgrind,
             lock_clocks: self.lock_clocks,
             cases,

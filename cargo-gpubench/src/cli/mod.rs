@@ -20,6 +20,7 @@ mod foreign;
 mod gpubench;
 mod help;
 mod history;
+mod judge;
 mod judging;
 mod layered_value;
 mod man;

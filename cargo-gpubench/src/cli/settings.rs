@@ -256,6 +256,13 @@ settings! {
         #[arg(long)]
         audit: bool => Profile "--audit";
 
+        /// Keep in the records what the judge decided from
+        ///
+        /// Each result then has in `evidence` the facts and the claim of each window, about 1 KB
+        /// for each output. `cargo gpubench judge` decides the verdict again from them.
+        #[arg(long)]
+        evidence: bool => Profile "--evidence --export-json run.json";
+
         /// Keep the profiles of callgrind in this folder, for `callgrind_annotate` and KCachegrind
         ///
         /// With `--metric instructions` on the CPU device. `callgrind.out.NUMBER.CASE.LAUNCH` is

@@ -38,7 +38,8 @@ pub struct MetricRow {
 }
 
 /// What a metric is an amount of. What is read, and how, depends on it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, CheckedBitPattern, NoUninit)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, CheckedBitPattern, NoUninit, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[repr(u32)]
 pub enum MetricKind {
     /// The time of a call, in each mode.

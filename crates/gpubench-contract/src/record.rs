@@ -314,6 +314,11 @@ pub struct BenchmarkComplete {
     /// What compute-sanitizer found. Missing unless `--sanitize` was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sanitizer: Option<SanitizerReport>,
+    /// What the judge decided from: the facts of the referee and the claim of the worker about each
+    /// window, the tensors, and what else counts. Its form belongs to the tool's version. Missing
+    /// unless `--evidence` was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<serde_json::Value>,
     /// Remarks about the result that the verdict does not express.
     pub notices: Vec<String>,
     /// Environment of the case.
@@ -398,6 +403,7 @@ impl BenchmarkComplete {
             kernels: None,
             counts: None,
             sanitizer: None,
+            evidence: None,
             notices: Vec::new(),
             environment: Environment::default(),
             wall_ns: 0,

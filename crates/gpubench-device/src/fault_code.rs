@@ -1,9 +1,11 @@
 //! Kernel faults, as the roles report them to each other.
 
 use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
+use serde::{Deserialize, Serialize};
 
 /// Kinds of kernel faults.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit, Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit, Zeroable, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[repr(u32)]
 #[allow(missing_docs)]
 pub enum FaultCode {

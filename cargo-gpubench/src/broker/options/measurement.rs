@@ -10,7 +10,7 @@ use crate::config::{CaseLayers, CaseNames, CaseSettings, Modes, SampleCount, Swi
 use gpubench_contract::{Flush, Metric, MetricKind};
 use gpubench_device::Facts;
 use gpubench_device::clocks::ClockSetting;
-use gpubench_measure::measurement::{Energy, PassCriteria, Rest};
+use gpubench_measure::measurement::{Energy, EvidenceUse, PassCriteria, Rest};
 use gpubench_stats::{InterimAnalyses, StopRule};
 
 /// Options of measurement.
@@ -30,6 +30,8 @@ pub struct MeasurementOptions {
     pub other_runs: OtherRuns,
     /// Whether it is shown what a call asks of the driver.
     pub audit: Audit,
+    /// Whether records have the evidence of each window.
+    pub evidence: EvidenceUse,
     /// The folder in which callgrind's profiles are kept, if they are.
     pub keep_callgrind: Option<Utf8PathBuf>,
     /// The clock to lock while cases are measured.

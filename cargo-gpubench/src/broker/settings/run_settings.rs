@@ -196,6 +196,7 @@ impl<'a> RunSettings<'a> {
             schedules: self.schedules(),
             observer: self.observer.as_ref(),
             submissions: None,
+            evidence: self.options.measurement.evidence,
             output: self.output(),
             clock_bound: &self.clock_bound,
             seeds: &self.seeds,

@@ -394,6 +394,7 @@ impl<'a> Arm<'a> {
             .with_observation(self.protocol.observer, self.observed.report.as_ref())
             .with_last_output(&self.observed.printed);
         let sharing = sharing(&evidence, balance.as_ref());
+        let kept = self.protocol.evidence.kept(&evidence);
         let stops: Vec<StopReason> = self.runs.iter().filter_map(|run| run.stop).collect();
         let stop = stop_of_case(&stops).filter(|_| self.is_complete());
         let budget = self
@@ -405,6 +406,7 @@ impl<'a> Arm<'a> {
             calls: self.case().calls.count,
             sharing,
             judgement,
+            evidence: kept,
             workers: self.runs,
             controls_afterwards: self.controls.afterwards,
             balance,

@@ -149,6 +149,7 @@ impl<'r> Figures<'r> {
             budget: self.measured.budget,
             sanitizer: self.measured.sanitizer,
             failed_alternating: self.measured.failed_alternating,
+            evidence: self.measured.evidence,
             ..outcome.record(unmeasured)
         }
     }

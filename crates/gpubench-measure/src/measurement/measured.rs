@@ -34,6 +34,8 @@ pub struct Measured {
     pub stop: Option<StopReason>,
     /// What compute-sanitizer found, if it observed the call.
     pub sanitizer: Option<SanitizerReport>,
+    /// The evidence of the judgement, if it is kept.
+    pub evidence: Option<serde_json::Value>,
     /// How it failed in alternation, if it passed alone.
     pub failed_alternating: Option<FailedAlternating>,
     /// Notices about the measurement, even of a case that passed.
@@ -117,6 +119,7 @@ pub(super) fn ended((verdict, cause): (gpubench_contract::Verdict, Option<gpuben
             window: None,
         },
         workers: Vec::new(),
+        evidence: None,
         controls_afterwards: Vec::new(),
         balance: None,
         empty_call_ns: None,

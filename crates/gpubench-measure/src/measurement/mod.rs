@@ -52,7 +52,7 @@ pub use measured::{Measured, MeasuredInTurns, RolesAfterwards};
 pub use observation::{note_reading, with_observation};
 pub use outcome::Outcome;
 pub use pass_criteria::{NoticePolicy, PassCriteria};
-pub use protocol::{Energy, Protocol};
+pub use protocol::{Energy, EvidenceUse, Protocol};
 pub use rest::Rest;
 pub use run::{CallParts, RunControls, Samples, WarmUp, WorkerRun};
 pub use run_mode::RunMode;

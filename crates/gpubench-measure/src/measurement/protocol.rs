@@ -6,6 +6,7 @@ use super::rest::Rest;
 use super::run_mode::RunMode;
 use super::submissions::SubmissionCounter;
 use crate::clients::{Interrupt, MetricRequest, ObserverProgram, Output};
+use crate::verdict::Evidence;
 use gpubench_contract::MetricKind;
 use gpubench_device::{ClockBound, DeviceOrder, KernelHost};
 use gpubench_protocol::window::Seeds;
@@ -19,6 +20,29 @@ pub enum Energy {
     Ignored,
     /// `--metric energy`: after the samples of a case's first worker.
     Measured,
+}
+
+/// Whether the evidence of each window is kept in the record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EvidenceUse {
+    /// It is not.
+    #[default]
+    Judged,
+    /// `--evidence`.
+    JudgedAndKept,
+}
+
+impl EvidenceUse {
+    /// Returns the evidence for the record.
+    pub(super) fn kept(self, evidence: &Evidence<'_>) -> Option<serde_json::Value> {
+        match self {
+            EvidenceUse::Judged => None,
+            EvidenceUse::JudgedAndKept => {
+                let record = serde_json::to_value(evidence);
+                Some(record.unwrap_or_else(|error| format!("it cannot be written: {error}").into()))
+            }
+        }
+    }
 }
 
 /// Settings of a measurement.
@@ -54,6 +78,8 @@ pub struct Protocol<'a> {
     /// Counts the submissions of each window, if they are wanted. [`RunMode::Profile`] then ends
     /// with empty windows.
     pub submissions: Option<&'a dyn SubmissionCounter>,
+    /// Whether the evidence is kept.
+    pub evidence: EvidenceUse,
     /// Where the output of user code goes.
     pub output: Output,
     /// Whether the referee's clock bounds the worker's claims.

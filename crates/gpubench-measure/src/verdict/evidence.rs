@@ -4,6 +4,8 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use gpubench::catalog::Tensor;
+use gpubench::codec;
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::clients::End;
 use gpubench_contract::MetricKind;
@@ -13,9 +15,10 @@ use gpubench_protocol::wire::{Claim, WindowFacts};
 use gpubench_sandbox::Confinement;
 
 /// All evidence about a case after its workers have ended.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Evidence<'a> {
     /// The tensors of the case.
+    #[serde(serialize_with = "encoded")]
     pub tensors: &'a [Tensor],
     /// Number of calls in a window, each with its own tensors.
     pub calls: NonZeroU32,
@@ -42,6 +45,19 @@ pub struct Evidence<'a> {
     pub open_sandboxes: &'a [String],
 }
 
+/// The tensors in the runtime's encoding.
+fn encoded<S: Serializer>(tensors: &[Tensor], serializer: S) -> Result<S::Ok, S::Error> {
+    codec::encode(&tensors.to_vec()).serialize(serializer)
+}
+
+/// A [`Confinement`] in a record.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Confinement", rename_all = "kebab-case")]
+enum ConfinementRecord {
+    Closed,
+    Open(String),
+}
+
 impl<'a> Evidence<'a> {
     /// Returns the windows of all workers, in order.
     pub fn windows(&self) -> impl Iterator<Item = &'a WindowEvidence> {
@@ -62,7 +78,7 @@ impl<'a> Evidence<'a> {
 }
 
 /// The windows of one worker.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct RunEvidence<'a> {
     /// The windows with its calls, in order.
     pub windows: &'a [WindowEvidence],
@@ -75,7 +91,7 @@ pub struct RunEvidence<'a> {
 }
 
 /// What ran on the device besides the worker under test.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Surroundings<'a> {
     /// Windows of the control worker after the worker under test has ended. Empty for cases that
     /// fail.
@@ -92,16 +108,17 @@ pub struct Surroundings<'a> {
 }
 
 /// Whose code ran in the worker.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Execution {
     /// The tool's code, which replayed a plan.
     Sealed,
     /// The user's host code, with the state of its sandbox.
-    Hosted(Confinement),
+    Hosted(#[serde(with = "ConfinementRecord")] Confinement),
 }
 
 /// The referee's facts about one window, and the worker's claim if it made one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WindowEvidence {
     /// The referee's facts.
     pub facts: Box<WindowFacts>,
@@ -114,7 +131,7 @@ pub struct WindowEvidence {
 }
 
 /// The process that ran a window, and when it could work on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WindowSpan {
     /// The worker's process id.
     pub process: u32,
@@ -132,7 +149,8 @@ pub struct WindowSpan {
 }
 
 /// What the time of a window is used for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum TimeUse {
     /// It counts like all times of its kind.
     Counts,
@@ -167,7 +185,8 @@ impl WindowEvidence {
 }
 
 /// How a case ended.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Ending {
     /// The stop rule or a failed window ended it.
     Stopped,

@@ -2,9 +2,11 @@
 
 use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
 use gpubench::catalog::Execution;
+use serde::{Deserialize, Serialize};
 
 /// What holds the call of a window back until *go*.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, CheckedBitPattern, NoUninit, Zeroable)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, CheckedBitPattern, NoUninit, Zeroable, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[repr(u32)]
 pub enum Gate {
     /// The worker's stream: the call is queued before *go*. The worker's device times it.

@@ -2,9 +2,11 @@
 
 use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
 use gpubench_device::harness::Coverage;
+use serde::{Deserialize, Serialize};
 
 /// The kind of a window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit, Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit, Zeroable, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[repr(u32)]
 pub enum WindowKind {
     /// wait(go) · event · call · event · output digest · done.

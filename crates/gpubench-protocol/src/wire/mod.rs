@@ -8,6 +8,7 @@
 
 mod channel;
 mod counts;
+mod json;
 mod modules;
 mod page;
 mod records;

@@ -1,17 +1,31 @@
 //! Short text in a record of fixed size.
 
 use bytemuck::{Pod, Zeroable};
+use serde::{Deserialize, Serialize};
 
 use gpubench_diagnostic::continued;
 
 const CAPACITY: usize = 504;
 
 /// At most 504 bytes of text. Longer text is cut off.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
 #[repr(C)]
 pub struct FixedText {
     length: u64,
     bytes: [u8; CAPACITY],
+}
+
+impl From<String> for FixedText {
+    fn from(text: String) -> FixedText {
+        FixedText::new(&text)
+    }
+}
+
+impl From<FixedText> for String {
+    fn from(text: FixedText) -> String {
+        String::from_utf8_lossy(text.written()).into_owned()
+    }
 }
 
 impl FixedText {
@@ -38,13 +52,16 @@ impl FixedText {
     /// Returns the text, safe to print whoever wrote the record: valid UTF-8, without control
     /// characters, with later lines indented.
     pub fn printable(&self) -> String {
-        let length = (self.length as usize).min(CAPACITY);
-        let text = String::from_utf8_lossy(&self.bytes[..length]);
+        let text = String::from_utf8_lossy(self.written());
         let shown: String = text
             .chars()
             .map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c })
             .collect();
         continued(&shown)
+    }
+
+    fn written(&self) -> &[u8] {
+        &self.bytes[..(self.length as usize).min(CAPACITY)]
     }
 }
 

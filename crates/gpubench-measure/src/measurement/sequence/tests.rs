@@ -1,5 +1,6 @@
 //! Windows with simulated roles: the messages that each receives, and the outcome.
 
+use crate::measurement::EvidenceUse;
 use std::num::NonZeroUsize;
 use std::thread::{sleep, spawn};
 
@@ -120,6 +121,7 @@ fn interruptible(
         device: DeviceOrder::cpu(1, 0),
         observer: None,
         submissions: None,
+        evidence: EvidenceUse::Judged,
         output: Output::Captured,
         clock_bound: &ClockBound::Exclusive,
         seeds: &Seeds::new([1; 32]),

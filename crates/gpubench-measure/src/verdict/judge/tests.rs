@@ -13,7 +13,12 @@ mod claims;
 mod outputs;
 
 fn judge(evidence: &Evidence<'_>) -> Judgement {
-    super::judge(evidence, balance(evidence).as_ref())
+    let judgement = super::judge(evidence, balance(evidence).as_ref());
+    // A record can keep any evidence.
+    let record = serde_json::to_string(evidence).expect("it can be written");
+    let kept: crate::verdict::KeptEvidence = serde_json::from_str(&record).expect("it can be read");
+    assert_eq!(kept.judge(), judgement);
+    judgement
 }
 
 const NO_CLOCK: ClockBound = ClockBound::Absent(std::borrow::Cow::Borrowed("a test has none"));

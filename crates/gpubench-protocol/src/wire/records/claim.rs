@@ -2,12 +2,13 @@
 
 use bytemuck::{CheckedBitPattern, NoUninit, Zeroable};
 use gpubench_device::FaultCode;
+use serde::{Deserialize, Serialize};
 
 use super::DeviceWork;
-use crate::wire::{FixedText, MAX_PARTS};
+use crate::wire::{FixedText, MAX_PARTS, json};
 
 /// The worker's claim about a window. No claim leads to `pass` without the referee's facts.
-#[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit, Zeroable)]
+#[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit, Zeroable, Serialize, Deserialize)]
 #[repr(C)]
 pub struct Claim {
     /// The window.
@@ -15,21 +16,26 @@ pub struct Claim {
     /// The fault of the call, if it failed.
     pub fault: FaultCode,
     /// Time between the two events in nanoseconds; 0 in a window without them.
+    #[serde(with = "json::float")]
     pub elapsed_ns: f64,
     /// Number of parts with a time; only in a window of parts.
     pub parts: u64,
     /// Time of each part in nanoseconds.
+    #[serde(with = "json::floats")]
     pub part_ns: [f64; MAX_PARTS],
     /// What the device did; only in a window of parts whose call is timed from outside.
     pub work: DeviceWork,
     /// Host time for queueing the call in nanoseconds.
+    #[serde(with = "json::float")]
     pub host_ns: f64,
     /// The sum of the counts that follow the claim, if they are complete. A metric of the hardware
     /// is not a sum, so it has no meaning there.
+    #[serde(with = "json::float")]
     pub count: f64,
     /// Whether the call was counted.
     pub progress: CountProgress,
     /// Zero.
+    #[serde(skip)]
     pub reserved: u32,
     /// Position of the faulting launch in the plan's steps, or [`UNKNOWN_STEP`].
     pub step: u32,
@@ -59,7 +65,8 @@ impl Claim {
 }
 
 /// How much of what a window's call does has been counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit, Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit, Zeroable, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[repr(u32)]
 pub enum CountProgress {
     /// Nothing.
@@ -71,7 +78,8 @@ pub enum CountProgress {
 }
 
 /// How exactly the place of a fault is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit, Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit, Zeroable, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[repr(u32)]
 pub enum FaultPlace {
     /// Unknown, as on a GPU.

@@ -2,9 +2,12 @@
 
 use bytemuck::{Pod, Zeroable};
 use gpubench_device::{Operation, OperationKind, busy_ns, span_ns};
+use serde::{Deserialize, Serialize};
+
+use crate::wire::json;
 
 /// What the device did in a traced call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable, Serialize, Deserialize)]
 #[repr(C)]
 pub struct DeviceWork {
     /// Number of kernels.
@@ -16,8 +19,10 @@ pub struct DeviceWork {
     /// 1 if the call was traced, else 0.
     pub traced: u32,
     /// Time in which the device did something, in nanoseconds.
+    #[serde(with = "json::float")]
     pub busy_ns: f64,
     /// Time from its first start to its last end, in nanoseconds.
+    #[serde(with = "json::float")]
     pub span_ns: f64,
 }
 

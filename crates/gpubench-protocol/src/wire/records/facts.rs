@@ -2,15 +2,16 @@
 
 use bytemuck::checked::try_cast;
 use bytemuck::{CheckedBitPattern, NoUninit, Pod, Zeroable};
+use serde::{Deserialize, Serialize};
 
 use crate::window::{Gate, WindowKind};
-use crate::wire::MAX_OUTPUTS;
+use crate::wire::{MAX_OUTPUTS, json};
 
 /// Stands for "none" in positions of elements and buffers.
 pub const NOWHERE: u64 = u64::MAX;
 
 /// The referee's facts about one output.
-#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable, Serialize, Deserialize)]
 #[repr(C)]
 pub struct OutputFacts {
     /// Position of the tensor.
@@ -36,8 +37,10 @@ pub struct OutputFacts {
     /// Bits of the element found there.
     pub got_bits: u64,
     /// Largest absolute error of elements that are finite on both sides.
+    #[serde(with = "json::float")]
     pub max_abs: f64,
     /// Largest relative error of those whose expected value is not zero.
+    #[serde(with = "json::float")]
     pub max_rel: f64,
     /// The output digest that the worker's device wrote.
     pub digest_claimed: u64,
@@ -105,7 +108,7 @@ pub enum Replay {
 }
 
 /// The referee's facts about one window.
-#[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit, Zeroable)]
+#[derive(Clone, Copy, Debug, CheckedBitPattern, NoUninit, Zeroable, Serialize, Deserialize)]
 #[repr(C)]
 pub struct WindowFacts {
     /// The window.
@@ -138,6 +141,7 @@ pub struct WindowFacts {
     /// What held the call back until *go*.
     pub gate: Gate,
     /// Zero.
+    #[serde(skip)]
     pub reserved: u32,
     /// Digest of all inputs of the window, with a key of the case. Equal inputs have equal digests.
     pub input_digest: u64,
@@ -148,6 +152,7 @@ pub struct WindowFacts {
     /// Number of changed redzone bytes of that buffer.
     pub redzone_bytes: u64,
     /// The facts about each output.
+    #[serde(with = "json::places")]
     pub outputs: [OutputFacts; MAX_OUTPUTS],
 }
 
@@ -159,7 +164,8 @@ impl WindowFacts {
 }
 
 /// How a window ended for the referee.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit, Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern, NoUninit, Zeroable, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[repr(u32)]
 pub enum WindowEnd {
     /// *Done* came, and everything was checked.
