@@ -18,7 +18,7 @@ use gpubench_contract::Mode;
 use gpubench_device::compilers::{Compiler as _, HostCompiler, Wanted};
 use gpubench_device::{DeviceOrder, FrozenFile, cpu};
 use gpubench_measure::clients::{AuthorClient, ControlWorker, Interrupt, Output, Recorded, RefereeClient};
-use gpubench_measure::measurement::{CaseLibrary, IdleWorkers, Protocol, ReadyCase, RunMode, Session};
+use gpubench_measure::measurement::{CaseLibrary, EvidenceUse, IdleWorkers, Protocol, ReadyCase, RunMode, Session};
 use gpubench_protocol::window::{Seeds, WindowCalls};
 use gpubench_protocol::wire::Begin;
 use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule, median};
@@ -114,6 +114,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         schedules: &[],
         observer: None,
         submissions: None,
+        evidence: EvidenceUse::Judged,
         output: Output::Captured,
         clock_bound: &facts.clock_bound,
         seeds: &seeds,
