@@ -439,8 +439,8 @@ fn test_mode_finds_a_missing_barrier_by_reordering_threads() {
     let records = alone(case, &["--test"]).finish().expect_code(100).records();
     let result = records.result("shared::lacks_its_barrier");
     assert_eq!(
-        result["windows"], 4,
-        "one in the usual order, and one in another with two more for the diagnosis"
+        result["windows"], 6,
+        "three in the usual order, and one in another with two more for the diagnosis"
     );
     let message = result["message"].as_str().unwrap_or_default();
     assert!(message.contains("`--schedule 1` repeats the order"), "{message}");
@@ -450,6 +450,24 @@ fn test_mode_finds_a_missing_barrier_by_reordering_threads() {
         .records();
     let message = records.result("shared::lacks_its_barrier")["message"].to_string();
     assert!(!message.contains("in the usual order"), "nobody looked: {message}");
+}
+
+#[test]
+fn test_mode_finds_state_that_outlives_a_call() {
+    for (case, cause) in [
+        ("answers::writes_the_first_time_only::n=600", "unwritten"),
+        ("answers::skips_every_third_call::n=600", "unwritten"),
+        ("answers::keeps_the_first_answer::n=600", "cached"),
+        ("answers::gives_the_answer_before::n=600", "stale"),
+    ] {
+        let records = alone(case, &["--test"]).finish().expect_code(100).records();
+        let words = ["the first call in the process was right", "`__device__` variable"];
+        records.assert_ends(case.trim_end_matches("::n=600"), "wrong-output", cause, &words);
+    }
+    let wrong_at_once = alone("answers::shifted_by_one::n=600", &["--test"]);
+    let records = wrong_at_once.finish().expect_code(100).records();
+    let message = records.result("answers::shifted_by_one")["message"].to_string();
+    assert!(!message.contains("was right"), "{message}");
 }
 
 #[test]

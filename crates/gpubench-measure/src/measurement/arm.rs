@@ -329,6 +329,14 @@ impl<'a> Arm<'a> {
         self.stopping.may_go_on(&self.runs)
     }
 
+    /// Returns the judgements on the windows of a test's first process, each alone.
+    fn first_calls_of_test(&self) -> Vec<Judgement> {
+        match (self.protocol.mode, self.runs.first()) {
+            (RunMode::Test, Some(first)) => first.windows.chunks(1).map(|window| self.judge_alone(window)).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Returns the seed of the last worker's order of blocks and threads, if the test has tried
     /// another order before.
     fn schedule(&self) -> Option<u64> {
@@ -342,12 +350,17 @@ impl<'a> Arm<'a> {
     /// Judges the last window alone.
     fn judge_last(&self) -> Judgement {
         let windows = &self.run().windows;
-        let last = RunEvidence {
-            windows: &windows[windows.len().saturating_sub(1)..],
+        self.judge_alone(&windows[windows.len().saturating_sub(1)..])
+    }
+
+    /// Judges some windows of a worker without the others.
+    fn judge_alone(&self, windows: &[WindowEvidence]) -> Judgement {
+        let alone = RunEvidence {
+            windows,
             ..RunEvidence::default()
         };
         judge(
-            &self.evidence(vec![last], Surroundings::default(), Ending::Stopped),
+            &self.evidence(vec![alone], Surroundings::default(), Ending::Stopped),
             None,
         )
     }
@@ -391,6 +404,7 @@ impl<'a> Arm<'a> {
         let balance = balance(&evidence);
         let judgement = judge(&evidence, balance.as_ref())
             .with_schedule(self.schedule())
+            .with_earlier_calls(&self.first_calls_of_test())
             .with_observation(self.protocol.observer, self.observed.report.as_ref())
             .with_last_output(&self.observed.printed);
         let sharing = sharing(&evidence, balance.as_ref());

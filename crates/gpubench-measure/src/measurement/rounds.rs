@@ -21,6 +21,10 @@ use gpubench_stats::WorkerRules;
 /// Number of empty windows with counted submissions.
 const EMPTY_WINDOWS: usize = 3;
 
+/// Number of calls in the first process of a test. The third is the first whose answer can repeat
+/// the first or the previous call's alone.
+const CALLS_OF_TEST: usize = 3;
+
 /// The rounds of cases that are measured alternately.
 pub(super) struct Rounds<'a> {
     arms: Vec<Arm<'a>>,
@@ -28,6 +32,9 @@ pub(super) struct Rounds<'a> {
     question: Option<&'a dyn StoppingQuery>,
     /// Least number of rounds if a judged arm does not fail.
     first: usize,
+    /// Number of calls in the first process of a test. An observed process makes one: a profiler
+    /// shows all of them, and a sanitizer is slow.
+    test_calls: usize,
     /// Whether the energy of a call is measured.
     energy: Energy,
     /// Throttled samples that may be taken again.
@@ -78,6 +85,10 @@ impl<'a> Rounds<'a> {
             arms: arms.collect(),
             question,
             first,
+            test_calls: match protocol.observer {
+                None => CALLS_OF_TEST,
+                Some(_) => 1,
+            },
             energy: protocol.energy,
             retakes: Retakes::of_case(&protocol.stop),
             case: turns.source.number,
@@ -112,20 +123,23 @@ impl<'a> Rounds<'a> {
     ) -> Result<(), MeasureError> {
         match mode {
             RunMode::Measure => self.measure(context, watcher),
-            RunMode::Test => self.call_once_each(context),
+            RunMode::Test => self.test(context),
             RunMode::Profile(duration) => self.call_for(duration, context),
         }
     }
 
-    /// Makes one call in each worker of the judged arms until one fails. Only the correctness is
-    /// kept.
-    fn call_once_each(&mut self, context: &mut Context<'_>) -> Result<(), MeasureError> {
+    /// Makes some calls in the first worker of each judged arm and one in each other, until one
+    /// fails. Only the correctness is kept.
+    fn test(&mut self, context: &mut Context<'_>) -> Result<(), MeasureError> {
         let mut goes_on = vec![true; self.arms.len()];
-        for _ in 0..self.first {
+        for round in 0..self.first {
             // A call takes no sample, so it never gives an arm enough of them.
             let arms = self.arms.iter_mut().zip(&goes_on);
             begin(arms.filter(|(_, goes_on)| **goes_on).map(|(arm, _)| arm))?;
-            self.call_unsampled(WindowKind::EarlyCheck, context)?;
+            let calls = if round == 0 { self.test_calls } else { 1 };
+            for _ in 0..calls {
+                self.call_unsampled(WindowKind::EarlyCheck, context)?;
+            }
             goes_on = self.arms.iter().map(Arm::is_active).collect();
             if !self.end_round() {
                 break;

@@ -58,6 +58,27 @@ impl Judgement {
         }
     }
 
+    /// Adds to a failed test's message that the first call of the same process was right, if it
+    /// was. `calls` has the judgement on each call of the first process.
+    #[must_use]
+    pub(crate) fn with_earlier_calls(self, calls: &[Judgement]) -> Judgement {
+        let is_later =
+            self.window.is_some_and(|window| (1..calls.len()).contains(&window)) && calls[0].verdict == Verdict::Pass;
+        let with_state = |message| {
+            format!(
+                "{message}; the first call in the process was right, so look at what outlives a call, such as a \
+                 `__device__` variable"
+            )
+        };
+        match self.verdict {
+            Verdict::WrongOutput if is_later => Judgement {
+                message: self.message.map(with_state),
+                ..self
+            },
+            _ => self,
+        }
+    }
+
     /// Adds the last lines of a failed worker's output to the message.
     #[must_use]
     pub fn with_last_output(mut self, printed: &str) -> Judgement {
