@@ -34,6 +34,13 @@ words! {
     }
 }
 
+impl ElementValue {
+    /// Whether it is neither NaN nor infinite.
+    pub fn is_finite(&self) -> bool {
+        !matches!(self, ElementValue::NotFinite(_))
+    }
+}
+
 impl From<u64> for ElementValue {
     fn from(value: u64) -> ElementValue {
         ElementValue::Unsigned(value)

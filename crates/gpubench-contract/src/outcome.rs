@@ -159,9 +159,10 @@ words! {
         GeneratorFailed = "generator-failed",
         /// An input generator did not return within `--reference-timeout`.
         GeneratorTimeout = "generator-timeout",
-        /// The check cannot tell right from wrong. In every call, all elements of an output had the
-        /// same value, other values were expected, and the tolerance let them pass. Set a tighter
-        /// tolerance or use larger inputs.
+        /// The check cannot tell right from wrong. In every call all outputs had one and the same
+        /// value, so a kernel that ignores its inputs would pass, or all elements of an output were
+        /// NaN or infinite as expected. Set a tighter tolerance, or use inputs that change the answer
+        /// more.
         BlindCheck = "blind-check",
         /// The case has a notice about its check or its audit, and `--deny notices` is set.
         DeniedNotice = "denied-notice",

@@ -26,7 +26,7 @@ use super::processors::{PORTABLE, Processors};
 use super::readable::Readable;
 use super::refusal::{includes, needs_analysis, stub, user_words};
 use super::scratch::{Scratch, read, write};
-use super::static_shared::{LISTED, set_apart};
+use super::static_shared::{LISTED, MOST, beyond_a_gpu, set_apart};
 use super::undefined::missing_definitions;
 use super::unit::{UNIT, host_unit};
 
@@ -115,7 +115,7 @@ impl HostCompiler {
             key.add(path);
             key.add(text);
         }
-        key.add_all(&[PLACED, LISTED]);
+        key.add_all(&[PLACED, LISTED, &MOST.to_string()]);
         key.add_wanted(wanted);
         key.finish()
     }
@@ -284,6 +284,13 @@ impl Job<'_> {
             .args(["-shared", "-pthread", "-Wl,-z,defs", "-Wl,-Bsymbolic"])
             .arg(&object);
         let mut bytes = read(&object)?;
+        if let Some(diagnostics) = beyond_a_gpu(&bytes) {
+            return Err(KernelBuildError::Compile {
+                source_name: wanted.source.name.clone(),
+                target: THE_DEVICE.to_owned(),
+                diagnostics,
+            });
+        }
         let definitions = [define_arrays(&mut bytes), set_apart(&mut bytes)];
         let definitions = definitions.into_iter().flatten().collect::<String>();
         if !definitions.is_empty() {

@@ -36,18 +36,64 @@ pub(super) const LISTED: &str = "\t.section .note.GNU-stack,\"\",@progbits\n\t.s
 /// The section and offset of a variable.
 type Place = (u16, u64);
 
-/// Moves the `__shared__` variables of an x86-64 object apart, and returns the assembler source to
-/// link with it. Returns `None` and leaves the object unchanged if it has no variables or another
-/// format.
-pub(super) fn set_apart(object: &mut [u8]) -> Option<String> {
-    let header = Header::parse(&*object).ok()?;
+/// The most static shared memory of a kernel in bytes, on every GPU. It is part of the cache key.
+pub(super) const MOST: u64 = 48 << 10;
+
+/// A thread-local variable of an object.
+struct Variable {
+    symbol: usize,
+    name: String,
+    place: Place,
+    size: u64,
+}
+
+impl Variable {
+    /// Whether it is the shim's, for the state of the running thread or as the origin.
+    fn is_of_the_shim(&self) -> bool {
+        self.name.ends_with(STATE) || self.name.ends_with(ORIGIN)
+    }
+
+    /// Returns the symbol without the variable's name: the same for all variables of a function.
+    fn function(&self) -> &str {
+        let name = written(&self.name);
+        self.name.rfind(name).map_or("", |at| &self.name[..at])
+    }
+}
+
+/// Returns what is wrong if variables of one function have more memory than a GPU has. `ptxas`
+/// refuses such a kernel. Returns `None` for an object of another format, too.
+pub(super) fn beyond_a_gpu(object: &[u8]) -> Option<String> {
+    let (variables, _) = variables(object)?;
+    let mut sizes = BTreeMap::<&str, (u64, Vec<String>)>::new();
+    for variable in variables.iter().filter(|variable| !variable.is_of_the_shim()) {
+        // Symbols of the file and of namespaces have no function.
+        let key = match variable.function() {
+            function if function.starts_with("_ZZ") => function,
+            _ => &variable.name,
+        };
+        let (size, names) = sizes.entry(key).or_default();
+        *size = size.saturating_add(variable.size);
+        names.push(format!("`{}`", written(&variable.name)));
+    }
+    let (size, names) = sizes.into_values().find(|(size, _)| *size > MOST)?;
+    let (verb, names) = (if names.len() == 1 { "has" } else { "have" }, names.join(", "));
+    Some(format!(
+        "{names} {verb} {size} bytes of static shared memory in a kernel, and a GPU has at most {MOST} for them (hint: \
+         `extern __shared__` memory can be larger)"
+    ))
+}
+
+/// Returns the zero-initialized thread-local variables of an x86-64 object, as all shared ones are,
+/// and their largest alignment.
+fn variables(object: &[u8]) -> Option<(Vec<Variable>, u64)> {
+    let header = Header::parse(object).ok()?;
     let endian = header.endian().ok()?;
     // Assemblers for other processors may refer to a variable by its section.
     if header.e_machine(endian) != EM_X86_64 {
         return None;
     }
-    let sections = header.sections(endian, &*object).ok()?;
-    let symbols = sections.symbols(endian, &*object, SHT_SYMTAB).ok()?;
+    let sections = header.sections(endian, object).ok()?;
+    let symbols = sections.symbols(endian, object, SHT_SYMTAB).ok()?;
     let (mut variables, mut alignment) = (Vec::new(), 64);
     for (index, symbol) in symbols.enumerate().filter(|(_, symbol)| symbol.st_type() == STT_TLS) {
         let Ok(Some(of)) = symbols.symbol_section(endian, symbol, index) else {
@@ -55,13 +101,28 @@ pub(super) fn set_apart(object: &mut [u8]) -> Option<String> {
         };
         let section = sections.section(of).ok()?;
         if is_zeros(section) {
-            let name = String::from_utf8(symbols.symbol_name(endian, symbol).ok()?.to_vec()).ok()?;
-            let place: Place = (symbol.st_shndx(endian).0, symbol.st_value(endian));
             alignment = alignment.max(section.sh_addralign(endian));
-            variables.push((index.0, name, place, symbol.st_size(endian)));
+            variables.push(Variable {
+                symbol: index.0,
+                name: String::from_utf8(symbols.symbol_name(endian, symbol).ok()?.to_vec()).ok()?,
+                place: (symbol.st_shndx(endian).0, symbol.st_value(endian)),
+                size: symbol.st_size(endian),
+            });
         }
     }
-    let mut places: BTreeMap<Place, u64> = variables.iter().map(|(_, _, place, size)| (*place, *size)).collect();
+    Some((variables, alignment))
+}
+
+/// Moves the `__shared__` variables of an x86-64 object apart, and returns the assembler source to
+/// link with it. Returns `None` and leaves the object unchanged if it has no variables or another
+/// format.
+pub(super) fn set_apart(object: &mut [u8]) -> Option<String> {
+    let (variables, alignment) = variables(object)?;
+    let header = Header::parse(&*object).ok()?;
+    let endian = header.endian().ok()?;
+    let sections = header.sections(endian, &*object).ok()?;
+    let symbols = sections.symbols(endian, &*object, SHT_SYMTAB).ok()?;
+    let mut places: BTreeMap<Place, u64> = variables.iter().map(|one| (one.place, one.size)).collect();
     let mut end = 0_u64;
     for size_then_start in places.values_mut() {
         let start = end.checked_add(GAP)?.checked_next_multiple_of(alignment)?;
@@ -69,14 +130,13 @@ pub(super) fn set_apart(object: &mut [u8]) -> Option<String> {
         *size_then_start = start;
     }
     let all = end.checked_add(GAP)?;
-    let &(_, _, origin, _) = variables.iter().find(|(_, name, ..)| name.ends_with(ORIGIN))?;
+    let origin = variables.iter().find(|one| one.name.ends_with(ORIGIN))?.place;
     let mut text = LISTED.to_owned();
-    for (_, name, place, size) in &variables {
-        if !name.ends_with(STATE) && !name.ends_with(ORIGIN) {
-            let distance = places[place] as i64 - places[&origin] as i64;
-            // Writing to a `String` cannot fail.
-            let _ = writeln!(text, "\t.ascii \"{distance} {size} {}\\n\"", written(name));
-        }
+    for variable in variables.iter().filter(|variable| !variable.is_of_the_shim()) {
+        let distance = places[&variable.place] as i64 - places[&origin] as i64;
+        let (size, name) = (variable.size, written(&variable.name));
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(text, "\t.ascii \"{distance} {size} {name}\\n\"");
     }
     if text.len() == LISTED.len() {
         return None;
@@ -94,14 +154,14 @@ pub(super) fn set_apart(object: &mut [u8]) -> Option<String> {
     let home = headers.get_mut(usize::from(origin.0))?;
     (home.sh_size, home.sh_addralign) = (U64::new(endian, all), U64::new(endian, alignment));
     let symbols: &mut [Symbol] = pod::slice_from_all_bytes_mut(&mut object[table]).ok()?;
-    for (index, _, place, _) in &variables {
-        symbols[*index].st_shndx.set(endian, SymbolSection(origin.0));
-        symbols[*index].st_value.set(endian, places[place]);
+    for variable in &variables {
+        symbols[variable.symbol].st_shndx.set(endian, SymbolSection(origin.0));
+        symbols[variable.symbol].st_value.set(endian, places[&variable.place]);
     }
     Some(text)
 }
 
-/// Returns whether a section has zero-initialized thread-local variables, as all shared ones are.
+/// Returns whether a section has zero-initialized thread-local variables.
 fn is_zeros(section: &Section) -> bool {
     section.sh_type(LittleEndian) == SHT_NOBITS && section.sh_flags(LittleEndian).contains(SHF_TLS)
 }

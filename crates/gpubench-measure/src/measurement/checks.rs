@@ -1,5 +1,6 @@
 //! The results of a case's checks, and how much the checks can tell.
 
+use std::fmt;
 use std::num::NonZeroU32;
 
 use gpubench::catalog::{Recording, Tensor, Tolerance};
@@ -8,7 +9,7 @@ use super::pass_criteria::CheckFindings;
 use crate::verdict::WindowEvidence;
 use crate::verdict::element_value;
 use gpubench_contract::units::percent;
-use gpubench_contract::{AllowedError, Check, WrongElement};
+use gpubench_contract::{AllowedError, Check, ElementValue, WrongElement};
 use gpubench_protocol::wire::{NOWHERE, OtherAnswer, OutputFacts, WindowEnd};
 use gpubench_stats::median;
 
@@ -118,13 +119,15 @@ pub(super) fn check_findings(
     checks: &[Check],
     distinct_inputs: u64,
 ) -> CheckFindings {
-    let notices = blind_checks(checks, distinct_inputs).into_iter();
+    let (old, zeros) = (blind_checks(checks, distinct_inputs), zeros_pass(windows, checks.len()));
+    let both = old.as_ref().and(zeros.as_ref()).map(|_| {
+        "the check cannot judge this kernel: in every call the tolerance also accepts zeros, and the right answers to other \
+         inputs (hint: tighten the tolerance, or choose inputs with larger answers that differ more)"
+            .to_owned()
+    });
     CheckFindings {
-        blind: blind_to_constants(recording, windows, distinct_inputs),
-        notices: notices
-            .chain(zeros_pass(windows, checks.len()))
-            .chain(wide_tolerances(recording))
-            .collect(),
+        blind: blindness(recording, windows, distinct_inputs).or(both),
+        notices: old.into_iter().chain(zeros).chain(wide_tolerances(recording)).collect(),
     }
 }
 
@@ -169,54 +172,80 @@ fn wide_tolerances(recording: &Recording) -> impl Iterator<Item = String> {
     })
 }
 
-/// Reports a kernel that wrote one value to all outputs in every call, where other values were
-/// expected. The checks cannot judge it.
-///
-/// A constant that differs from a constant expected answer by the same amount in every call is only
-/// rounding.
-fn blind_to_constants(recording: &Recording, windows: &[&WindowEvidence], distinct_inputs: u64) -> Option<String> {
-    if distinct_inputs < 2 {
-        return None;
-    }
+/// Reports outputs that no call can get wrong in a way that the check tells: one that is never a
+/// number, or outputs that all have one value whatever the inputs.
+fn blindness(recording: &Recording, windows: &[&WindowEvidence], distinct_inputs: u64) -> Option<String> {
     let outputs = recording.tensors.iter().filter(|tensor| tensor.role.is_output());
-    let constants: Vec<String> = outputs
+    let constants: Vec<Option<Constant<'_>>> = outputs
         .enumerate()
-        .map(|(position, tensor)| constant(tensor, windows, position))
+        .map(|(position, tensor)| Constant::of(tensor, windows, position))
+        .collect();
+    let never_numbers = constants.iter().flatten().find(|constant| !constant.is_number());
+    if let Some(output) = never_numbers {
+        return Some(format!(
+            "the check cannot judge this kernel: {output}, as expected (hint: the inputs or the reference may be at fault; \
+             choose inputs with finite answers)"
+        ));
+    }
+    let constants: Vec<String> = constants
+        .into_iter()
+        .map(|constant| Some(constant?.to_string()))
         .collect::<Option<_>>()?;
-    (!constants.is_empty()).then(|| {
+    (distinct_inputs > 1 && !constants.is_empty()).then(|| {
         format!(
-            "the check cannot judge this kernel: {} (hint: tighten the tolerance, or choose larger inputs)",
+            "the check cannot judge this kernel, because one that ignores its inputs would pass: {} (hint: tighten the \
+             tolerance, or choose inputs that change the answer more)",
             constants.join("; ")
         )
     })
 }
 
-/// Describes an output with one value in every call that only the tolerance made right.
-fn constant(tensor: &Tensor, windows: &[&WindowEvidence], position: usize) -> Option<String> {
-    let checked = windows.iter().filter(|window| window.facts.end == WindowEnd::Checked);
-    let outputs: Vec<&OutputFacts> = checked
-        .map(|window| window.facts.outputs().get(position))
-        .collect::<Option<_>>()?;
-    let bits = outputs.first()?.constant()?;
-    let is_near = |output: &&OutputFacts| {
-        output.constant() == Some(bits) && output.matched == output.elements && output.max_abs > 0.0
-    };
-    if outputs.len() < 2 || !outputs.iter().all(is_near) {
-        return None;
+/// An output whose elements all had one value in every call, and passed.
+struct Constant<'r> {
+    tensor: &'r Tensor,
+    bits: u64,
+    /// Largest distance from the expected values.
+    farthest: f64,
+}
+
+impl Constant<'_> {
+    /// Returns the output, if it is one. One call tells nothing.
+    fn of<'r>(tensor: &'r Tensor, windows: &[&WindowEvidence], position: usize) -> Option<Constant<'r>> {
+        let checked = windows.iter().filter(|window| window.facts.end == WindowEnd::Checked);
+        let outputs: Vec<&OutputFacts> = checked
+            .map(|window| window.facts.outputs().get(position))
+            .collect::<Option<_>>()?;
+        let bits = outputs.first()?.constant()?;
+        let passed = |output: &&OutputFacts| output.constant() == Some(bits) && output.matched == output.elements;
+        (outputs.len() > 1 && outputs.iter().all(passed)).then(|| Constant {
+            tensor,
+            bits,
+            farthest: outputs.iter().map(|output| output.max_abs).fold(0.0, f64::max),
+        })
     }
-    let farthest = outputs.iter().map(|output| output.max_abs).fold(0.0, f64::max);
-    let differ = outputs.iter().any(|output| output.max_abs != farthest);
-    if !differ && bits != 0 {
-        return None;
+
+    fn value(&self) -> ElementValue {
+        element_value(self.tensor.dtype, self.bits)
     }
-    let (name, value) = (&tensor.name, element_value(tensor.dtype, bits));
-    let Tolerance::Close { rtol, atol } = tensor.tolerance else {
-        return None;
-    };
-    Some(format!(
-        "every element of `{name}` was {value} in every call; they passed because the expected values differ from it by at \
-         most {farthest:.3e}, which the tolerance allows (rtol {rtol:e}, atol {atol:e})"
-    ))
+
+    fn is_number(&self) -> bool {
+        self.value().is_finite()
+    }
+}
+
+impl fmt::Display for Constant<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, value, farthest) = (&self.tensor.name, self.value(), self.farthest);
+        write!(f, "every element of `{name}` was {value} in every call")?;
+        match self.tensor.tolerance {
+            Tolerance::Close { rtol, atol } if farthest > 0.0 => write!(
+                f,
+                ", and the expected values differ from it by at most {farthest:.3e}, which the tolerance allows (rtol \
+                 {rtol:e}, atol {atol:e})"
+            ),
+            _ => Ok(()),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -312,9 +341,9 @@ mod tests {
         assert_eq!(asked(&[]), None);
     }
 
-    /// The report on calls with one constant output, given its bits and its distance from the
-    /// expected values.
-    fn constants(calls: &[(u32, f64)]) -> Option<String> {
+    /// The report on calls with one constant output and this many distinct inputs, given its bits
+    /// and its distance from the expected values.
+    fn constants(calls: &[(u32, f64)], inputs: u64) -> Option<String> {
         let tensor = y(Tolerance::Close { rtol: 0.0, atol: 1e-2 });
         let window = |&(bits, max_abs): &(u32, f64)| {
             let mut facts = Box::new(WindowFacts::zeroed());
@@ -330,31 +359,42 @@ mod tests {
             WindowEvidence::new(facts, None)
         };
         let windows: Vec<WindowEvidence> = calls.iter().map(window).collect();
-        constant(&tensor, &windows.iter().collect::<Vec<_>>(), 0)
+        blindness(&of(tensor), &windows.iter().collect::<Vec<_>>(), inputs)
     }
 
     #[test]
-    fn a_constant_output_that_only_the_tolerance_accepts_is_reported() {
-        let zeros = constants(&[(0, 2e-3), (0, 2e-3)]).expect("zeros are reported");
+    fn outputs_that_are_the_same_whatever_the_inputs_cannot_be_judged() {
+        let half = 0.5_f32.to_bits();
+        let zeros = constants(&[(0, 2e-3), (0, 0.0)], 2).expect("zeros are reported");
         assert!(
-            zeros.starts_with("every element of `y` was 0.0 in every call"),
+            zeros.contains(
+                "every element of `y` was 0.0 in every call, and the expected values differ from it by at most 2.000e-3"
+            ),
             "{zeros}"
         );
-        let half = 0.5_f32.to_bits();
-        assert!(constants(&[(half, 1e-3), (half, 2e-3)]).is_some());
-        assert_eq!(
-            constants(&[(half, 1e-3), (half, 1e-3)]),
-            None,
-            "another rounding of one answer"
+        let exact = constants(&[(half, 0.0), (half, 0.0)], 2).expect("so is any other value");
+        assert!(
+            exact.contains("every element of `y` was 0.5 in every call (hint"),
+            "{exact}"
         );
-        assert_eq!(constants(&[(0, 0.0), (0, 0.0)]), None, "zeros are expected");
         assert_eq!(
-            constants(&[(0, 2e-3), (0, 0.0)]),
+            constants(&[(half, 0.0), (half, 0.0)], 1),
             None,
-            "zeros are expected in one call"
+            "there are no other inputs"
         );
-        assert_eq!(constants(&[(0, 2e-3), (half, 2e-3)]), None, "calls differ");
-        assert_eq!(constants(&[(0, 2e-3)]), None, "one call is not enough");
+        assert_eq!(constants(&[(0, 2e-3), (half, 2e-3)], 2), None, "calls differ");
+        assert_eq!(constants(&[(0, 2e-3)], 2), None, "one call is not enough");
+    }
+
+    #[test]
+    fn outputs_that_are_never_numbers_cannot_be_judged() {
+        for (value, shown) in [(f32::NAN, "NaN"), (f32::NEG_INFINITY, "-inf")] {
+            let told = constants(&[(value.to_bits(), 0.0); 2], 1).expect("it is reported without inputs");
+            assert!(
+                told.contains(&format!("every element of `y` was {shown} in every call, as expected")),
+                "{told}"
+            );
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use gpubench_contract::MetricKind;
 use gpubench_device::FaultCode;
 use gpubench_diagnostic::quoted;
 use gpubench_protocol::window::{Gate, MadeCalls, WindowKind};
-use gpubench_protocol::wire::{Claim, NOWHERE, OutputFacts, Replay, WindowEnd};
+use gpubench_protocol::wire::{Claim, NOWHERE, OtherAnswer, OutputFacts, Replay, WindowEnd};
 use gpubench_stats::TimingAudit;
 
 /// Share of unwritten elements above which the whole output counts as unwritten. Some poison is
@@ -205,6 +205,7 @@ fn inspect_outputs(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<F
     let outputs = window.facts.outputs();
     let wrong = outputs.iter().filter(|output| output.matched != output.elements);
     // An output with a specific cause is more useful than a mismatch.
+    let cause_of = |output: &OutputFacts| cause_of(output, tells_answers_apart(evidence, output.tensor));
     let output = wrong.min_by_key(|output| cause_of(output) == Cause::Mismatch)?;
     let tensor = evidence.tensors.get(output.tensor as usize)?;
     let cause = cause_of(output);
@@ -215,7 +216,17 @@ fn inspect_outputs(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<F
     )
 }
 
-fn cause_of(output: &OutputFacts) -> Cause {
+/// Whether the tolerance of a tensor tells a right answer from others. If it has accepted zeros or
+/// an old answer once, an output that matches an old answer need not be a replay.
+fn tells_answers_apart(evidence: &Evidence<'_>, tensor: u64) -> bool {
+    let mut outputs = evidence.windows().flat_map(|window| window.facts.outputs());
+    !outputs.any(|output| {
+        let passes = [output.zeros(), output.old_answer()].contains(&OtherAnswer::Passes);
+        output.tensor == tensor && passes
+    })
+}
+
+fn cause_of(output: &OutputFacts, tells_answers_apart: bool) -> Cause {
     let wrong = output.elements - output.matched;
     // With a wide tolerance, a constant may also match the answer to another call. It is not a
     // replay.
@@ -223,6 +234,7 @@ fn cause_of(output: &OutputFacts) -> Cause {
         return Cause::Constant;
     }
     match output.replay() {
+        _ if !tells_answers_apart => {}
         Replay::First | Replay::FirstAndPrevious => return Cause::Cached,
         Replay::Previous => return Cause::Stale,
         Replay::None => {}

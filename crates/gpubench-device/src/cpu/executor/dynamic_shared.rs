@@ -4,7 +4,7 @@ use std::io;
 
 use super::fault::{Access, FaultKind};
 use super::launch::MAX_DYNAMIC_SHARED;
-use super::margin::Margin;
+use super::margin::{Margin, fill_with_noise};
 use crate::guarded::Reserved;
 
 const PAGE: usize = 4096;
@@ -17,8 +17,8 @@ const GUARD_BYTES: usize = 1 << 20;
 const ALIGNMENT: usize = 128;
 
 /// The dynamic shared memory of the blocks that one thread runs. It ends at an inaccessible page,
-/// or as close to it as its alignment permits. The bytes in between, and some before the memory,
-/// have noise.
+/// or as close to it as its alignment permits. The bytes in between, some before the memory, and
+/// at first the memory have noise.
 pub(super) struct DynamicShared {
     mapping: Reserved,
     requested: u32,
@@ -30,6 +30,8 @@ impl DynamicShared {
     pub(super) fn new() -> io::Result<DynamicShared> {
         let mapping = Reserved::new(GUARD_BYTES + MEMORY_BYTES + GUARD_BYTES)?;
         mapping.open(GUARD_BYTES..GUARD_BYTES + MEMORY_BYTES)?;
+        // SAFETY: the memory is open, and nothing uses it yet.
+        unsafe { fill_with_noise(mapping.at(GUARD_BYTES), MEMORY_BYTES) };
         Ok(DynamicShared {
             mapping,
             requested: 0,

@@ -8,6 +8,21 @@ pub(crate) const MARGIN_BYTES: usize = 128;
 
 const NOISE: [u8; MARGIN_BYTES] = noise();
 
+/// Fills memory with noise: what a kernel has not written is not zero, as on a GPU.
+///
+/// # Safety
+/// The range is memory of this process that nothing uses now.
+pub(super) unsafe fn fill_with_noise(start: *mut u8, bytes: usize) {
+    for offset in (0..bytes).step_by(MARGIN_BYTES) {
+        let piece = Margin {
+            start: start.wrapping_add(offset),
+            len: MARGIN_BYTES.min(bytes - offset),
+        };
+        // SAFETY: the piece lies in the range.
+        unsafe { piece.fill() };
+    }
+}
+
 /// A range of up to [`MARGIN_BYTES`] bytes that belongs to no variable.
 #[derive(Clone, Copy)]
 pub(super) struct Margin {

@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 
 use super::fault::FaultKind;
-use super::margin::Margin;
+use super::margin::{Margin, fill_with_noise};
 
 /// Bytes that are checked on each side of a variable: few enough to check after every block,
 /// without a function call.
@@ -27,7 +27,7 @@ struct Variable {
     bytes: usize,
 }
 
-/// The variables on one thread, with noise on both sides of each.
+/// The variables on one thread, with noise on both sides of each, and at first inside.
 #[derive(Clone, Copy)]
 pub(super) struct Guarded {
     variables: &'static [Variable],
@@ -61,10 +61,11 @@ impl StaticShared {
             variables: self.variables,
             origin,
         };
-        // SAFETY: the word belongs to this thread, and the gaps belong to no variable.
+        // SAFETY: the word and the variables belong to this thread, no kernel of which runs now.
         unsafe {
             if *origin == 0 {
                 for variable in self.variables {
+                    fill_with_noise(guarded.start(variable), variable.bytes);
                     for (_, margin) in guarded.margins(variable) {
                         margin.fill();
                     }
@@ -102,10 +103,7 @@ impl Guarded {
     #[inline(always)]
     fn margins(self, variable: &Variable) -> [(i64, Margin); 2] {
         [-(MARGIN_BYTES as i64), variable.bytes as i64].map(|first| {
-            let start = self
-                .origin
-                .wrapping_byte_offset(variable.distance + first as isize)
-                .cast();
+            let start = self.start(variable).wrapping_offset(first as isize);
             (
                 first,
                 Margin {
@@ -114,5 +112,10 @@ impl Guarded {
                 },
             )
         })
+    }
+
+    #[inline(always)]
+    fn start(self, variable: &Variable) -> *mut u8 {
+        self.origin.wrapping_byte_offset(variable.distance).cast()
     }
 }

@@ -765,3 +765,27 @@ fn the_last_ten_lines_of_a_failed_worker_are_shown() {
     let passed = judge_windows(&[window(1, good_output())], Ending::Stopped);
     assert_eq!(passed.clone().with_last_output("all is well"), passed);
 }
+
+#[test]
+fn an_old_answer_under_a_tolerance_that_accepts_other_answers_is_a_mismatch() {
+    let repeated = OutputFacts {
+        replay: Replay::First as u64,
+        ..wrong_output(2)
+    };
+    let cause = |first: OutputFacts| {
+        let windows = [window(1, first), window(2, repeated)];
+        judge_windows(&windows, Ending::Stopped).cause
+    };
+    assert_eq!(cause(good_output()), Some(Cause::Cached));
+    for (zeros, old_answer) in [
+        (OtherAnswer::Passes, OtherAnswer::NotAsked),
+        (OtherAnswer::NotAsked, OtherAnswer::Passes),
+    ] {
+        let wide = OutputFacts {
+            zeros: zeros as u64,
+            old_answer: old_answer as u64,
+            ..good_output()
+        };
+        assert_eq!(cause(wide), Some(Cause::Mismatch));
+    }
+}

@@ -110,3 +110,22 @@ fn overrun_messages_read_as_sentences() {
         "invalid write 4 bytes before the start of the shared array `tile`"
     );
 }
+
+#[test]
+fn what_no_kernel_has_written_is_not_zero() {
+    let source = "__global__ void fixed(int *out) {
+        __shared__ int tile[1000];
+        if (threadIdx.x > 300) tile[threadIdx.x] = 1;
+        out[threadIdx.x] = tile[threadIdx.x * 3];
+    }
+    __global__ void requested(int *out) {
+        extern __shared__ int tile[];
+        out[threadIdx.x] = tile[threadIdx.x * 3];
+    }";
+    for (name, bytes) in [("fixed", 0), ("requested", 4000)] {
+        let mut out = vec![0i32; 256];
+        let shape = requesting(line(1, 256), bytes);
+        launch(&pool(1), kernel(source, name), &shape, &[address(&mut out)]).expect("it may read its own memory");
+        assert!(!out.contains(&0), "{name}");
+    }
+}
