@@ -280,7 +280,7 @@ fn honest_benchmarks_between_them_pass() {
                 .is_some_and(|name| name.contains("::honest"))
         })
         .collect();
-    assert_eq!(honest.len(), 14);
+    assert_eq!(honest.len(), 15);
     for result in honest {
         assert_eq!(
             result["verdict"], "pass",
@@ -401,6 +401,21 @@ fn a_check_that_accepts_one_value_does_not_judge_a_kernel_that_writes_it() {
         &[],
         "blind-check",
         &["every element of `y` was 4.0 in every call"],
+    );
+}
+
+#[test]
+fn more_shared_memory_than_every_gpu_has_is_a_notice() {
+    let records = alone("shared::honest_with_much_memory::n=600", &[])
+        .finish()
+        .expect_code(0)
+        .records();
+    let notices = records.result("shared::honest_with_much_memory")["notices"].to_string();
+    assert!(
+        notices.contains(
+            "kernel `tiled` has 232448 bytes of dynamic shared memory, more than the 49152 that every GPU has"
+        ),
+        "{notices}"
     );
 }
 

@@ -27,6 +27,10 @@ ends! {
         "misspelt_tensor" is "error", "recording-failed", "src/lib.rs:75: `misspelt_tensor`: no tensor is called `xx`", "did you mean `x`?";
     a_misspelt_slice_of_a_problem_is_named_with_the_nearest:
         "of_a_misspelt_problem" is "error", "recording-failed", "`misspelt`: no tensor is called `xs`", "did you mean `x`?";
+    work_that_does_not_fit_its_type_is_named_with_its_line:
+        "work_that_wraps" is "error", "recording-failed", "attempt to multiply with overflow (at src/lib.rs:";
+    an_answer_that_is_never_a_number_is_not_judged:
+        "never_a_number" is "error", "blind-check", "every element of `y` was NaN in every call, as expected", "choose inputs with finite answers";
     a_write_of_one_element_too_many_names_the_element:
         "one_too_far" is "wrong-output", "out-of-bounds", "4 bytes were written out of bounds", "where `y[1000]` would be";
 }

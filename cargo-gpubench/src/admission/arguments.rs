@@ -5,15 +5,44 @@
 
 use gpubench::catalog::{Catalog, DType};
 use gpubench::plan::{Argument, ArgumentType, FieldType, KernelRef, Launch};
-use gpubench_device::compilers::{Field, Parameter, ParameterType, declared_parameters};
+use gpubench_device::compilers::{Field, Parameter, ParameterType, declared_parameters, declared_thread_limit};
 
-/// Returns the parameters that a kernel's source declares; `None` if its text does not tell.
-pub(super) fn parameters_of(catalog: &Catalog, kernel: &KernelRef) -> Option<Vec<Parameter>> {
-    let source = catalog.sources.get(kernel.source as usize)?;
-    source
-        .form
-        .is_compiled()
-        .then(|| declared_parameters(source, &kernel.name))?
+/// What a kernel's source declares, as far as its text tells.
+#[derive(Debug, Default)]
+pub(super) struct Declaration {
+    parameters: Option<Vec<Parameter>>,
+    /// The most threads of a block.
+    thread_limit: Option<u32>,
+}
+
+impl Declaration {
+    /// Reads the declaration of a kernel.
+    pub(super) fn of(catalog: &Catalog, kernel: &KernelRef) -> Declaration {
+        let source = catalog.sources.get(kernel.source as usize);
+        let source = source.filter(|source| source.form.is_compiled());
+        source.map_or_else(Declaration::default, |source| Declaration {
+            parameters: declared_parameters(source, &kernel.name),
+            thread_limit: declared_thread_limit(source, &kernel.name),
+        })
+    }
+
+    /// Compares a launch with it.
+    ///
+    /// # Errors
+    /// The first mismatch.
+    pub(super) fn check(&self, launch: &Launch) -> Result<(), String> {
+        let threads: u64 = launch.block.iter().map(|threads| u64::from(*threads)).product();
+        match self.thread_limit {
+            Some(limit) if threads > u64::from(limit) => Err(format!(
+                "a block has {threads} threads, more than the `__launch_bounds__({limit})` of `{}` allows",
+                launch.kernel
+            )),
+            _ => self
+                .parameters
+                .as_ref()
+                .map_or(Ok(()), |parameters| fit(launch, parameters)),
+        }
+    }
 }
 
 /// Compares the arguments of a launch with the parameters of its kernel.

@@ -7,7 +7,7 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 
-use super::arguments;
+use super::arguments::Declaration;
 use gpubench::catalog::{Catalog, DeviceFacts, Fill, Recording, SourceFile, Tensor};
 use gpubench::plan::{KernelRef, Plan, Step};
 
@@ -117,16 +117,14 @@ fn declared_by_plan(catalog: &Catalog, plan: &Plan) -> Checked {
             place if place.is_empty() => invalid(format!("step {}: {what}", position + 1)),
             place => invalid(format!("step {}: {place}: {what}", position + 1)),
         };
-        let parameters = match known.entry(&launch.kernel) {
+        let declaration = match known.entry(&launch.kernel) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(unknown) => {
                 declared(catalog, &launch.kernel).map_err(at_step)?;
-                unknown.insert(arguments::parameters_of(catalog, &launch.kernel))
+                unknown.insert(Declaration::of(catalog, &launch.kernel))
             }
         };
-        if let Some(parameters) = parameters {
-            arguments::fit(launch, parameters).map_err(|what| at_step(Invalid(what)))?;
-        }
+        declaration.check(launch).map_err(|what| at_step(Invalid(what)))?;
     }
     Ok(())
 }

@@ -26,7 +26,17 @@ use gpubench_device::{FreezeError, FrozenFile};
 ///
 /// `cargo rustc --profile bench` would build a test harness instead of a library.
 const PROFILE: &str = "gpubench";
-const PROFILE_CONFIG: &str = r#"profile.gpubench.inherits="bench""#;
+
+/// Options of cargo for the profile. Work such as `2 * m * n * k`, and sizes of grids, must not wrap
+/// silently.
+const PROFILE_OPTIONS: [&str; 6] = [
+    "--profile",
+    PROFILE,
+    "--config",
+    r#"profile.gpubench.inherits="bench""#,
+    "--config",
+    "profile.gpubench.overflow-checks=true",
+];
 
 /// The result of a build.
 #[derive(Clone, Debug)]
@@ -182,7 +192,7 @@ impl CdylibBuild<'_> {
         let mut command = self.cargo.command("rustc");
         command.args(["--lib", "--crate-type", "cdylib", "--package", &self.package.id.repr]);
         match &compilation.profile {
-            Profile::Gpubench => command.args(["--config", PROFILE_CONFIG, "--profile", PROFILE]),
+            Profile::Gpubench => command.args(PROFILE_OPTIONS),
             Profile::Named(name) => command.args(["--profile", name]),
         };
         if let Some(jobs) = &compilation.jobs {
@@ -221,7 +231,7 @@ impl CdylibBuild<'_> {
             let mut command = self.cargo.command("clean");
             command.args(["--quiet", "--package", &package.package]);
             match &compilation.profile {
-                Profile::Gpubench => command.args(["--config", PROFILE_CONFIG, "--profile", PROFILE]),
+                Profile::Gpubench => command.args(PROFILE_OPTIONS),
                 Profile::Named(name) => command.args(["--profile", name]),
             };
             if compilation.target_dir.is_some() {

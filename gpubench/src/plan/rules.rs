@@ -192,6 +192,10 @@ pub(crate) fn check_constant<'a>(constant: &'a ConstantValue, known: &mut HashSe
     }
 }
 
+/// The most bytes of a kernel's arguments: the limit of CUDA 12.1 and later, from compute capability
+/// 7.0 on.
+const MOST_ARGUMENT_BYTES: usize = 32_764;
+
 /// The context that the steps of a plan are checked in.
 pub(crate) struct StepRules<'a> {
     /// The case's tensors.
@@ -245,6 +249,7 @@ impl StepRules<'_> {
         if launch.dependence == Dependence::Programmatic && (1..90).contains(&facts.capability) {
             return broken(format!("`{name}` has no programmatic launches: they {SINCE_90}"));
         }
+        check_arguments(&launch.arguments)?;
         let mut arguments = launch.arguments.iter().enumerate();
         arguments.try_for_each(|(position, argument)| {
             self.argument(argument)
@@ -386,6 +391,24 @@ pub(crate) fn check_shared(bytes: u64, facts: &DeviceFacts) -> Result<u32> {
             "{bytes} bytes of shared memory for a block are more than the device's limit of {most}"
         ))
     })
+}
+
+/// Checks the bytes of a launch's arguments against what a kernel can take.
+fn check_arguments(arguments: &[Argument]) -> Result<()> {
+    let size = |argument: &Argument| match argument {
+        Argument::Value(bytes) => bytes.len(),
+        Argument::Pointer { .. } => 8,
+        Argument::TensorMap { .. } => 128,
+    };
+    let bytes: usize = arguments.iter().map(size).sum();
+    if bytes <= MOST_ARGUMENT_BYTES {
+        Ok(())
+    } else {
+        broken(format!(
+            "the arguments have {bytes} bytes, more than the {MOST_ARGUMENT_BYTES} that a kernel can take (hint: pass a \
+             buffer)"
+        ))
+    }
 }
 
 fn narrow(sizes: [i128; 3], largest: [u32; 3]) -> Option<[u32; 3]> {

@@ -77,7 +77,7 @@ fn result_of(text: &str, options: &[&str], kernel: &str, given: Vec<(Argument, A
             name: kernel.to_owned(),
         },
         grid: [1; 3],
-        block: [1; 3],
+        block: [8, 4, 2],
         cluster: [1; 3],
         dynamic_shared: 0,
         cooperation: Default::default(),
@@ -86,9 +86,25 @@ fn result_of(text: &str, options: &[&str], kernel: &str, given: Vec<(Argument, A
         types,
         place: "src/lib.rs:7".to_owned(),
     };
-    let parameters = parameters_of(&catalog, &launch.kernel);
-    let fitted = parameters.map_or(Ok(()), |parameters| fit(&launch, &parameters));
+    let fitted = Declaration::of(&catalog, &launch.kernel).check(&launch);
     fitted.map_or_else(|message| message, |()| "fits".to_owned())
+}
+
+#[test]
+fn a_block_with_more_threads_than_the_launch_bounds_is_refused() {
+    let of = |bounds| {
+        result_of(
+            &format!("__global__ void __launch_bounds__({bounds}) k() {{}}"),
+            &[],
+            "k",
+            Vec::new(),
+        )
+    };
+    assert_eq!(of("64, 2"), "fits");
+    assert_eq!(
+        of("63"),
+        "a block has 64 threads, more than the `__launch_bounds__(63)` of `k` allows"
+    );
 }
 
 #[test]

@@ -270,6 +270,10 @@ impl<'a> RunSettings<'a> {
             peak_bandwidth: self.facts.peak_bandwidth,
             peak_arithmetic: self.facts.peak_arithmetic,
             criteria: case.criteria,
+            shared_everywhere: match self.facts.device.capability {
+                0 => Some(self.facts.device.shared_per_block),
+                _ => None,
+            },
         }
     }
 }

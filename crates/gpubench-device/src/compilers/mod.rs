@@ -18,6 +18,7 @@ mod error;
 mod gpu;
 mod host_compiler;
 mod items;
+mod launch_bounds;
 mod optimization;
 mod options;
 mod parameters;
@@ -40,6 +41,7 @@ pub use gpu::{
     NvrtcNotFound, ServeError, Unreadable, serve,
 };
 pub use host_compiler::{HostCompiler, cut_for_cpu};
+pub use launch_bounds::declared_thread_limit;
 pub use optimization::Optimization;
 pub use parameters::{Field, Parameter, ParameterType, declared_parameters};
 pub use processors::{PORTABLE, Processors};

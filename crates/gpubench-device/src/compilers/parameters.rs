@@ -55,8 +55,7 @@ pub struct Field {
 /// Returns the parameters of the kernel with a name expression, if all its declarations in the
 /// source agree.
 pub fn declared_parameters(source: &Source, name: &str) -> Option<Vec<Parameter>> {
-    let template = name.split('<').next()?.trim();
-    let wanted = template.rsplit("::").next()?.trim();
+    let wanted = function_name(name)?;
     let texts = source.files.iter().map(|file| definitions_apart(&file.text()));
     let (texts, definitions): (Vec<String>, Vec<String>) = texts.unzip();
     let files: Vec<Vec<Token<'_>>> = texts.iter().map(|text| tokens(text)).collect();
@@ -79,6 +78,11 @@ pub fn declared_parameters(source: &Source, name: &str) -> Option<Vec<Parameter>
         }
     }
     found
+}
+
+/// Returns the name of a kernel without namespaces and template arguments.
+pub(super) fn function_name(name: &str) -> Option<&str> {
+    name.split('<').next()?.trim().rsplit("::").next().map(str::trim)
 }
 
 /// A source as words.
@@ -128,7 +132,7 @@ fn same(one: &[Parameter], other: &[Parameter]) -> bool {
 }
 
 /// Returns the tokens between the parentheses of the next function, if it has the wanted name.
-fn parameter_list<'t, 'a>(tokens: &'t [Token<'a>], wanted: &str) -> Option<&'t [Token<'a>]> {
+pub(super) fn parameter_list<'t, 'a>(tokens: &'t [Token<'a>], wanted: &str) -> Option<&'t [Token<'a>]> {
     let mut at = 0;
     loop {
         match tokens.get(at)?.text {

@@ -56,7 +56,9 @@ impl Variable {
     /// Returns the symbol without the variable's name: the same for all variables of a function.
     fn function(&self) -> &str {
         let name = written(&self.name);
-        self.name.rfind(name).map_or("", |at| &self.name[..at])
+        let before = self.name.rfind(name).map_or("", |at| &self.name[..at]);
+        // The length of the name.
+        before.trim_end_matches(|last: char| last.is_ascii_digit())
     }
 }
 

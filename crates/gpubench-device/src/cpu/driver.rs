@@ -11,7 +11,7 @@ use gpubench::catalog::{DeviceFacts, DeviceKind};
 use gpubench_contract::ArithmeticPeaks;
 
 use super::callgrind::{self, CallgrindCounter};
-use super::executor::{self, Kernel, LaunchShape, Pool, ScheduleSeed};
+use super::executor::{self, Kernel, LaunchShape, MAX_DYNAMIC_SHARED, Pool, ScheduleSeed};
 use super::stream::{EventTime, Operation, PackedArguments, Queued, StreamQueue};
 use crate::driver::check_arguments;
 use crate::memfd::{MemfdTable, PAGE};
@@ -27,7 +27,8 @@ use crate::{
 /// MiB); 8 MiB takes 0.3 to 0.7 ms and covers the private caches.
 const FLUSH_BYTES: u64 = 8 << 20;
 
-/// Shared memory per block, in bytes: what every GPU has without opting in.
+/// Shared memory per block, in bytes: what every GPU has without opting in. A kernel may have as
+/// much as on the GPUs with the most.
 const SHARED_PER_BLOCK: u64 = 48 << 10;
 
 /// Alignment of buffers in bytes: a cache line.
@@ -157,7 +158,7 @@ pub fn facts(threads: NonZeroUsize) -> Facts {
             max_block: [1024, 1024, 64],
             max_grid: [i32::MAX as u32, 65_535, 65_535],
             shared_per_block: SHARED_PER_BLOCK,
-            shared_per_block_optin: SHARED_PER_BLOCK,
+            shared_per_block_optin: MAX_DYNAMIC_SHARED.into(),
             l2_bytes: FLUSH_BYTES,
         },
         identity: None,

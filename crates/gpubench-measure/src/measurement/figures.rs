@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroU32;
 
 use gpubench::catalog::{Recording, Work};
+use gpubench::plan::Step;
 
 use super::arithmetic::{limit, operand_type, reached_by};
 use super::checks::{check_findings, checks};
@@ -35,6 +36,9 @@ pub struct Expectations {
     pub peak_arithmetic: ArithmeticPeaks,
     /// Criteria in addition to being right.
     pub criteria: PassCriteria,
+    /// Dynamic shared memory that every GPU has for a block, in bytes, if the device stands for
+    /// GPUs.
+    pub shared_everywhere: Option<u64>,
 }
 
 /// What the record of a case tells of its measurement. `recording` is that of one call.
@@ -177,6 +181,9 @@ impl<'r> Figures<'r> {
             doubtful_flops(&self.throughput(), limit),
             varying_counts(self.metric, &self.samples.concat()),
             self.added_ns.and_then(unclaimed),
+            self.expectations
+                .shared_everywhere
+                .and_then(|everywhere| larger_shared(self.recording, everywhere)),
         ];
         let measured = self.measured.notices.iter().cloned();
         measured.chain(found.into_iter().flatten()).collect()
@@ -440,6 +447,21 @@ fn claimed_and_observed<'a>(windows: impl IntoIterator<Item = &'a WindowEvidence
     }
     let mean = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / pairs.len() as f64;
     Some((mean(|pair| pair.0), mean(|pair| pair.1)))
+}
+
+/// Returns a notice about a launch with more dynamic shared memory than every GPU has.
+fn larger_shared(recording: &Recording, everywhere: u64) -> Option<String> {
+    let launches = recording.plan.steps.iter().filter_map(|step| match step {
+        Step::Launch(launch) => Some(launch),
+        Step::Memset { .. } | Step::Copy { .. } => None,
+    });
+    let largest = launches.max_by_key(|launch| launch.dynamic_shared)?;
+    (u64::from(largest.dynamic_shared) > everywhere).then(|| {
+        format!(
+            "kernel `{}` has {} bytes of dynamic shared memory, more than the {everywhere} that every GPU has",
+            largest.kernel.name, largest.dynamic_shared
+        )
+    })
 }
 
 #[cfg(test)]

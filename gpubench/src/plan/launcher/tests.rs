@@ -159,6 +159,29 @@ fn grids_and_blocks_that_the_device_does_not_support_are_rejected() {
 }
 
 #[test]
+fn arguments_that_no_kernel_can_take_are_rejected() {
+    use crate::KernelArg;
+
+    #[derive(Clone, Copy, KernelArg)]
+    #[repr(C)]
+    struct Table {
+        values: [f32; 8190],
+    }
+
+    let table = Table { values: [0.0; 8190] };
+    assert!(
+        launcher_on(gpu())
+            .launch(kernel(), Grid::new(1, 1), (table, 1i32))
+            .is_ok()
+    );
+    assert_eq!(
+        message_of(launcher_on(gpu()).launch(kernel(), Grid::new(1, 1), (table, 1i32, 2u8))),
+        "`blur`: launch of `blur`: the arguments have 32765 bytes, more than the 32764 that a kernel can take (hint: pass a \
+         buffer)"
+    );
+}
+
+#[test]
 fn clusters_and_programmatic_launches_need_a_device_that_supports_them() {
     let older = || DeviceFacts {
         capability: 86,

@@ -112,6 +112,30 @@ fn overrun_messages_read_as_sentences() {
 }
 
 #[test]
+fn static_arrays_that_no_gpu_has_room_for_do_not_compile() {
+    let source = |first: usize, second: usize| {
+        format!(
+            "template <int N> __device__ float of_another(int i) {{ __shared__ float own[N]; own[i] = i; return own[i]; }}
+             __global__ void k(float *y) {{
+                 __shared__ float first[{first}];
+                 __shared__ float second[{second}];
+                 first[threadIdx.x] = second[threadIdx.x] = y[threadIdx.x];
+                 __syncthreads();
+                 y[threadIdx.x] = first[0] + second[0] + of_another<4096>(threadIdx.x);
+             }}"
+        )
+    };
+    assert!(build(&source(8192, 4096), &["k"]).is_ok(), "48 KiB in each function");
+    let refused = build(&source(8193, 4096), &["k"]).expect_err("one element more");
+    let message = refused.to_string();
+    assert!(
+        message.contains("`first`, `second` have 49156 bytes of static shared memory in a kernel")
+            || message.contains("`second`, `first` have 49156 bytes of static shared memory in a kernel"),
+        "{message}"
+    );
+}
+
+#[test]
 fn what_no_kernel_has_written_is_not_zero() {
     let source = "__global__ void fixed(int *out) {
         __shared__ int tile[1000];
