@@ -46,6 +46,12 @@ fn a_quiet_build_prints_nothing() {
 }
 
 #[test]
+fn a_path_that_looks_like_a_pattern_is_built() {
+    let fixture = Fixture::new("[gpu] kernels").package(".", "fx-brackets", Kernels::Some, "");
+    fixture.build(&[]).success().stderr(library("fx-brackets", "libfx_brackets.so"));
+}
+
+#[test]
 fn a_manifest_elsewhere_is_found() {
     let fixture = Fixture::new("elsewhere").package("deep/inside", "fx-elsewhere", Kernels::Some, "[workspace]");
     fixture

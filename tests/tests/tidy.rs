@@ -575,3 +575,17 @@ fn every_export_format_is_written() {
         .count();
     assert_eq!(rows, 3, "{markdown}");
 }
+
+#[test]
+fn a_run_that_checks_nothing_says_so_and_fails_on_request() {
+    let skipped = || Run::on(&Fixture::new("tidy")).args(["--test", "--device", "cpu", "devices::needs_a_gpu"]);
+    let told = skipped().finish().expect_code(0).stderr;
+    assert!(
+        told.contains("every case was skipped, so nothing was checked"),
+        "{told}"
+    );
+    let _ = skipped().args(["--fail-on-skip"]).finish().expect_code(100);
+    let checked = Run::on(&Fixture::new("tidy")).args(["--test", "--fail-on-skip", "sums::one_thread"]);
+    let told = checked.args(["--device", "cpu"]).finish().expect_code(0).stderr;
+    assert!(!told.contains("every case was skipped"), "{told}");
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::against::results::OtherResults;
-use super::options::{ExportFormat, LibrarySource, MessageFormat, OutputOptions, RunOptions, Verbosity};
+use super::options::{ExportFormat, LibrarySource, MessageFormat, OnSkip, OutputOptions, RunOptions, Verbosity};
 use super::stored::bookkeeping::{Bookkeeping, ResultPlan};
 use gpubench_contract::{
     BenchmarkComplete, BenchmarkStarted, Cause, ComparisonComplete, RunEnd, RunFinished, RunStarted, SchemaVersion,
@@ -30,6 +30,7 @@ pub(super) struct Reporting {
     /// Results that wait for an earlier one of the run, by position.
     waiting: BTreeMap<u64, BenchmarkComplete>,
     format: MessageFormat,
+    on_skip: OnSkip,
     began: Instant,
     /// The first reporter's failure. The other reporters continue; the run ends with this failure.
     failure: Option<OutputError>,
@@ -55,6 +56,7 @@ impl Reporting {
             results: Vec::new(),
             waiting: BTreeMap::new(),
             format: options.output.format,
+            on_skip: options.on_skip,
             began,
             failure: None,
         };
@@ -171,10 +173,16 @@ impl Reporting {
         if let Some(comparison) = judged.filter(|_| passage == GateResult::SideFailed) {
             print_error(&side_failed(comparison));
         }
+        if finished.skipped > 0 && finished.passed + finished.failed == 0 {
+            print_warning(
+                &"every case was skipped, so nothing was checked (hint: `--fail-on-skip` makes this a failure)",
+            );
+        }
         first_of(failures)?;
+        let of_skips = (finished.skipped > 0 && self.on_skip == OnSkip::Fail).then_some(ExitCode::BenchmarkFailed);
         Ok(match finished.end {
             RunEnd::Interrupted => ExitCode::Interrupted,
-            _ => of_results.unwrap_or_else(|| exit_code_of(passage)),
+            _ => of_results.or(of_skips).unwrap_or_else(|| exit_code_of(passage)),
         })
     }
 

@@ -190,7 +190,7 @@ impl CdylibBuild<'_> {
             quiet,
         } = self.options;
         let mut command = self.cargo.command("rustc");
-        command.args(["--lib", "--crate-type", "cdylib", "--package", &self.package.id.repr]);
+        command.args(["--lib", "--crate-type", "cdylib", "--package", &selector(self.package)]);
         match &compilation.profile {
             Profile::Gpubench => command.args(PROFILE_OPTIONS),
             Profile::Named(name) => command.args(["--profile", name]),
@@ -337,6 +337,15 @@ fn without_kind(path: &Utf8Path) -> &Utf8Path {
     match path.as_str().split_once('=') {
         Some((kind, directory)) if KINDS.contains(&kind) => Utf8Path::new(directory),
         _ => path,
+    }
+}
+
+/// Returns how cargo's `--package` names a package. Its id has its path, in which cargo would take
+/// some characters for a pattern.
+fn selector(package: &Package) -> String {
+    match package.id.repr.contains(['[', ']', '*', '?']) {
+        true => format!("{}@{}", package.name, package.version),
+        false => package.id.repr.clone(),
     }
 }
 

@@ -85,6 +85,16 @@ pub enum UsageError {
         /// The second option.
         other: &'static str,
     },
+    /// Two options that write to one file.
+    #[error("`{one}` and `{other}` both write to `{file}`")]
+    FileTaken {
+        /// The first option.
+        one: &'static str,
+        /// The second option.
+        other: &'static str,
+        /// The file.
+        file: camino::Utf8PathBuf,
+    },
     /// An environment variable with an invalid value.
     #[error("the environment variable `{name}` has the invalid value `{value}`")]
     Variable {
@@ -121,6 +131,7 @@ impl Expected for UsageError {
             Self::OptionAfterDashes { .. } => {
                 Some("leave out the `--`: `cargo gpubench` has no options after it".to_owned())
             }
+            Self::FileTaken { .. } => Some("name another file for one of them".to_owned()),
             Self::StandardOutputTaken { .. } => Some("name a file instead of `-` for one of them".to_owned()),
             Self::Variable { name, .. } => Some(format!("unset `{name}`, or give its option on the command line")),
         }

@@ -20,7 +20,7 @@ use super::settings::{RunArguments, UnpackArguments};
 use super::show_config::{ActiveSettings, ShowConfigArguments};
 use super::standard_output::refuse_to_mix;
 use crate::archive::ExtractTo;
-use crate::broker::options::{Action, ArchiveOptions, CaseOrder, LibrarySource, ObserverChoice, RunOptions};
+use crate::broker::options::{Action, ArchiveOptions, CaseOrder, LibrarySource, ObserverChoice, OnSkip, RunOptions};
 use crate::broker::{CompareOptions, JudgeOptions, ReportOptions};
 use crate::config::{Group, Read, Row, Values};
 use crate::doctor::DoctorOptions;
@@ -278,6 +278,7 @@ impl GpubenchArguments {
                 CaseOrder::OneByOne
             },
             fail_fast: run.fail_fast,
+            on_skip: if run.fail_on_skip { OnSkip::Fail } else { OnSkip::Show },
             nvtx: run.nvtx,
             observer,
             output,

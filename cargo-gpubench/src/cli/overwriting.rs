@@ -1,7 +1,7 @@
-//! A command must not write to a file that it reads: measurements would be lost, even if the
-//! command fails.
+//! A command must not write to a file that it reads, and must not write two outputs to one file:
+//! measurements would be lost, even if the command fails.
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 
 use super::UsageError;
 use gpubench_store::RunName;
@@ -22,6 +22,21 @@ pub(super) fn refuse_to_overwrite<'a>(
     }
 }
 
+/// Checks that no two options write to one file, given each option with its file.
+///
+/// # Errors
+/// Two options name the same file, even by different names.
+pub(super) fn refuse_to_write_twice(written: &[(&'static str, &Utf8Path)]) -> Result<(), UsageError> {
+    for (position, (one, file)) in written.iter().enumerate() {
+        let mut others = written[..position].iter();
+        if let Some((other, _)) = others.find(|(_, other)| is_same(file, other)) {
+            let (one, other, file) = (other, one, file.to_path_buf());
+            return Err(UsageError::FileTaken { one, other, file });
+        }
+    }
+    Ok(())
+}
+
 /// Named baselines are not files that a user can name as an output.
 fn file_of(name: &RunName) -> Option<&Utf8Path> {
     match name {
@@ -32,16 +47,21 @@ fn file_of(name: &RunName) -> Option<&Utf8Path> {
 
 /// A file can have many names: `a.json`, `./a.json`, a link to it.
 fn is_same(one: &Utf8Path, other: &Utf8Path) -> bool {
-    match (one.canonicalize(), other.canonicalize()) {
-        (Ok(one), Ok(other)) => one == other,
-        _ => one == other,
-    }
+    one == other || place(one).is_some_and(|one| place(other) == Some(one))
+}
+
+/// Returns a file's path without links, even if the file does not exist yet.
+fn place(file: &Utf8Path) -> Option<Utf8PathBuf> {
+    let folder = match file.parent()? {
+        folder if folder == "" => Utf8Path::new("."),
+        folder => folder,
+    };
+    let is_new = || Some(folder.canonicalize_utf8().ok()?.join(file.file_name()?));
+    file.canonicalize_utf8().ok().or_else(is_new)
 }
 
 #[cfg(test)]
 mod tests {
-    use camino::Utf8PathBuf;
-
     use super::*;
 
     #[test]
@@ -54,6 +74,26 @@ mod tests {
         let refused = |written: Utf8PathBuf| refuse_to_overwrite(&read, [&*written]).is_err();
         assert!(refused(path("run.json")) && refused(path("link")) && refused(path("./run.json")));
         assert!(!refused(path("other.json")));
+    }
+
+    #[test]
+    fn one_file_for_two_outputs_is_recognised_by_all_its_names() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| Utf8PathBuf::from_path_buf(folder.path().join(name)).expect("UTF-8");
+        std::fs::create_dir(path("below")).expect("a folder");
+        std::os::unix::fs::symlink(folder.path(), path("link")).expect("a link");
+        let refused = |one: &str, other: &str| {
+            let (one, other) = (path(one), path(other));
+            refuse_to_write_twice(&[("--export-csv", &one), ("--export-json", &other)]).is_err()
+        };
+        assert!(
+            refused("a", "a") && refused("a", "below/../a") && refused("a", "link/a"),
+            "none exists"
+        );
+        assert!(!refused("a", "b") && !refused("a", "below/a"));
+        std::fs::write(path("a"), "").expect("a file");
+        std::os::unix::fs::symlink(path("a"), path("to-a")).expect("a link");
+        assert!(refused("to-a", "a"));
     }
 
     #[test]

@@ -127,6 +127,13 @@ settings! {
         #[arg(long, conflicts_with = "fail_fast")]
         no_fail_fast: bool => Line "-P ci --no-fail-fast";
 
+        /// Exit with 100 if a selected case was skipped
+        ///
+        /// A case that requires another device, or whose launch function skips it, is not checked.
+        /// Without this option a run in which every case was skipped only warns.
+        #[arg(long)]
+        fail_on_skip: bool => Profile "--test --fail-on-skip";
+
         /// Mark every window as an NVTX range for profilers
         ///
         /// `nsys profile --trace=cuda,nvtx cargo gpubench --nvtx …` then shows which kernels belong

@@ -1,10 +1,11 @@
-//! At most one option may write to standard output.
+//! At most one option may write to standard output, or to one file.
 
 use super::UsageError;
+use super::overwriting::refuse_to_write_twice;
 use crate::broker::options::{ExportFormat, MessageFormat, OutputOptions, PageTarget};
 use gpubench_report::OutputTarget;
 
-/// Checks that at most one option of a run writes to standard output.
+/// Checks that at most one option of a run writes to standard output, and to each file.
 ///
 /// # Errors
 /// Several do.
@@ -13,8 +14,25 @@ pub(super) fn refuse_to_mix(output: &OutputOptions, page: Option<&PageTarget>) -
         MessageFormat::Human => None,
         MessageFormat::Json => Some("--message-format json"),
     };
-    let exports = output.exports.iter();
-    let exports = exports
+    let option = |format| match format {
+        ExportFormat::Json => "--export-json",
+        ExportFormat::Csv => "--export-csv",
+        ExportFormat::Samples => "--export-samples",
+        ExportFormat::Markdown => "--export-markdown",
+        ExportFormat::Junit => "--export-junit",
+    };
+    let files = output
+        .exports
+        .iter()
+        .filter_map(|export| Some((option(export.format), export.outlet.file()?)));
+    let of_page = match page {
+        Some(PageTarget::OutputTarget(target)) => target.file().map(|file| ("--report", file)),
+        _ => None,
+    };
+    refuse_to_write_twice(&files.chain(of_page).collect::<Vec<_>>())?;
+    let exports = output
+        .exports
+        .iter()
         .filter(|export| export.outlet == OutputTarget::StandardOutput)
         .map(|export| match export.format {
             ExportFormat::Json => "--export-json -",

@@ -60,7 +60,8 @@ codes! {
         /// no compiler was found.
         SetupMissing = 96,
         /// A case failed, and the reason was not a missing compiler (96) or a kernel that does not
-        /// compile (101); or it failed in alternation, or the baseline did that it alternated with.
+        /// compile (101); or it failed in alternation, or the baseline did that it alternated with;
+        /// or it was skipped, with `--fail-on-skip`.
         BenchmarkFailed = 100,
         /// A crate does not compile, or every failed case failed only because a kernel does not
         /// compile.

@@ -11,6 +11,16 @@ use gpubench_measure::measurement::RunMode;
 use gpubench_report::OutputTarget;
 use gpubench_sandbox::Rights;
 
+/// What a skipped case does to the exit code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnSkip {
+    /// Nothing.
+    #[default]
+    Show,
+    /// `--fail-on-skip`: the run fails.
+    Fail,
+}
+
 /// The options of a run.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
@@ -28,6 +38,8 @@ pub struct RunOptions {
     pub order: CaseOrder,
     /// `--fail-fast`: whether the run ends after the first failed benchmark.
     pub fail_fast: bool,
+    /// What a skipped case does to the exit code.
+    pub on_skip: OnSkip,
     /// `--nvtx`: whether every window is an NVTX range for a profiler.
     pub nvtx: bool,
     /// `--sanitize`, `--profile-with`: the program that observes the calls.
