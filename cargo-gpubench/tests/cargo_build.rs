@@ -48,7 +48,10 @@ fn a_quiet_build_prints_nothing() {
 #[test]
 fn a_path_that_looks_like_a_pattern_is_built() {
     let fixture = Fixture::new("[gpu] kernels").package(".", "fx-brackets", Kernels::Some, "");
-    fixture.build(&[]).success().stderr(library("fx-brackets", "libfx_brackets.so"));
+    fixture
+        .build(&[])
+        .success()
+        .stderr(library("fx-brackets", "libfx_brackets.so"));
 }
 
 #[test]

@@ -192,8 +192,8 @@ pub(crate) fn check_constant<'a>(constant: &'a ConstantValue, known: &mut HashSe
     }
 }
 
-/// The most bytes of a kernel's arguments: the limit of CUDA 12.1 and later, from compute capability
-/// 7.0 on.
+/// The most bytes of a kernel's arguments: the limit of CUDA 12.1 and later, from compute
+/// capability 7.0 on.
 const MOST_ARGUMENT_BYTES: usize = 32_764;
 
 /// The context that the steps of a plan are checked in.
