@@ -27,8 +27,8 @@ use gpubench_device::{FreezeError, FrozenFile};
 /// `cargo rustc --profile bench` would build a test harness instead of a library.
 const PROFILE: &str = "gpubench";
 
-/// Options of cargo for the profile. Work such as `2 * m * n * k`, and sizes of grids, must not wrap
-/// silently.
+/// Options of cargo for the profile. Work such as `2 * m * n * k`, and sizes of grids, must not
+/// wrap silently.
 const PROFILE_OPTIONS: [&str; 6] = [
     "--profile",
     PROFILE,
