@@ -20,11 +20,11 @@ pub fn declared_thread_limit(source: &Source, name: &str) -> Option<u32> {
 
 /// Returns the limit of the next function, if it has the wanted name.
 fn limit(tokens: &[Token<'_>], wanted: &str) -> Option<u32> {
-    let list = parameter_list(tokens, wanted)?;
-    let before = tokens
-        .iter()
-        .take_while(|token| list.first().is_none_or(|first| token.start < first.start));
-    let words: Vec<&str> = before.map(|token| token.text).collect();
+    parameter_list(tokens, wanted)?;
+    let name = tokens
+        .windows(2)
+        .position(|pair| pair[0].text == wanted && pair[1].text == "(")?;
+    let words: Vec<&str> = tokens[..name].iter().map(|token| token.text).collect();
     let mut numbers = words.windows(4).filter_map(|words| match words {
         ["__launch_bounds__", "(", number, "," | ")"] => number.parse().ok(),
         _ => None,
