@@ -8,6 +8,14 @@ use crate::git::Git;
 /// The hint if a revision names no commit, or several.
 const ONE_REVISION: &str = "name one revision to compare with: a branch, a tag, a hash, or `HEAD~1`";
 
+/// The hint if a revision is unknown.
+const FETCH: &str =
+    "name a branch, a tag, a hash, or `HEAD~1`; if it is only on another machine, run `git fetch` first";
+
+/// The hint if it may be older than what a shallow clone has, as CI services make them.
+const UNSHALLOW: &str =
+    "the clone is shallow: run `git fetch --unshallow`, or give `fetch-depth: 0` to `actions/checkout`";
+
 /// Returns the full hash of the commit that a revision names in a repository.
 ///
 /// # Errors
@@ -27,9 +35,13 @@ pub(super) fn commit_of(git: &Git, revision: &str, repository: &Utf8Path) -> Res
             return Err(if several.is_ok_and(|found| !found.is_empty()) {
                 not_one("it names a range or several commits")
             } else {
+                let shallow = git.ask(&["rev-parse", "--is-shallow-repository"])?;
                 CheckoutError::refused(
                     format!("`{revision}` is not a revision of the repository `{repository}`"),
-                    "name a branch, a tag, a hash, or `HEAD~1`; if it is only on another machine, run `git fetch` first",
+                    match shallow.as_deref() {
+                        Ok("true") => UNSHALLOW,
+                        _ => FETCH,
+                    },
                 )
             });
         }
@@ -55,7 +67,7 @@ mod tests {
     use std::process::Command;
 
     use super::*;
-    use gpubench_diagnostic::chain;
+    use gpubench_diagnostic::{Expected, chain};
 
     /// Returns a repository with two commits, `first` and `second`, and a tag on the first.
     fn repository() -> tempfile::TempDir {
@@ -103,6 +115,24 @@ mod tests {
         ] {
             assert_eq!(asked(revision).as_deref(), Ok(commit), "{revision}");
         }
+    }
+
+    #[test]
+    fn a_shallow_clone_is_told_how_to_fetch_the_rest() {
+        let (whole, shallow) = (repository(), tempfile::tempdir().expect("a folder"));
+        let from = format!("file://{}", whole.path().display());
+        let cloned = Command::new("git")
+            .args(["clone", "--quiet", "--depth", "1", &from])
+            .arg(shallow.path())
+            .status();
+        assert!(cloned.expect("git").success());
+        let hint = |folder: &tempfile::TempDir| {
+            let folder = Utf8Path::from_path(folder.path()).expect("text");
+            let refused = commit_of(&Git::in_folder(folder), "HEAD~9", folder);
+            refused.expect_err("there are two commits").hint()
+        };
+        assert_eq!(hint(&shallow).as_deref(), Some(UNSHALLOW));
+        assert_eq!(hint(&whole).as_deref(), Some(FETCH));
     }
 
     #[test]

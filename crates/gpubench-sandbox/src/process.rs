@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use rustix::process::{DumpableBehavior, Signal};
 
 use crate::limits;
-use crate::printing::write_output_by_lines;
+use crate::printing::write_output_at_once;
 
 /// Why the set-up of a process failed.
 #[derive(Debug, thiserror::Error)]
@@ -45,7 +45,7 @@ pub fn drop_privileges(runs: Runs) -> Result<(), RoleError> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(RoleError::during("ending with the broker"))?;
     drop_privileges_to_clean_up()?;
-    write_output_by_lines().map_err(RoleError::during("writing output line by line"))
+    write_output_at_once().map_err(RoleError::during("writing output line by line"))
 }
 
 /// Does what [`drop_privileges`] does for a process that outlives the broker, to undo what the

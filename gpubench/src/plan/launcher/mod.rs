@@ -277,10 +277,12 @@ impl Launcher {
         let arguments = arguments.map(|(position, argument)| {
             described_argument(argument).map_err(|error| error.context(format!("argument {}", position + 1)))
         });
+        // Before the grid: no grid covers anything with blocks that have no threads.
+        let block = rules::check_block(grid.threads, &self.facts)?;
         Ok(Launch {
             kernel: (self.kernel)(kernel)?,
             grid: rules::check_grid(grid.blocks, &self.facts)?,
-            block: rules::check_block(grid.threads, &self.facts)?,
+            block,
             cluster: rules::check_cluster(grid.cluster, grid.blocks, &self.facts)?,
             dynamic_shared: rules::check_shared(grid.shared, &self.facts)?,
             cooperation: grid.cooperation,

@@ -133,6 +133,10 @@ fn grids_and_blocks_that_the_device_does_not_support_are_rejected() {
         "`blur`: launch of `blur`: a grid of 0x1x1 has no blocks"
     );
     assert_eq!(
+        rejection(gpu(), Grid::covering(1000, 0)),
+        "`blur`: launch of `blur`: a block of 0x1x1 has no threads"
+    );
+    assert_eq!(
         rejection(gpu(), Grid::new(1, (32, 0))),
         "`blur`: launch of `blur`: a block of 32x0x1 has no threads"
     );
