@@ -3,7 +3,7 @@
 use super::columns::sign_of;
 use super::style::{FAINT, Styling, TITLE};
 use crate::wording::{found_in, gloss};
-use gpubench_contract::{BenchmarkComplete, Check};
+use gpubench_contract::{BenchmarkComplete, Check, Verdict};
 use gpubench_diagnostic::layout::{fitted, folded, padded, width, wrapped};
 use gpubench_diagnostic::{printable, printable_line};
 
@@ -24,6 +24,9 @@ pub struct RepeatedCommand {
     pub overridden_axes: Vec<String>,
 }
 
+/// The default of `--min-samples`: so many calls are made in any case.
+const FEWEST_SAMPLES: u64 = 20;
+
 impl Default for RepeatedCommand {
     fn default() -> RepeatedCommand {
         RepeatedCommand {
@@ -37,7 +40,7 @@ impl Default for RepeatedCommand {
 impl RepeatedCommand {
     /// Returns the shell command for a case of a run with this seed.
     pub(super) fn for_case(&self, result: &BenchmarkComplete, seed: &str) -> String {
-        let mut words = self.with_mode(result);
+        let mut words = until_failure(self.with_mode(result), result);
         words.extend(["--exact".to_owned(), result.case.clone()]);
         let is_overridden = |name: &String| self.overridden_axes.contains(name);
         for (name, value) in result.params.0.iter().filter(|(name, _)| is_overridden(name)) {
@@ -69,6 +72,31 @@ impl RepeatedCommand {
         }
         words
     }
+}
+
+/// Returns the options with so many samples in one worker that the call that failed is made again,
+/// however long that takes. A call that failed early is made in any case. A test makes few calls.
+fn until_failure(options: Vec<String>, result: &BenchmarkComplete) -> Vec<String> {
+    let is_test = options.iter().any(|word| word == "--test");
+    let failed_in_a_call = matches!(
+        result.verdict,
+        Verdict::WrongOutput | Verdict::LateWrite | Verdict::Crashed | Verdict::Timeout
+    );
+    if is_test || !failed_in_a_call || result.windows <= FEWEST_SAMPLES {
+        return options;
+    }
+    const REPLACED: [&str; 3] = ["--workers", "--min-samples", "--max-samples"];
+    let mut words = Vec::new();
+    let mut options = options.into_iter();
+    while let Some(word) = options.next() {
+        match REPLACED.contains(&word.as_str()) {
+            true => drop(options.next()),
+            false => words.push(word),
+        }
+    }
+    let calls = result.windows.to_string();
+    words.extend(["--workers", "1", "--min-samples", &calls, "--max-samples", &calls].map(str::to_owned));
+    words
 }
 
 /// The message of a failed case.
@@ -219,6 +247,39 @@ mod tests {
             "cargo gpubench --mode warm --exact copy::nothing"
         );
         assert_eq!(command(&[], Mode::Cold), "cargo gpubench --exact copy::nothing");
+    }
+
+    #[test]
+    fn a_repeated_command_makes_the_call_that_failed() {
+        let command = |options: &[&str], verdict, windows| {
+            let repeated = RepeatedCommand {
+                options: options.iter().map(|option| (*option).to_owned()).collect(),
+                ..RepeatedCommand::default()
+            };
+            let mut result = every_verdict().results.remove(2);
+            (result.verdict, result.windows) = (verdict, windows);
+            repeated.for_case(&result, "5eed")
+        };
+        let until_158 = "--workers 1 --min-samples 158 --max-samples 158 --exact copy::nothing --seed 5eed";
+        for options in [&[][..], &["--min-samples", "30", "--workers", "8"]] {
+            assert_eq!(
+                command(options, Verdict::WrongOutput, 158),
+                format!("cargo gpubench {until_158}")
+            );
+        }
+        let early = "--exact copy::nothing --seed 5eed";
+        assert_eq!(
+            command(&[], Verdict::WrongOutput, 20),
+            format!("cargo gpubench {early}")
+        );
+        assert_eq!(
+            command(&[], Verdict::TimeMismatch, 158),
+            format!("cargo gpubench {early}")
+        );
+        assert_eq!(
+            command(&["--test"], Verdict::WrongOutput, 158),
+            format!("cargo gpubench --test {early}")
+        );
     }
 
     #[test]
