@@ -36,6 +36,14 @@ ends! {
 }
 
 #[test]
+fn an_axis_without_values_is_told() {
+    let run = Run::on(&Fixture::new("mistaken")).args(["--list", "honest"]);
+    let told = run.finish().expect_code(0).stderr;
+    let words = "`mistaken::without_values` has no cases, because its axis `n` has no values";
+    assert!(told.contains(words), "{told}");
+}
+
+#[test]
 fn a_crate_without_the_standard_library_is_measured() {
     let result = records().result("honest");
     assert_eq!(result["verdict"], "pass", "{}", result["message"]);

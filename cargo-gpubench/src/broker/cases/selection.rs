@@ -12,7 +12,7 @@ use super::{
 use crate::config::{Metrics, Modes};
 use gpubench_contract::{DeviceWords, Mode};
 use gpubench_device::{Backend, Facts};
-use gpubench_diagnostic::closest;
+use gpubench_diagnostic::{closest, print_warning};
 
 /// Most cases of a run.
 const MOST_CASES: usize = 100_000;
@@ -157,6 +157,12 @@ fn candidates<'a>(
                 Ok(axes) => (axes, None),
                 Err(misfit) => (declared, Some(misfit)),
             };
+            if let Some(axis) = axes.iter().find(|axis| axis.values.is_empty()) {
+                let (benchmark, axis) = (&benchmark.path, &axis.name);
+                print_warning(&format_args!(
+                    "`{package}::{benchmark}` has no cases, because its axis `{axis}` has no values"
+                ));
+            }
             let room = MOST_CASES - candidates.len();
             let points = combinations(&axes, room).ok_or(CaseError::TooMany { most: MOST_CASES })?;
             candidates.extend(points.into_iter().map(|params| Candidate {
