@@ -24,7 +24,7 @@ pub struct RepeatedCommand {
     pub overridden_axes: Vec<String>,
 }
 
-/// The default of `--min-samples`: so many calls are made in any case.
+/// The default of `--min-samples`: any run makes this number of calls.
 const FEWEST_SAMPLES: u64 = 20;
 
 impl Default for RepeatedCommand {
@@ -74,7 +74,7 @@ impl RepeatedCommand {
     }
 }
 
-/// Returns the options with so many samples in one worker that the call that failed is made again,
+/// Returns the options with enough samples in one worker that the call that failed is made again,
 /// however long that takes. A call that failed early is made in any case. A test makes few calls.
 fn until_failure(options: Vec<String>, result: &BenchmarkComplete) -> Vec<String> {
     let is_test = options.iter().any(|word| word == "--test");
