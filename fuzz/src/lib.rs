@@ -4,6 +4,7 @@
 
 pub mod archive;
 pub mod cuda_source;
+pub mod evidence;
 pub mod records;
 pub mod stored_run;
 pub mod wire;
@@ -20,7 +21,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 5] = [
+pub const TARGETS: [Target; 6] = [
     Target {
         name: "wire",
         run: wire::run,
@@ -40,6 +41,11 @@ pub const TARGETS: [Target; 5] = [
         name: "records",
         run: records::run,
         seeds: records::seeds,
+    },
+    Target {
+        name: "evidence",
+        run: evidence::run,
+        seeds: evidence::seeds,
     },
     Target {
         name: "cuda_source",

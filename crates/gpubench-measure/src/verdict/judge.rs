@@ -245,7 +245,7 @@ fn cause_of(output: &OutputFacts, tells_answers_apart: bool) -> Cause {
         Cause::Partial
     } else if output.non_finite == wrong {
         Cause::NonFinite
-    } else if 2 * output.unwritten >= wrong {
+    } else if output.unwritten >= wrong.div_ceil(2) {
         Cause::Partial
     } else {
         Cause::Mismatch

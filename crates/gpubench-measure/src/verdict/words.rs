@@ -90,7 +90,7 @@ pub(super) fn redzone_written(tensors: &[Tensor], scratch: &[u64], facts: &Windo
     };
     let size = tensor.map_or(1, |tensor| tensor.dtype.size() as u64).max(1);
     let place = match u64::try_from(facts.redzone_offset) {
-        Ok(offset) if offset < len + size => format!("right after the end of `{name}`{}", nearest(tensor, offset)),
+        Ok(offset) if offset < len.saturating_add(size) => format!("right after the end of `{name}`{}", nearest(tensor, offset)),
         Ok(offset) => {
             let past = offset - len;
             format!("{past} bytes past the end of `{name}`{}", nearest(tensor, offset))
@@ -102,9 +102,9 @@ pub(super) fn redzone_written(tensors: &[Tensor], scratch: &[u64], facts: &Windo
     };
     // A byte that was overwritten with its old value does not show, but kernels write whole
     // elements.
-    let bytes = match bytes.next_multiple_of(size) {
-        whole if whole == bytes => format!("{bytes} bytes"),
-        whole => format!("about {whole} bytes"),
+    let bytes = match bytes.checked_next_multiple_of(size) {
+        Some(whole) if whole != bytes => format!("about {whole} bytes"),
+        _ => format!("{bytes} bytes"),
     };
     format!(
         "{bytes} were written out of bounds in call {}, the first {place}",
