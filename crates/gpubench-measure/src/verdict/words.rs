@@ -90,7 +90,9 @@ pub(super) fn redzone_written(tensors: &[Tensor], scratch: &[u64], facts: &Windo
     };
     let size = tensor.map_or(1, |tensor| tensor.dtype.size() as u64).max(1);
     let place = match u64::try_from(facts.redzone_offset) {
-        Ok(offset) if offset < len.saturating_add(size) => format!("right after the end of `{name}`{}", nearest(tensor, offset)),
+        Ok(offset) if offset < len.saturating_add(size) => {
+            format!("right after the end of `{name}`{}", nearest(tensor, offset))
+        }
         Ok(offset) => {
             let past = offset - len;
             format!("{past} bytes past the end of `{name}`{}", nearest(tensor, offset))
