@@ -189,7 +189,7 @@ fn options_of_other_tools_get_a_hint_with_ours() {
 }
 
 #[test]
-fn a_test_calls_every_case_once_in_each_of_four_orders_and_times_none() {
+fn a_test_makes_three_calls_in_the_usual_order_and_one_in_each_of_three_others_and_times_none() {
     let tested = |arguments: &[&str]| {
         let run = Run::on(&Fixture::new("tidy")).briefly().json();
         let run = run
@@ -198,18 +198,18 @@ fn a_test_calls_every_case_once_in_each_of_four_orders_and_times_none() {
         run.finish().expect_code(0)
     };
     let named = tested(&["--schedule", "2"]).records();
-    assert_eq!(named.result(CASE)["windows"], 1, "one order is asked for");
+    assert_eq!(named.result(CASE)["windows"], 3, "one order is asked for");
     let limited = Run::on(&Fixture::new("tidy")).json();
     let limited = limited.args(["--test", "--max-samples", "2", "--exact", CASE]).finish();
     let records = limited.expect_code(0).records();
-    assert_eq!(records.result(CASE)["windows"], 4, "no samples are taken");
+    assert_eq!(records.result(CASE)["windows"], 6, "no samples are taken");
     let finished = tested(&[]);
     for case in [CASE, OTHER] {
         let records = finished.records();
         let result = records.result(case);
         assert_eq!(result["verdict"], "pass");
-        assert_eq!(result["windows"], 4);
-        assert_eq!(result["window_counts"]["early_check"], 4);
+        assert_eq!(result["windows"], 6);
+        assert_eq!(result["window_counts"]["early_check"], 6);
         assert_eq!(result["samples"], Value::Array(Vec::new()));
         for untimed in ["stats", "grade", "stop", "event_overhead_ns", "conservation", "host_ns"] {
             assert_eq!(result[untimed], Value::Null, "{untimed}");
