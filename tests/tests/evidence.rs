@@ -40,7 +40,7 @@ fn sealed_times_of_a_gpu_are_decided_again_from_a_record() {
     );
     assert_eq!(
         judged(&file, 0),
-        "1 results: 1 as recorded, 0 recorded more strictly, 0 not as recorded, 0 without evidence\n"
+        "1 result: 1 as recorded, 0 recorded more strictly, 0 not as recorded, 0 without evidence\n"
     );
 }
 

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::places::PlaceOptions;
 use super::stored::stored_run::load_run;
+use gpubench_contract::units::counted;
 use gpubench_contract::{BenchmarkComplete, Cause, Grade, Verdict};
 use gpubench_diagnostic::{ExitCode, Failure, printable_line};
 use gpubench_measure::verdict::KeptEvidence;
@@ -78,9 +79,9 @@ pub fn judge(options: &JudgeOptions) -> Result<ExitCode, Failure> {
         }
     }
     lines.push(format!(
-        "{} results: {same} as recorded, {stricter} recorded more strictly, {wrong} not as recorded, {without} without \
+        "{}: {same} as recorded, {stricter} recorded more strictly, {wrong} not as recorded, {without} without \
          evidence\n",
-        run.results.len()
+        counted(run.results.len(), "result")
     ));
     Output::stdout().print(&lines.join("\n"))?;
     Ok(match wrong {
