@@ -26,7 +26,7 @@ use super::processors::{PORTABLE, Processors};
 use super::readable::Readable;
 use super::refusal::{includes, needs_analysis, stub, user_words};
 use super::scratch::{Scratch, read, write};
-use super::static_shared::{LISTED, MOST, beyond_a_gpu, set_apart};
+use super::static_shared::{LISTED, MOST_BYTES, beyond_a_gpu, set_apart};
 use super::undefined::missing_definitions;
 use super::unit::{UNIT, host_unit};
 
@@ -115,7 +115,7 @@ impl HostCompiler {
             key.add(path);
             key.add(text);
         }
-        key.add_all(&[PLACED, LISTED, &MOST.to_string()]);
+        key.add_all(&[PLACED, LISTED, &MOST_BYTES.to_string()]);
         key.add_wanted(wanted);
         key.finish()
     }

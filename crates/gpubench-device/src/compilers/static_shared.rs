@@ -37,7 +37,7 @@ pub(super) const LISTED: &str = "\t.section .note.GNU-stack,\"\",@progbits\n\t.s
 type Place = (u16, u64);
 
 /// The most static shared memory of a kernel in bytes, on every GPU. It is part of the cache key.
-pub(super) const MOST: u64 = 48 << 10;
+pub(super) const MOST_BYTES: u64 = 48 << 10;
 
 /// A thread-local variable of an object.
 struct Variable {
@@ -77,10 +77,10 @@ pub(super) fn beyond_a_gpu(object: &[u8]) -> Option<String> {
         *size = size.saturating_add(variable.size);
         names.push(format!("`{}`", written(&variable.name)));
     }
-    let (size, names) = sizes.into_values().find(|(size, _)| *size > MOST)?;
+    let (size, names) = sizes.into_values().find(|(size, _)| *size > MOST_BYTES)?;
     let (verb, names) = (if names.len() == 1 { "has" } else { "have" }, names.join(", "));
     Some(format!(
-        "{names} {verb} {size} bytes of static shared memory in a kernel, and a GPU has at most {MOST} for them (hint: \
+        "{names} {verb} {size} bytes of static shared memory in a kernel, and a GPU has at most {MOST_BYTES} for them (hint: \
          `extern __shared__` memory can be larger)"
     ))
 }
