@@ -5,9 +5,9 @@ use gpubench::catalog::Source;
 use super::parameters::{function_name, parameter_list};
 use super::scan::{Token, definitions_apart, tokens};
 
-/// Returns the most threads of a block that a kernel's `__launch_bounds__` allows: the largest limit
-/// of its declarations. `None` if one has no limit, or no plain number. Namespaces and `#if` may
-/// choose between them.
+/// Returns the most threads of a block that a kernel's `__launch_bounds__` allows: the largest
+/// limit of its declarations. `None` if one has no limit, or no plain number. Namespaces and `#if`
+/// may choose between them.
 pub fn declared_thread_limit(source: &Source, name: &str) -> Option<u32> {
     let wanted = function_name(name)?;
     let mut limits = Vec::new();
