@@ -33,6 +33,8 @@ pub struct Benchmark {
     pub requirements: Vec<Requirement>,
     /// Axes on every device, in declaration order.
     pub axes: Vec<Axis>,
+    /// Names of the axes that it adds to those of its problem. Their values compete.
+    pub own_axes: Vec<String>,
     /// Axes that replace the axes of the same name on one kind of device.
     pub device_axes: Vec<(DeviceKind, Vec<Axis>)>,
     /// Settings of its cases, with the keys and values that a profile has: `mode` and `cold,warm`.

@@ -98,6 +98,24 @@ fn kernels_of_a_problem_are_ranked_pair_by_pair_for_each_of_its_arguments_and_ov
 }
 
 #[test]
+fn values_of_an_axis_that_one_benchmark_adds_are_ranked_with_and_without_turns() {
+    let finished = contest(&["^slow.*n=64"]).finish().expect_code(0);
+    let [ranking] = &rankings(&finished)[..] else {
+        panic!("{finished:?}")
+    };
+    let contestants = ranking["contestants"].as_array().expect("a list");
+    let times: Vec<&Value> = contestants.iter().map(|one| &one["params"]["times"]).collect();
+    assert_eq!(times, [4, 16]);
+    assert_eq!(ranking["params"], json!({"n": 64}));
+    let plain = Run::on(&Fixture::new("contest"))
+        .args(["--device", "cpu", "--workers", "1", "--max-samples", "4", "^slow.*n=64"])
+        .finish()
+        .expect_code(0);
+    let ranked = |times: u32| plain.stdout.contains(&format!("slow times={times}"));
+    assert!(ranked(4) && ranked(16), "{}", plain.stdout);
+}
+
+#[test]
 fn a_wrong_contestant_drops_out_with_its_verdict_and_the_others_go_on() {
     let cases = [
         "--exact",

@@ -193,6 +193,10 @@ pub struct BenchmarkComplete {
     pub index: u64,
     /// The problem that the benchmark solves. The benchmarks of one problem are ranked.
     pub problem: Option<String>,
+    /// Names of the axes that the benchmark adds to those of its problem, such as a block size.
+    /// Their values compete. Missing without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own_axes: Vec<String>,
     /// The contest that it was measured in. Missing without `--contest`, and if the case has no
     /// rival.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -363,6 +367,7 @@ impl BenchmarkComplete {
             case: started.case.clone(),
             index: started.index,
             problem: None,
+            own_axes: Vec::new(),
             contest: None,
             verdict,
             cause: None,

@@ -14,7 +14,9 @@ struct Entry {
     index: u64,
     package: String,
     problem: String,
-    benchmark: String,
+    /// Benchmark, with the values of the axes that it adds to its problem.
+    name: String,
+    /// Values of the problem's axes.
     params: Params,
     mode: Mode,
     clock: TimedBy,
@@ -39,8 +41,7 @@ impl TimedBy {
     }
 }
 
-/// A ranking for one problem, one mode, one clock and one set of values for the axes that all
-/// implementations have.
+/// A ranking for one problem, one mode, one clock and one set of values for the problem's axes.
 pub(super) struct Ranking<'a> {
     /// The problem.
     pub(super) problem: &'a str,
@@ -49,18 +50,18 @@ pub(super) struct Ranking<'a> {
     /// How the calls were measured.
     mode: Mode,
     clock: TimedBy,
-    /// Axes that all implementations have.
-    pub(super) params: Params,
+    /// Values of the problem's axes.
+    pub(super) params: &'a Params,
     /// Implementations, fastest first.
-    pub(super) entries: Vec<Ranked>,
+    pub(super) entries: Vec<Ranked<'a>>,
 }
 
 /// An implementation in a ranking.
-pub(super) struct Ranked {
+pub(super) struct Ranked<'a> {
     /// Position of the case in the run.
     pub(super) index: u64,
-    /// Benchmark, with the values of the axes that only this benchmark has.
-    pub(super) name: String,
+    /// Benchmark, with the values of the axes that it adds to its problem.
+    pub(super) name: &'a str,
     /// Median.
     pub(super) value: f64,
     /// Ratio to the fastest.
@@ -113,12 +114,14 @@ impl Rankings {
         let (Some(problem), Some(stats), Verdict::Pass) = (&result.problem, &result.stats, result.verdict) else {
             return;
         };
+        let params = result.params.0.iter().cloned();
+        let (own, params): (Vec<_>, Vec<_>) = params.partition(|(name, _)| result.own_axes.contains(name));
         self.0.push(Entry {
             index: result.index,
             package: result.package.clone(),
             problem: problem.clone(),
-            benchmark: result.benchmark.clone(),
-            params: result.params.clone(),
+            name: format!("{} {}", result.benchmark, Params(own)).trim_end().to_owned(),
+            params: Params(params),
             mode: result.mode,
             clock: TimedBy::from_execution(result.execution),
             value: stats.value,
@@ -128,7 +131,7 @@ impl Rankings {
     }
 
     /// Returns a ranking for every problem that at least two implementations solved, for each mode,
-    /// each clock and each set of values of the axes that all of them have.
+    /// each clock and each set of values of the problem's axes.
     pub(super) fn rankings(&self) -> Vec<Ranking<'_>> {
         let mut problems: Vec<(&str, &str)> = self.0.iter().map(|entry| (&*entry.package, &*entry.problem)).collect();
         let mut seen = HashSet::new();
@@ -141,34 +144,15 @@ impl Rankings {
 
     fn of_problem(&self, (package, problem): (&str, &str)) -> Vec<Ranking<'_>> {
         let of_problem = |entry: &&Entry| entry.package == package && entry.problem == problem;
-        let entries: Vec<&Entry> = self.0.iter().filter(of_problem).collect();
-        let shared = |name: &str| {
-            entries
-                .iter()
-                .all(|entry| entry.params.0.iter().any(|(own, _)| own == name))
-        };
-        let mut groups: Vec<(Params, Vec<(String, &Entry)>)> = Vec::new();
-        for entry in &entries {
-            let (params, own): (Vec<_>, Vec<_>) = entry.params.0.iter().cloned().partition(|(name, _)| shared(name));
-            let (params, own) = (Params(params), Params(own));
-            let name = format!("{} {own}", entry.benchmark).trim_end().to_owned();
-            let mut alike = groups
-                .iter_mut()
-                .filter(|(known, group)| *known == params && group[0].1.is_measured_like(entry));
-            match alike.next() {
-                Some((_, group)) => group.push((name, entry)),
-                None => groups.push((params, vec![(name, entry)])),
+        let mut groups: Vec<Vec<&Entry>> = Vec::new();
+        for entry in self.0.iter().filter(of_problem) {
+            match groups.iter_mut().find(|group| group[0].competes_with(entry)) {
+                Some(group) => group.push(entry),
+                None => groups.push(vec![entry]),
             }
         }
-        groups.retain(|(_, group)| {
-            let mut benchmarks = group.iter().map(|(_, entry)| &entry.benchmark);
-            let first = benchmarks.next();
-            benchmarks.any(|benchmark| Some(benchmark) != first)
-        });
-        groups
-            .into_iter()
-            .map(|(params, group)| Ranking::new(params, group))
-            .collect()
+        groups.retain(|group| group.iter().any(|entry| entry.name != group[0].name));
+        groups.into_iter().map(Ranking::new).collect()
     }
 }
 
@@ -202,21 +186,21 @@ impl<'a> Ranking<'a> {
             .then_some("not significant: the 95% intervals overlap (hint: use more `--workers`)")
     }
 
-    fn new(params: Params, mut entries: Vec<(String, &'a Entry)>) -> Ranking<'a> {
-        let better = entries[0].1.metric.better;
-        entries.sort_by(|(_, one), (_, other)| better.order(one.value, other.value));
-        let best = entries[0].1;
+    fn new(mut entries: Vec<&'a Entry>) -> Ranking<'a> {
+        let better = entries[0].metric.better;
+        entries.sort_by(|one, other| better.order(one.value, other.value));
+        let best = entries[0];
         Ranking {
             problem: &best.problem,
             metric: &best.metric,
             mode: best.mode,
             clock: best.clock,
-            params,
+            params: &best.params,
             entries: entries
                 .into_iter()
-                .map(|(name, entry)| Ranked {
+                .map(|entry| Ranked {
                     index: entry.index,
-                    name,
+                    name: &entry.name,
                     value: entry.value,
                     rank: entry.rank(best),
                 })
@@ -226,13 +210,23 @@ impl<'a> Ranking<'a> {
 }
 
 impl Entry {
-    fn is_measured_like(&self, other: &Entry) -> bool {
-        (self.mode, self.clock, &self.metric) == (other.mode, other.clock, &other.metric)
+    fn competes_with(&self, other: &Entry) -> bool {
+        let how = |entry: &Entry| (entry.mode, entry.clock);
+        (&self.params, &self.metric, how(self)) == (&other.params, &other.metric, how(other))
+    }
+
+    /// Returns the interval as if it had been computed with logarithms, from the same relative
+    /// error. With an error above 100 %, the plain interval of a large value reaches below zero, and
+    /// so into that of a value that is hundreds of times smaller.
+    fn log_interval(&self) -> [f64; 2] {
+        self.interval
+            .map(|end| self.value * ((end - self.value) / self.value).exp())
     }
 
     fn rank(&self, best: &Entry) -> Rank {
         let ratio = self.value / best.value;
-        let overlap = self.interval[0] <= best.interval[1] && best.interval[0] <= self.interval[1];
+        let ([low, high], [best_low, best_high]) = (self.log_interval(), best.log_interval());
+        let overlap = low <= best_high && best_low <= high;
         if std::ptr::eq(self, best) {
             Rank::Best
         } else if !ratio.is_finite() {
@@ -257,7 +251,7 @@ mod tests {
             problem: "matmul".to_owned(),
             mode: Mode::Cold,
             clock: TimedBy::Device,
-            benchmark: benchmark.to_owned(),
+            name: benchmark.to_owned(),
             params: Params(
                 params
                     .iter()
@@ -274,7 +268,7 @@ mod tests {
         ranking
             .entries
             .iter()
-            .map(|ranked| (ranked.name.clone(), ranked.rank))
+            .map(|ranked| (ranked.name.to_owned(), ranked.rank))
             .collect()
     }
 
@@ -293,7 +287,7 @@ mod tests {
         let held = rankings.rankings();
         let names: Vec<Vec<&str>> = held
             .iter()
-            .map(|ranking| ranking.entries.iter().map(|ranked| &*ranked.name).collect())
+            .map(|ranking| ranking.entries.iter().map(|ranked| ranked.name).collect())
             .collect();
         assert_eq!(names, [["kernel", "other kernel"], ["library", "other library"]]);
         assert_eq!(held[0].clock_remark(), None);
@@ -304,26 +298,75 @@ mod tests {
         );
     }
 
+    /// Returns the rankings of results of one problem, each with its own axes.
+    fn rankings_of(results: &[(&str, &[(&str, i64)], &[&str], f64)]) -> Rankings {
+        let mut run = gpubench_testing::competition();
+        let of = run.results.swap_remove(0);
+        let mut rankings = Rankings::default();
+        for (benchmark, params, own_axes, value) in results {
+            let mut result = BenchmarkComplete {
+                benchmark: (*benchmark).to_owned(),
+                params: entry(benchmark, params, *value).params,
+                own_axes: own_axes.iter().map(|axis| (*axis).to_owned()).collect(),
+                ..of.clone()
+            };
+            let stats = result.stats.as_mut().unwrap();
+            (stats.value, stats.ci95) = (*value, [value - 1.0, value + 1.0]);
+            rankings.add(&result);
+        }
+        rankings
+    }
+
     #[test]
-    fn an_axis_that_only_one_implementation_has_names_its_entries() {
-        let rankings = Rankings(vec![
-            entry("naive", &[("n", 64)], 400.0),
-            entry("tiled", &[("n", 64), ("tile", 16)], 100.0),
-            entry("tiled", &[("n", 64), ("tile", 32)], 200.0),
-            entry("naive", &[("n", 128)], 800.0),
+    fn an_axis_that_a_benchmark_adds_names_its_entries() {
+        let rankings = rankings_of(&[
+            ("naive", &[("n", 64)], &[], 400.0),
+            ("tiled", &[("n", 64), ("tile", 16)], &["tile"], 100.0),
+            ("tiled", &[("n", 64), ("tile", 32)], &["tile"], 200.0),
+            ("naive", &[("n", 128)], &[], 800.0),
         ]);
         let held = rankings.rankings();
         assert_eq!(held.len(), 1);
-        assert_eq!(
-            (held[0].problem, held[0].params.to_string()),
-            ("matmul", "n=64".to_owned())
-        );
+        assert_eq!(held[0].params.to_string(), "n=64");
         let expected = [
             ("tiled tile=16", Rank::Best),
             ("tiled tile=32", Rank::Ratio(2.0)),
             ("naive", Rank::Ratio(4.0)),
         ];
         assert_eq!(ranking(&held[0]), expected.map(|(name, rank)| (name.to_owned(), rank)));
+    }
+
+    #[test]
+    fn block_sizes_compete_alone_and_with_those_of_other_benchmarks() {
+        let sizes: [(&str, &[(&str, i64)], &[&str], f64); 4] = [
+            ("a", &[("n", 64), ("threads", 128)], &["threads"], 100.0),
+            ("a", &[("n", 64), ("threads", 256)], &["threads"], 200.0),
+            ("b", &[("n", 64), ("threads", 256)], &["threads"], 400.0),
+            ("b", &[("n", 64), ("threads", 512)], &["threads"], 800.0),
+        ];
+        let names = |rankings: &Rankings| {
+            let held = rankings.rankings();
+            assert_eq!(held.len(), 1);
+            ranking(&held[0]).into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&rankings_of(&sizes[..2])), ["a threads=128", "a threads=256"]);
+        let all = ["a threads=128", "a threads=256", "b threads=256", "b threads=512"];
+        assert_eq!(names(&rankings_of(&sizes)), all);
+    }
+
+    #[test]
+    fn a_noisy_time_that_is_hundreds_of_times_the_best_is_worse() {
+        let noisy = |benchmark, value| Entry {
+            interval: [value * -0.5, value * 2.5],
+            ..entry(benchmark, &[], value)
+        };
+        let rankings = Rankings(vec![noisy("one", 1.0), noisy("other", 600.0), noisy("close", 4.0)]);
+        let ranks: Vec<Rank> = rankings.rankings()[0]
+            .entries
+            .iter()
+            .map(|ranked| ranked.rank)
+            .collect();
+        assert_eq!(ranks, [Rank::Best, Rank::NotSignificant(4.0), Rank::Ratio(600.0)]);
     }
 
     #[test]

@@ -13,6 +13,7 @@ codec_struct!(Benchmark {
     selection,
     requirements,
     axes,
+    own_axes,
     device_axes,
     settings,
     own_library

@@ -41,13 +41,13 @@ fn benchmark() -> impl Strategy<Value = Benchmark> {
         any::<u32>(),
         selection,
         vec(requirement, 0..3),
-        axes(),
+        (axes(), vec(text(), 0..3)),
         vec((device_kind(), axes()), 0..3),
         vec((text(), text()), 0..3),
         option::of(text()),
     )
         .prop_map(
-            |(names, line, selection, requirements, axes, device_axes, settings, own_library)| {
+            |(names, line, selection, requirements, (axes, own_axes), device_axes, settings, own_library)| {
                 let (library, path, problem, file) = names;
                 Benchmark {
                     library,
@@ -58,6 +58,7 @@ fn benchmark() -> impl Strategy<Value = Benchmark> {
                     selection,
                     requirements,
                     axes,
+                    own_axes,
                     device_axes,
                     settings,
                     own_library,

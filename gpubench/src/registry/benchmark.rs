@@ -88,6 +88,7 @@ impl BenchmarkEntry {
             selection: self.selection,
             requirements,
             axes: self.all_axes(),
+            own_axes: (self.axes)().into_iter().map(|axis| axis.name).collect(),
             device_axes: merge((self.problem.device_axes)(), (self.device_axes)()),
             settings: settings
                 .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))

@@ -27,7 +27,7 @@ impl Expected for ContestError {
     fn hint(&self) -> Option<String> {
         Some(match self {
             Self::NoRivals { problems } if problems.is_empty() => {
-                "benchmarks compete if they have the same `problem = ..` in their attributes".to_owned()
+                "benchmarks compete if they have the same `problem = ..` in their attributes, and so do the values of the axes that one adds to its problem".to_owned()
             }
             Self::NoRivals { problems } => {
                 let problems = problems

@@ -19,11 +19,11 @@ pub(in crate::broker) struct Contests {
 struct Candidate<'c> {
     position: usize,
     case: &'c Case,
-    problem: &'c str,
+    benchmark: &'c Benchmark,
 }
 
-/// What the cases of a contest have in common: package, problem, mode, and the values of the axes
-/// that every benchmark of the problem has.
+/// What the cases of a contest have in common: package, problem, mode, and the values of the
+/// problem's axes.
 #[derive(PartialEq)]
 struct Common<'c> {
     package: &'c str,
@@ -41,11 +41,10 @@ impl Contests {
         let candidates = cases.iter().enumerate();
         let candidates = candidates.filter(|(_, case)| case.disposition == Disposition::Run);
         let candidates = candidates.filter_map(|(position, case)| {
-            let problem = &benchmark_of(case)?.problem;
             Some(Candidate {
                 position,
                 case,
-                problem,
+                benchmark: benchmark_of(case)?,
             })
         });
         let candidates: Vec<Candidate<'_>> = candidates.collect();
@@ -87,7 +86,7 @@ impl Contests {
 fn groups_of(candidates: &[Candidate<'_>]) -> Vec<Vec<usize>> {
     let mut groups: Vec<(Common<'_>, Vec<usize>)> = Vec::new();
     for candidate in candidates {
-        let common = candidate.common(candidates);
+        let common = candidate.common();
         match groups.iter_mut().find(|(known, _)| *known == common) {
             Some((_, members)) => members.push(candidate.position),
             None => groups.push((common, vec![candidate.position])),
@@ -98,20 +97,14 @@ fn groups_of(candidates: &[Candidate<'_>]) -> Vec<Vec<usize>> {
 }
 
 impl<'c> Candidate<'c> {
-    fn common(&self, all: &[Candidate<'c>]) -> Common<'c> {
-        let solves_the_same =
-            |other: &&Candidate<'_>| (&other.case.package, other.problem) == (&self.case.package, self.problem);
-        let is_shared = |axis: &str| {
-            let mut others = all.iter().filter(solves_the_same);
-            others.all(|other| other.case.params.iter().any(|(own, _)| own == axis))
-        };
+    fn common(&self) -> Common<'c> {
         let params = self.case.params.iter();
         Common {
             package: &self.case.package,
-            problem: self.problem,
+            problem: &self.benchmark.problem,
             mode: self.case.modes.first(),
             params: params
-                .filter(|(axis, _)| is_shared(axis))
+                .filter(|(axis, _)| !self.benchmark.own_axes.contains(axis))
                 .map(|(axis, value)| (axis.as_str(), value))
                 .collect(),
         }
@@ -163,6 +156,7 @@ mod tests {
             selection: gpubench::catalog::Selection::Default,
             requirements: Vec::new(),
             axes: Vec::new(),
+            own_axes: vec!["tile".to_owned()],
             device_axes: Vec::new(),
             settings: Vec::new(),
             own_library: None,
@@ -176,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn cases_of_a_problem_compete_at_equal_arguments_of_the_axes_that_all_have() {
+    fn cases_of_a_problem_compete_at_equal_arguments_of_its_axes() {
         let cases = [
             case("naive", &[("n", 64)]),
             case("naive", &[("n", 128)]),
@@ -189,6 +183,18 @@ mod tests {
             [0, 1, 3, 4].map(|position| contests(&cases).contest_of(position)),
             [Some(0), None, Some(0), None]
         );
+    }
+
+    #[test]
+    fn values_of_an_axis_that_benchmarks_add_compete() {
+        let cases = [
+            case("tiled", &[("n", 64), ("tile", 8)]),
+            case("tiled", &[("n", 128), ("tile", 8)]),
+            case("tiled", &[("n", 64), ("tile", 16)]),
+            case("further", &[("n", 64), ("tile", 16)]),
+        ];
+        assert_eq!(contests(&cases[..3]).members, [[0, 2]]);
+        assert_eq!(contests(&cases).members, [[0, 2, 3]]);
     }
 
     #[test]

@@ -46,6 +46,7 @@ mod tests {
             selection: Selection::Default,
             requirements: Vec::new(),
             axes: Vec::new(),
+            own_axes: Vec::new(),
             device_axes: Vec::new(),
             settings: Vec::new(),
             own_library: None,

@@ -27,9 +27,11 @@ impl LaneContext<'_> {
     pub(in crate::broker) fn unmeasured(&self, job: &Job<'_>) -> BenchmarkComplete {
         let (selected, settings) = (&self.selected, self.settings);
         let device = environment::device(selected.facts).short();
+        let benchmark = selected.benchmark(job.case);
         BenchmarkComplete {
             environment: environment::environment(selected.facts, settings.setup(), Some(self.compiler)),
-            problem: selected.benchmark(job.case).map(|benchmark| benchmark.problem.clone()),
+            problem: benchmark.map(|benchmark| benchmark.problem.clone()),
+            own_axes: benchmark.map_or_else(Vec::new, |benchmark| benchmark.own_axes.clone()),
             ..BenchmarkComplete::unmeasured(&job.announced, device, Verdict::Skipped)
         }
     }

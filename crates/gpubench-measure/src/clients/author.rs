@@ -328,6 +328,7 @@ mod tests {
                 selection: Selection::Default,
                 requirements: Vec::new(),
                 axes: Vec::new(),
+                own_axes: Vec::new(),
                 device_axes: vec![(gpubench::catalog::DeviceKind::Cpu, vec![axis])],
                 settings: Vec::new(),
                 own_library: None,

@@ -31,13 +31,13 @@ fn table(run: &StoredRun, ranking: &Ranking<'_>) -> Element {
         .entries
         .iter()
         .map(|ranked| row(run, ranking.metric, ranked, most));
-    let caption = name_with_reading(ranking.problem, &ranking.params, &ranking.reading());
+    let caption = name_with_reading(ranking.problem, ranking.params, &ranking.reading());
     markup::table(caption, columns).child(element("tbody").children(rows))
 }
 
-fn row(run: &StoredRun, metric: &Metric, ranked: &Ranked, most: f64) -> Element {
+fn row(run: &StoredRun, metric: &Metric, ranked: &Ranked<'_>, most: f64) -> Element {
     let position = run.results.iter().position(|result| result.index == ranked.index);
-    let label = name(&ranked.name);
+    let label = name(ranked.name);
     let label = match position {
         Some(position) => Markup::from(Anchor(position).link(label)),
         None => label.into(),

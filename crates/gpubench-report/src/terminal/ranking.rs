@@ -20,7 +20,7 @@ pub(super) fn table(rankings: &Rankings, options: TerminalOptions) -> String {
 fn ranking_table(ranking: &Ranking<'_>, options: TerminalOptions) -> String {
     let styling = options.styling;
     let ranked = ranking.entries.iter().map(|ranked| {
-        let name = format!("  {}", printable_line(&ranked.name));
+        let name = format!("  {}", printable_line(ranked.name));
         (name, " ".repeat(GAP) + &rank(ranked, ranking.metric, styling))
     });
     let ranked: Vec<(String, String)> = ranked.collect();
@@ -41,7 +41,7 @@ fn ranking_table(ranking: &Ranking<'_>, options: TerminalOptions) -> String {
 }
 
 /// Returns the value and its ratio to the best.
-fn rank(ranked: &Ranked, metric: &Metric, styling: Styling) -> String {
+fn rank(ranked: &Ranked<'_>, metric: &Metric, styling: Styling) -> String {
     let value = format!("{:>8}", metric.quantity(ranked.value));
     match (ranked.rank, ranked.rank.words(metric)) {
         (Rank::Best, Some(words)) => format!("{value}  {}", styling.paint(GOOD, &words)),

@@ -31,6 +31,7 @@ fn benchmark(path: &str, axes: Vec<Axis>) -> Benchmark {
         selection: Selection::Default,
         requirements: Vec::new(),
         axes,
+        own_axes: Vec::new(),
         device_axes: Vec::new(),
         settings: Vec::new(),
         own_library: None,
@@ -438,6 +439,7 @@ fn any_benchmark() -> impl Strategy<Value = Benchmark> {
         })
     };
     (awkward_name(), axes(), axes()).prop_map(|(path, axes, of_cpu)| Benchmark {
+        own_axes: Vec::new(),
         device_axes: vec![(DeviceKind::Cpu, of_cpu)],
         ..benchmark(&path, axes)
     })
