@@ -308,6 +308,26 @@ fn the_first_wrong_element_is_in_the_record() {
 }
 
 #[test]
+fn the_first_wrong_elements_and_their_pattern_are_in_the_record() {
+    let check = &records().result("answers::writes_half")["checks"][0];
+    assert_eq!(check["pattern"], "the wrong elements are `y[300..600]`");
+    let indices = check["wrong"].as_array().expect("a list").iter();
+    let indices: Vec<&Value> = indices.map(|wrong| &wrong["index"]).collect();
+    assert_eq!(
+        indices,
+        (300..310)
+            .map(Value::from)
+            .collect::<Vec<_>>()
+            .iter()
+            .collect::<Vec<_>>()
+    );
+    let check = &records().result("answers::writes_nan")["checks"][0];
+    assert_eq!(check["pattern"], "the wrong elements are `y[1..599 step 3]`");
+    let check = &records().result("answers::one_element_is_wrong")["checks"][0];
+    assert_eq!(check["pattern"], Value::Null, "the message names it");
+}
+
+#[test]
 fn only_the_wrong_output_of_two_has_wrong_elements() {
     let checks = &records().result("answers::second_output_is_wrong")["checks"];
     let counts = |check: &Value| (check["output"].clone(), check["matched"].clone());

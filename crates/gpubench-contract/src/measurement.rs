@@ -212,6 +212,13 @@ pub struct Check {
     pub shape: Vec<u64>,
     /// The first element outside the tolerance. Null if there is none.
     pub first_wrong: Option<WrongElement>,
+    /// The first ten elements outside the tolerance. Missing if the output of this call was not
+    /// compared element by element.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wrong: Vec<WrongElement>,
+    /// Where the elements outside the tolerance lie, for people. Missing if they have no pattern.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
 }
 
 /// The error that an element may have: `|got - expected| <= atol + rtol * |expected|`. Both are

@@ -140,6 +140,8 @@ fn result(id: &str, index: u64, samples: usize, noise: &mut fastrand::Rng) -> Be
             worst_index: Some(17),
             shape: vec![1 << 10, 1 << 10],
             first_wrong: None,
+            wrong: Vec::new(),
+            pattern: None,
         }],
         windows: samples as u64 + 40,
         window_counts: WindowCounts {

@@ -215,9 +215,9 @@ impl Entry {
         (&self.params, &self.metric, how(self)) == (&other.params, &other.metric, how(other))
     }
 
-    /// Returns the interval as if it had been computed with logarithms, from the same relative
-    /// error. With an error above 100 %, the plain interval of a large value reaches below zero, and
-    /// so into that of a value that is hundreds of times smaller.
+    /// Returns the interval of the same relative error on a scale of logarithms. With an error
+    /// above 100 %, the plain interval of a large value reaches below zero, and so into that of a
+    /// value that is hundreds of times smaller.
     fn log_interval(&self) -> [f64; 2] {
         self.interval
             .map(|end| self.value * ((end - self.value) / self.value).exp())

@@ -227,6 +227,31 @@ pub(super) fn found_in(check: &Check) -> String {
         .join("; ")
 }
 
+/// Where the wrong elements of an output lie, and the first of them, a line each. Nothing if there
+/// is only one, which the message names.
+pub(super) fn wrong_elements(check: &Check) -> Vec<String> {
+    if check.wrong.len() < 2 {
+        return Vec::new();
+    }
+    let first = match &check.pattern {
+        Some(pattern) => format!("{pattern}; the first:"),
+        None => format!("the first wrong elements of `{}`:", check.output),
+    };
+    let names: Vec<String> = check
+        .wrong
+        .iter()
+        .map(|wrong| match coordinates(wrong.index, &check.shape) {
+            place if place.is_empty() => format!("[{}]", wrong.index),
+            place => place.trim_start().to_owned(),
+        })
+        .collect();
+    let longest = names.iter().map(String::len).max().unwrap_or(0);
+    let elements = names.iter().zip(&check.wrong);
+    let elements =
+        elements.map(|(name, wrong)| format!("  {name:longest$}  expected {}, got {}", wrong.expected, wrong.got));
+    std::iter::once(first).chain(elements).collect()
+}
+
 /// `largest error 0.25 absolute, 0.5 relative`.
 fn largest_error(check: &Check) -> Option<String> {
     let errors = [(check.max_abs_error, "absolute"), (check.max_rel_error, "relative")];

@@ -584,6 +584,8 @@ fn passed(case: &BenchmarkStarted, grade: Grade, center_ns: f64, spread: f64) ->
             worst_index: Some(17),
             shape: vec![elements],
             first_wrong: None,
+            wrong: Vec::new(),
+            pattern: None,
         }],
         windows: 14,
         window_counts: WindowCounts {
@@ -624,7 +626,7 @@ fn failed(case: &BenchmarkStarted, verdict: Verdict, cause: Option<Cause>, messa
 
 fn wrong_output(case: &BenchmarkStarted) -> BenchmarkComplete {
     let element = |value: f32| ElementValue::from(value);
-    let found = |output: &str, wrong: u64, got| Check {
+    let found = |output: &str, wrong: u64, got: ElementValue| Check {
         output: output.into(),
         elements: 8,
         matched: 8 - wrong,
@@ -638,8 +640,16 @@ fn wrong_output(case: &BenchmarkStarted) -> BenchmarkComplete {
         first_wrong: (wrong > 0).then(|| WrongElement {
             index: 5,
             expected: element(0.5),
-            got,
+            got: got.clone(),
         }),
+        wrong: (5..5 + wrong)
+            .map(|index| WrongElement {
+                index,
+                expected: element(0.5),
+                got: got.clone(),
+            })
+            .collect(),
+        pattern: (wrong > 1).then(|| format!("the wrong elements are `{output}[1, 1..4]`")),
     };
     BenchmarkComplete {
         samples: vec![1_000.0],

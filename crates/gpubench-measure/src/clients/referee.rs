@@ -7,8 +7,9 @@ use super::{Child, Interrupt, Output, RoleEnvironment, RoleFailure, RoleName};
 use gpubench_device::{Absence, DeviceOrder, Facts, FrozenFile, LaunchConfig, Resources};
 use gpubench_protocol::window::{Allocations, CodePlacement, WindowCalls, WindowKind, WindowOwner};
 use gpubench_protocol::wire::{
-    AbsentDevice, Begin, BufferLayout, CaseWorkers, Generate, KernelNeeds, LaunchShape, OpenCase, SideScratch,
-    SourceModule, WindowFacts, WindowOrder, encode_modules, from_referee, module_descriptors, to_referee,
+    AbsentDevice, Begin, BufferLayout, CaseWorkers, Differences, DifferencesOrder, Generate, KernelNeeds, LaunchShape,
+    OpenCase, SideScratch, SourceModule, WindowFacts, WindowOrder, encode_modules, from_referee, module_descriptors,
+    to_referee,
 };
 
 /// Time limit for the referee's own work, which runs only the tool's code and kernels.
@@ -268,6 +269,21 @@ impl RefereeClient {
     pub fn window_facts(&mut self, within: Duration, interrupt: &Interrupt) -> Result<Box<WindowFacts>, RoleFailure> {
         let frame = self.child.expect(from_referee::FACTS, within, interrupt)?;
         Ok(Box::new(self.child.record(&frame)?))
+    }
+
+    /// Returns where an output of the last window differs from the expected one. All is zero if it
+    /// does not.
+    ///
+    /// # Errors
+    /// If the referee fails.
+    pub fn differences(&mut self, tensor: u64, interrupt: &Interrupt) -> Result<Differences, RoleFailure> {
+        let order = DifferencesOrder { tensor };
+        self.child
+            .send(to_referee::DIFFERENCES, &[bytemuck::bytes_of(&order)], &[])?;
+        let frame = self
+            .child
+            .expect(from_referee::DIFFERENCES_FOUND, OWN_WORK, interrupt)?;
+        self.child.record(&frame)
     }
 
     /// Frees the case's buffers.

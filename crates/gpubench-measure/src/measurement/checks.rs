@@ -6,11 +6,12 @@ use std::num::NonZeroU32;
 use gpubench::catalog::{Recording, Tensor, Tolerance};
 
 use super::pass_criteria::CheckFindings;
+use super::pattern::pattern;
 use crate::verdict::WindowEvidence;
 use crate::verdict::element_value;
 use gpubench_contract::units::percent;
 use gpubench_contract::{AllowedError, Check, ElementValue, WrongElement};
-use gpubench_protocol::wire::{NOWHERE, OtherAnswer, OutputFacts, WindowEnd};
+use gpubench_protocol::wire::{Differences, NOWHERE, OtherAnswer, OutputFacts, WindowEnd};
 use gpubench_stats::median;
 
 /// Least number of comparisons before old answers count as passing. Outputs with few values can be
@@ -57,9 +58,20 @@ pub(super) fn checks(
             }
         }
     };
+    let differences = decisive.map_or(&[][..], |decisive| &decisive[0].differences);
     let all = outputs.iter().enumerate();
-    all.filter_map(|(position, tensor)| Some(check(tensor, shown(position)?, stale_output_passes(windows, position))))
-        .collect()
+    all.filter_map(|(position, tensor)| {
+        let (output, median_abs_error) = shown(position)?;
+        let found = differences.iter().find(|found| found.tensor == output.tensor);
+        Some(Check {
+            stale_output_passes: stale_output_passes(windows, position),
+            median_abs_error,
+            wrong: found.map_or_else(Vec::new, |found| listed(tensor, found)),
+            pattern: found.and_then(|found| pattern(tensor, found)),
+            ..check(tensor, output)
+        })
+    })
+    .collect()
 }
 
 /// Returns the median of the calls' largest errors.
@@ -68,28 +80,35 @@ fn median_abs_error(calls: &[OutputFacts]) -> Option<f64> {
     median(&errors)
 }
 
-fn check(
-    tensor: &Tensor,
-    (output, median_abs_error): (OutputFacts, Option<f64>),
-    stale_output_passes: Option<bool>,
-) -> Check {
+fn listed(tensor: &Tensor, found: &Differences) -> Vec<WrongElement> {
+    let elements = found.elements().iter();
+    elements
+        .map(|element| wrong_element(tensor, element.index, [element.expected_bits, element.got_bits]))
+        .collect()
+}
+
+fn wrong_element(tensor: &Tensor, index: u64, bits: [u64; 2]) -> WrongElement {
+    let [expected, got] = bits.map(|bits| element_value(tensor.dtype, bits));
+    WrongElement { index, expected, got }
+}
+
+fn check(tensor: &Tensor, output: OutputFacts) -> Check {
     let somewhere = |index: u64| (index != NOWHERE).then_some(index);
     Check {
         output: tensor.name.clone(),
         elements: output.elements,
         matched: output.matched,
         tolerance: Some(allowed_error(tensor.tolerance)),
-        stale_output_passes,
+        stale_output_passes: None,
         max_abs_error: Some(output.max_abs),
-        median_abs_error,
+        median_abs_error: None,
         max_rel_error: Some(output.max_rel),
         worst_index: somewhere(output.worst),
         shape: tensor.shape.clone(),
-        first_wrong: somewhere(output.first_wrong).map(|index| WrongElement {
-            index,
-            expected: element_value(tensor.dtype, output.expected_bits),
-            got: element_value(tensor.dtype, output.got_bits),
-        }),
+        first_wrong: somewhere(output.first_wrong)
+            .map(|index| wrong_element(tensor, index, [output.expected_bits, output.got_bits])),
+        wrong: Vec::new(),
+        pattern: None,
     }
 }
 
@@ -280,7 +299,7 @@ mod tests {
     }
 
     fn sample_check() -> Check {
-        check(&y(Tolerance::Exact), (OutputFacts::zeroed(), None), None)
+        check(&y(Tolerance::Exact), OutputFacts::zeroed())
     }
 
     #[test]

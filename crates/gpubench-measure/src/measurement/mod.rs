@@ -28,6 +28,7 @@ mod parts;
 mod pass_criteria;
 #[cfg(test)]
 mod passed_case;
+mod pattern;
 mod pool;
 mod protocol;
 mod rest;

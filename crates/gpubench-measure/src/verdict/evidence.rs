@@ -11,7 +11,7 @@ use crate::clients::End;
 use gpubench_contract::MetricKind;
 use gpubench_device::ClockBound;
 use gpubench_protocol::window::Gate;
-use gpubench_protocol::wire::{Claim, WindowFacts};
+use gpubench_protocol::wire::{Claim, Differences, WindowFacts};
 use gpubench_sandbox::Confinement;
 
 /// All evidence about a case after its workers have ended.
@@ -128,6 +128,9 @@ pub struct WindowEvidence {
     pub time_use: TimeUse,
     /// Which process ran it, and when.
     pub span: Option<WindowSpan>,
+    /// Where its wrong outputs differ from the expected ones, for people. No verdict uses it.
+    #[serde(skip)]
+    pub differences: Vec<Differences>,
 }
 
 /// The process that ran a window, and when it could work on it.
@@ -170,6 +173,7 @@ impl WindowEvidence {
             claim,
             time_use: TimeUse::Counts,
             span: None,
+            differences: Vec::new(),
         }
     }
 

@@ -11,7 +11,7 @@ use super::own_kernels::OwnKernels;
 use super::page::WorkerPage;
 use crate::replay::FlushBuffer;
 use crate::window::{Allocations, CodePlacement, MadeCalls, Seeds, WindowCalls, WindowId, WindowOwner};
-use crate::wire::{BufferLayout, CaseWorkers, SourceModule};
+use crate::wire::{BufferLayout, CaseWorkers, Differences, SourceModule};
 use gpubench_device::harness::Harness;
 use gpubench_device::{CopyIdentity, Driver, FrozenFile, KernelHost, Memory, Module, Stream};
 
@@ -27,6 +27,8 @@ pub(super) struct Referee {
     /// another file.
     pub(super) modules: BTreeMap<CopyIdentity, (Module, FrozenFile)>,
     pub(super) flush: FlushBuffer,
+    /// Where the wrong outputs of the last window differ from the expected ones.
+    pub(super) differences_of_window: Vec<Differences>,
 }
 
 /// The open case: its buffers, the pages shared with its workers, and the crate's kernels that the

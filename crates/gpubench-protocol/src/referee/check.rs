@@ -163,6 +163,8 @@ impl Referee {
             }
             if output.first_wrong != NOWHERE {
                 self.classify_wrong_output(&comparison, buffer, earlier, output)?;
+                let found = self.differences(index, &case.recording.tensors[index], &comparison)?;
+                self.differences_of_window.push(found);
             }
             if output.same_as_first == output.elements && output.elements > 0 {
                 output.constant_bits = self.element(comparison.got, comparison.dtype, 0)?;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use bytemuck::Zeroable;
 use gpubench::catalog::Recording;
 use gpubench::codec;
 
@@ -11,9 +12,9 @@ use super::case::{OpenCase, Referee};
 use crate::replay::FlushBuffer;
 use crate::window::{Seeds, WindowId};
 use crate::wire::{
-    AbsentDevice, Begin, CaseWorkers, Channel, ChannelError, FixedText, Frame, KernelNeeds, LaunchShape,
-    OpenCase as OpenCaseOrder, Patience, Problem, SideScratch, WindowOrder, decode_modules, from_referee, read_head,
-    take_files, to_referee,
+    AbsentDevice, Begin, CaseWorkers, Channel, ChannelError, Differences, DifferencesOrder, FixedText, Frame,
+    KernelNeeds, LaunchShape, OpenCase as OpenCaseOrder, Patience, Problem, SideScratch, WindowOrder, decode_modules,
+    from_referee, read_head, take_files, to_referee,
 };
 use gpubench_device::harness::Harness;
 use gpubench_device::{self, Absence, DeviceError, DeviceOrder, Resources};
@@ -65,6 +66,7 @@ fn greet(channel: &Channel) -> Result<Referee, RefereeError> {
         stream,
         seeds,
         flush,
+        differences_of_window: Vec::new(),
     })
 }
 
@@ -120,6 +122,13 @@ impl Referee {
                 let order: WindowOrder = frame.record()?;
                 let facts = self.release(opened(open)?, &order, channel)?;
                 Ok(channel.send_record(from_referee::FACTS, &facts)?)
+            }
+            to_referee::DIFFERENCES => {
+                let order: DifferencesOrder = frame.record()?;
+                let mut all = self.differences_of_window.iter();
+                let found = all.find(|found| found.tensor == order.tensor).copied();
+                let found = found.unwrap_or_else(Differences::zeroed);
+                Ok(channel.send_record(from_referee::DIFFERENCES_FOUND, &found)?)
             }
             to_referee::CLOSE_CASE => {
                 if let Some(case) = open.take() {

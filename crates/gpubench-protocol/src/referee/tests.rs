@@ -65,6 +65,7 @@ fn referee(mut driver: Box<dyn Driver>) -> Result<Referee, RefereeError> {
         stream,
         seeds: Seeds::new([5; 32]),
         flush,
+        differences_of_window: Vec::new(),
     })
 }
 
@@ -378,6 +379,12 @@ fn an_unwritten_output_holds_this_windows_poison() {
     };
     assert_eq!((output.matched, output.unwritten), (0, ELEMENTS as u64));
     assert_eq!(output.first_wrong, 0);
+    let [found] = &stage.referee.differences_of_window[..] else {
+        panic!("one wrong output")
+    };
+    assert_eq!((found.tensor, found.wrong), (output.tensor, ELEMENTS as u64));
+    stage.honest(3);
+    assert!(stage.referee.differences_of_window.is_empty());
 }
 
 #[test]

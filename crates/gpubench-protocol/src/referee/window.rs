@@ -85,6 +85,7 @@ impl Referee {
             ..WindowFacts::zeroed()
         };
 
+        self.differences_of_window.clear();
         self.take_instance(case, kind, order.window)?;
         self.driver.reset_persisting_lines()?;
         let most = OTHER_REPORTS + side.len() * REPORTS_OF_A_BUFFER;

@@ -4,7 +4,7 @@ use super::comparison;
 use super::markup::{self, Element, Markup, element, list, span, text};
 use super::names::{Anchor, case_name, verdict};
 use crate::remarks::{NAMED, Remarks};
-use crate::wording::{found_in, gloss};
+use crate::wording::{found_in, gloss, wrong_elements};
 use gpubench_contract::units::{change, counted};
 use gpubench_contract::{BenchmarkComplete, ChangeVerdict, ComparisonComplete, ComparisonRow};
 use gpubench_store::StoredRun;
@@ -75,7 +75,9 @@ pub(super) fn explanation(result: &BenchmarkComplete) -> Markup {
             .child(element("code").text(&check.output))
             .text(format_args!(": {}", found_in(check)))
     });
-    Markup::from(message).then(list("quiet", wrong))
+    let elements = result.checks.iter().map(wrong_elements).find(|lines| !lines.is_empty());
+    let elements = elements.map(|lines| element("pre").with("tabindex", "0").text(lines.join("\n")));
+    Markup::from(message).then(list("quiet", wrong)).then(elements)
 }
 
 /// Returns the cases that regressed.

@@ -2,7 +2,7 @@
 
 use super::columns::sign_of;
 use super::style::{FAINT, Styling, TITLE};
-use crate::wording::{found_in, gloss};
+use crate::wording::{found_in, gloss, wrong_elements};
 use gpubench_contract::{BenchmarkComplete, Check, Verdict};
 use gpubench_diagnostic::layout::{fitted, folded, padded, width, wrapped};
 use gpubench_diagnostic::{printable, printable_line};
@@ -162,6 +162,11 @@ pub(super) fn lines(
     // several.
     if result.checks.len() > 1 {
         body.extend(outputs(&result.checks).iter().flat_map(|line| wrapped(line, room)));
+    }
+    let wrong = result.checks.iter().map(wrong_elements);
+    let first = wrong.into_iter().find(|lines| !lines.is_empty());
+    for line in first.unwrap_or_default() {
+        body.extend(folded(&printable_line(&line), room));
     }
     let barred = |line: String| format!("{}{line}", styling.paint(FAINT, BAR)).trim_end().to_owned();
     lines.extend(body.into_iter().map(barred));

@@ -264,11 +264,28 @@ impl Arm<'_> {
         if self.ending == Ending::Stopped {
             match self.judge_last().verdict {
                 Verdict::Pass => return Ok(Step::Done),
-                Verdict::WrongOutput => self.diagnose(context, worker)?,
+                Verdict::WrongOutput => {
+                    self.locate_differences(context)?;
+                    self.diagnose(context, worker)?;
+                }
                 _ => {}
             }
         }
         Ok(Step::Failed)
+    }
+
+    /// Asks the referee where the wrong outputs of the last window differ from the expected ones.
+    fn locate_differences(&mut self, context: &mut Context<'_>) -> Result<(), MeasureError> {
+        let interrupt = self.protocol.interrupt;
+        let Some(window) = self.run_mut().windows.last_mut() else {
+            return Ok(());
+        };
+        let outputs = window.facts.outputs().iter();
+        let wrong = outputs.filter(|output| output.matched != output.elements);
+        let referee = &mut *context.sequencer.referee;
+        let found = wrong.map(|output| referee.differences(output.tensor, interrupt));
+        window.differences = found.collect::<Result<_, _>>().map_err(MeasureError::referee)?;
+        Ok(())
     }
 
     /// Runs a few more windows after a wrong output.

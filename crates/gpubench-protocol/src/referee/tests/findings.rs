@@ -462,3 +462,58 @@ fn a_window_that_makes_the_first_call_alone_is_judged_by_its_outputs() {
         ]
     );
 }
+
+#[test]
+fn the_host_finds_as_many_wrong_elements_as_the_device() {
+    const TYPES: [DType; 12] = [
+        DType::U8,
+        DType::I8,
+        DType::U16,
+        DType::I16,
+        DType::U32,
+        DType::I32,
+        DType::U64,
+        DType::I64,
+        DType::F16,
+        DType::BF16,
+        DType::F32,
+        DType::F64,
+    ];
+    let close = |rtol, atol| Tolerance::Close { rtol, atol };
+    let mut referee = referee(Box::new(cpu())).unwrap();
+    let bytes = 8 * ELEMENTS;
+    let [expected_at, got_at] = [(); 2].map(|()| referee.driver.alloc(bytes as u64).unwrap());
+    for dtype in TYPES {
+        for tolerance in [Tolerance::Exact, close(1e-2, 0.0), close(0.0, 3.0), close(0.5, 1e300)] {
+            let tensor = Tensor {
+                dtype,
+                tolerance,
+                ..recording().tensors[1].clone()
+            };
+            // Few different bytes, so that some elements are equal, near, infinite or not a number.
+            let noise = |seed: u64, index: u64| {
+                let word = (index ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 61;
+                [0x00, 0x3c, 0x7c, 0x7f, 0xff, 0x80, 0xf0, 0x3f][word as usize]
+            };
+            let [expected, got] =
+                [1, 2].map(|seed| (0..bytes as u64).map(|index| noise(seed, index)).collect::<Vec<u8>>());
+            referee.driver.write(expected_at, &expected).unwrap();
+            referee.driver.write(got_at, &got).unwrap();
+            let comparison = gpubench_device::harness::Comparison {
+                got: got_at,
+                expected: expected_at,
+                len: ELEMENTS as u64,
+                dtype,
+                tolerance,
+                poison_key: 1,
+                poison_offset: 0,
+                order_key: 2,
+            };
+            let summary = referee.compare(&comparison).unwrap();
+            let found = referee.differences(1, &tensor, &comparison).unwrap();
+            assert_eq!(found.wrong, summary.wrong(), "{dtype:?} {tolerance:?}");
+            let first = found.elements().first().map(|element| element.index);
+            assert_eq!(first, summary.first_wrong, "{dtype:?} {tolerance:?}");
+        }
+    }
+}

@@ -29,6 +29,9 @@ pub mod to_referee {
     /// [`WindowOrder`](crate::wire::WindowOrder): make the window's inputs and run the reference on
     /// them, if the author is not needed.
     pub const PREPARE_WITH_ANSWERS: u32 = 10;
+    /// [`DifferencesOrder`](crate::wire::DifferencesOrder): tell where an output of the last window
+    /// differs from the expected one.
+    pub const DIFFERENCES: u32 = 11;
 }
 
 /// Kinds of frames from the referee to the broker.
@@ -58,6 +61,8 @@ pub mod from_referee {
     /// Answer to `RESOURCES`: [`KernelNeeds`](crate::wire::KernelNeeds), or nothing if the device
     /// has no such resources.
     pub const RESOURCES_FOUND: u32 = 111;
+    /// Answer to `DIFFERENCES`: [`Differences`](crate::wire::Differences).
+    pub const DIFFERENCES_FOUND: u32 = 114;
     /// Answer to `REFERENCE`.
     pub const REFERENCE_DONE: u32 = 108;
     /// [`Problem`](crate::wire::Problem): a generator kernel of the crate failed.

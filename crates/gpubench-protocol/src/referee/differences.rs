@@ -1,0 +1,246 @@
+//! Where a wrong output differs from the expected one, element by element. The device only counts.
+
+use bytemuck::Zeroable;
+use gpubench::catalog::{DType, Tensor, Tolerance};
+use gpubench::{BF16, F16};
+
+use super::RefereeError;
+use super::case::Referee;
+use crate::wire::{Coordinates, Differences, DifferentElement, MOST_DIMENSIONS, MOST_LISTED};
+use gpubench_device::harness::Comparison;
+
+/// Bytes of each side that are read at once.
+const PIECE: u64 = 16 << 20;
+
+impl Referee {
+    /// Reads both sides of a comparison and describes the elements that differ. `index` is the
+    /// tensor's position.
+    pub(super) fn differences(
+        &mut self,
+        index: usize,
+        tensor: &Tensor,
+        comparison: &Comparison,
+    ) -> Result<Differences, RefereeError> {
+        let size = comparison.dtype.size() as u64;
+        let mut found = Found::new(tensor);
+        let mut start = 0;
+        while start < comparison.len {
+            let count = (comparison.len - start).min(PIECE / size);
+            let [expected, got] = [comparison.expected, comparison.got].map(|side| side.offset(start * size));
+            let mut pieces = [(); 2].map(|()| vec![0; (count * size) as usize]);
+            for (piece, side) in pieces.iter_mut().zip([expected, got]) {
+                self.driver.read(side, piece)?;
+            }
+            let [expected, got] = &pieces;
+            let pairs = expected
+                .chunks_exact(size as usize)
+                .zip(got.chunks_exact(size as usize));
+            for (position, (expected, got)) in pairs.enumerate() {
+                if expected != got && !is_right(tensor, bits(expected), bits(got)) {
+                    found.add(start + position as u64, bits(expected), bits(got));
+                }
+            }
+            start += count;
+        }
+        Ok(found.differences(index))
+    }
+}
+
+fn bits(element: &[u8]) -> u64 {
+    let mut bits = [0; 8];
+    bits[..element.len()].copy_from_slice(element);
+    u64::from_le_bytes(bits)
+}
+
+/// Whether an element is within the tolerance, by the rule of the check kernel.
+fn is_right(tensor: &Tensor, expected: u64, got: u64) -> bool {
+    let real = |bits: u64| match tensor.dtype {
+        DType::F16 => Some(f64::from(F16::from_bits(bits as u16).to_f32())),
+        DType::BF16 => Some(f64::from(BF16::from_bits(bits as u16).to_f32())),
+        DType::F32 => Some(f64::from(f32::from_bits(bits as u32))),
+        DType::F64 => Some(f64::from_bits(bits)),
+        _ => None,
+    };
+    let tolerated = |distance: f64, magnitude: f64| match tensor.tolerance {
+        Tolerance::Exact => false,
+        Tolerance::Close { rtol, atol } => distance <= atol + rtol * magnitude,
+    };
+    match (real(expected), real(got)) {
+        (Some(expected), Some(got)) => {
+            let are_finite = expected.is_finite() && got.is_finite();
+            expected == got
+                || (expected.is_nan() && got.is_nan())
+                || (are_finite && tolerated((got - expected).abs(), expected.abs()))
+        }
+        _ => {
+            let [expected, got] = [expected, got].map(|bits| integer(tensor.dtype, bits));
+            expected == got || tolerated(expected.abs_diff(got) as f64, expected.unsigned_abs() as f64)
+        }
+    }
+}
+
+fn integer(dtype: DType, bits: u64) -> i128 {
+    match dtype {
+        DType::I8 => i128::from(bits as i8),
+        DType::I16 => i128::from(bits as i16),
+        DType::I32 => i128::from(bits as i32),
+        DType::I64 => i128::from(bits as i64),
+        _ => i128::from(bits),
+    }
+}
+
+/// The wrong elements of an output so far, in order.
+struct Found {
+    found: Differences,
+    /// Extent of each dimension, outermost first. None if there are too many.
+    shape: Vec<u64>,
+    /// Which coordinates of each dimension a wrong element has.
+    seen: Vec<Vec<bool>>,
+}
+
+impl Found {
+    fn new(tensor: &Tensor) -> Found {
+        let has_room = tensor.shape.len() <= MOST_DIMENSIONS;
+        let shape = if has_room { tensor.shape.clone() } else { Vec::new() };
+        Found {
+            found: Differences {
+                dimensions: shape.len() as u64,
+                ..Differences::zeroed()
+            },
+            seen: shape.iter().map(|extent| vec![false; *extent as usize]).collect(),
+            shape,
+        }
+    }
+
+    fn add(&mut self, index: u64, expected_bits: u64, got_bits: u64) {
+        let found = &mut self.found;
+        if let Some(element) = found.elements.get_mut(found.wrong as usize) {
+            *element = DifferentElement {
+                index,
+                expected_bits,
+                got_bits,
+            };
+            found.listed += 1;
+        }
+        let is_first = found.wrong == 0;
+        found.wrong += 1;
+        note(&mut found.indices, index, is_first);
+        found.indices.different += 1;
+        let mut rest = index;
+        for (dimension, extent) in self.shape.iter().enumerate().rev() {
+            let coordinate = rest % extent;
+            rest /= extent;
+            let coordinates = &mut found.coordinates[dimension];
+            note(coordinates, coordinate, is_first);
+            let seen = &mut self.seen[dimension][coordinate as usize];
+            coordinates.different += u64::from(!*seen);
+            *seen = true;
+        }
+    }
+
+    fn differences(self, index: usize) -> Differences {
+        const { assert!(MOST_LISTED > 0) };
+        Differences {
+            tensor: index as u64,
+            ..self.found
+        }
+    }
+}
+
+/// Adds a coordinate. The step divides all distances from any of them.
+fn note(coordinates: &mut Coordinates, coordinate: u64, is_first: bool) {
+    if is_first {
+        (coordinates.first, coordinates.last) = (coordinate, coordinate);
+        return;
+    }
+    let distance = coordinate.abs_diff(coordinates.first);
+    coordinates.step = greatest_common_divisor(coordinates.step, distance);
+    coordinates.first = coordinates.first.min(coordinate);
+    coordinates.last = coordinates.last.max(coordinate);
+}
+
+fn greatest_common_divisor(one: u64, other: u64) -> u64 {
+    if other == 0 {
+        one
+    } else {
+        greatest_common_divisor(other, one % other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench::catalog::{Fill, Role};
+    use proptest::prelude::*;
+
+    fn tensor(dtype: DType, shape: &[u64], tolerance: Tolerance) -> Tensor {
+        Tensor {
+            name: "y".to_owned(),
+            dtype,
+            shape: shape.to_vec(),
+            role: Role::Output,
+            fill: Fill::Poison,
+            tolerance,
+        }
+    }
+
+    /// Returns what is found if these elements of a tensor are wrong.
+    fn wrong_at(shape: &[u64], indices: impl IntoIterator<Item = u64>) -> Differences {
+        let mut found = Found::new(&tensor(DType::U32, shape, Tolerance::Exact));
+        for index in indices {
+            found.add(index, 1, index);
+        }
+        found.differences(3)
+    }
+
+    #[test]
+    fn the_first_ten_elements_are_listed_and_all_are_counted() {
+        let found = wrong_at(&[100], 5..40);
+        assert_eq!((found.tensor, found.wrong, found.elements().len()), (3, 35, 10));
+        let indices: Vec<u64> = found.elements().iter().map(|element| element.index).collect();
+        assert_eq!(indices, (5..15).collect::<Vec<_>>());
+        let last = found.elements()[9];
+        assert_eq!((last.expected_bits, last.got_bits), (1, 14));
+    }
+
+    #[test]
+    fn coordinates_of_every_dimension_and_of_the_flat_index_show_the_pattern() {
+        let column = wrong_at(&[8, 32], (0..8).map(|row| row * 32 + 31));
+        let [rows, columns] = column.coordinates() else {
+            panic!("{column:?}")
+        };
+        let [all, last] = [(0, 7, 8, 1), (31, 31, 1, 0)].map(|(first, last, different, step)| Coordinates {
+            first,
+            last,
+            different,
+            step,
+        });
+        assert_eq!((*rows, *columns), (all, last));
+        assert!(rows.are_regular() && columns.are_regular());
+        let every_third = wrong_at(&[5, 5], [2, 5, 8, 11, 14]);
+        assert_eq!(every_third.indices.step, 3);
+        assert!(every_third.indices.are_regular());
+        assert!(!wrong_at(&[100], [0, 3, 9]).indices.are_regular(), "one is missing");
+    }
+
+    #[test]
+    fn a_tensor_of_too_many_dimensions_has_flat_indices_alone() {
+        let found = wrong_at(&[2; MOST_DIMENSIONS + 1], [1, 3]);
+        assert!(found.coordinates().is_empty());
+        assert_eq!(found.indices.step, 2);
+    }
+
+    proptest! {
+        #[test]
+        fn any_subset_keeps_its_extent_and_a_common_step(mut indices in prop::collection::btree_set(0..60u64, 1..60)) {
+            let found = wrong_at(&[3, 4, 5], indices.iter().copied());
+            let (first, last) = (*indices.first().unwrap(), *indices.last().unwrap());
+            prop_assert_eq!((found.indices.first, found.indices.last), (first, last));
+            prop_assert!(indices.iter().all(|index| (index - first).checked_rem(found.indices.step).unwrap_or(0) == 0));
+            let regular = (first..=last).step_by(found.indices.step.max(1) as usize).count();
+            prop_assert_eq!(found.indices.are_regular(), regular == indices.len());
+            indices.retain(|index| index % 5 == found.coordinates()[2].first);
+            prop_assert!(!indices.is_empty());
+        }
+    }
+}
