@@ -79,6 +79,7 @@ impl<'a> CaseRunner<'a> {
                 .collect(),
             cases: announced.len() as u64,
             environment,
+            repeat: Some(options.repeated_command()),
         };
         Ok(CaseRunner {
             names,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::against::results::OtherResults;
-use super::options::{ExportFormat, LibrarySource, MessageFormat, OnSkip, OutputOptions, RunOptions, Verbosity};
+use super::options::{ExportFormat, MessageFormat, OnSkip, OutputOptions, RunOptions, Verbosity};
 use super::stored::bookkeeping::{Bookkeeping, ResultPlan};
 use gpubench_contract::{
     BenchmarkComplete, BenchmarkStarted, Cause, ComparisonComplete, RunEnd, RunFinished, RunStarted, SchemaVersion,
@@ -15,8 +15,7 @@ use gpubench_measure::measurement::RunMode;
 use gpubench_protocol::window::Seeds;
 use gpubench_report::{
     CsvReporter, Detail, GateResult, JsonReporter, JunitReporter, MarkdownReporter, Output, OutputError, Phase,
-    Progress, ProgressDisplay, RepeatedCommand, Reporter, Reporters, SamplesReporter, TerminalOptions,
-    TerminalReporter,
+    Progress, ProgressDisplay, Reporter, Reporters, SamplesReporter, TerminalOptions, TerminalReporter,
 };
 use gpubench_store::contests;
 
@@ -265,23 +264,13 @@ fn reporters(options: &RunOptions) -> Result<Vec<Box<dyn Reporter>>, OutputError
 }
 
 fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
-    let overridden = options.cases.axes.iter().map(|axis| axis.name.clone()).collect();
     let color = options.output.color;
     let (output, fitting) = if options.gives_standard_output_away() {
         (Output::stderr(), TerminalOptions::of_stderr(color))
     } else {
         (Output::stdout(), TerminalOptions::of_stdout(color))
     };
-    let program = match &options.libraries {
-        LibrarySource::Archive { .. } => "cargo-gpubench gpubench",
-        LibrarySource::Build(_) => "cargo gpubench",
-    };
-    let reporter =
-        TerminalReporter::new(output, terminal_options(fitting, &options.output)).repeating(RepeatedCommand {
-            program,
-            options: options.repeated.clone(),
-            overridden_axes: overridden,
-        });
+    let reporter = TerminalReporter::new(output, terminal_options(fitting, &options.output));
     match RunMode::from(options.action) {
         RunMode::Measure => reporter,
         RunMode::Test | RunMode::Profile(_) => reporter.without_figures(),

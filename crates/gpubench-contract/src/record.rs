@@ -76,6 +76,31 @@ pub struct RunStarted {
     pub cases: u64,
     /// Environment at the start.
     pub environment: Environment,
+    /// How to run its cases again. Missing in records of older versions of the tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<RepeatedCommand>,
+}
+
+/// The command of a run, without the parts that depend on the case.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct RepeatedCommand {
+    /// Program: `cargo gpubench`, or the executable itself without cargo.
+    pub program: String,
+    /// Options to repeat, word by word.
+    pub options: Vec<String>,
+    /// Axes with values from the command line.
+    pub overridden_axes: Vec<String>,
+}
+
+impl Default for RepeatedCommand {
+    fn default() -> RepeatedCommand {
+        RepeatedCommand {
+            program: "cargo gpubench".to_owned(),
+            options: Vec::new(),
+            overridden_axes: Vec::new(),
+        }
+    }
 }
 
 /// A device.

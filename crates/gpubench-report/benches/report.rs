@@ -76,6 +76,7 @@ fn run(id: &str, samples: usize) -> StoredRun {
         packages: vec!["suite".to_owned()],
         cases: BENCHMARKS,
         environment: environment(),
+        repeat: None,
     };
     StoredRun::new(started, results, None, None)
 }

@@ -531,6 +531,7 @@ impl Cases {
             packages,
             cases: self.cases.len() as u64,
             environment: environment(),
+            repeat: Some(RepeatedCommand::default()),
         };
         SampleRun {
             started,

@@ -97,7 +97,7 @@ mod tests {
         }
     }
 
-    fn benchmark(axes: Vec<Axis>, own_axes: Vec::new(), device_axes: Vec<(DeviceKind, Vec<Axis>)>) -> Benchmark {
+    fn benchmark(axes: Vec<Axis>, device_axes: Vec<(DeviceKind, Vec<Axis>)>) -> Benchmark {
         Benchmark {
             library: "lib".to_owned(),
             path: "b".to_owned(),

@@ -7,6 +7,7 @@ use super::{
     ResultOptions,
 };
 use crate::broker::cases::CaseSelection;
+use gpubench_contract::RepeatedCommand;
 use gpubench_measure::measurement::RunMode;
 use gpubench_report::OutputTarget;
 use gpubench_sandbox::Rights;
@@ -53,6 +54,19 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
+    /// Returns the command of the run, without the parts that depend on the case.
+    pub fn repeated_command(&self) -> RepeatedCommand {
+        let program = match &self.libraries {
+            LibrarySource::Archive { .. } => "cargo-gpubench gpubench",
+            LibrarySource::Build(_) => "cargo gpubench",
+        };
+        RepeatedCommand {
+            program: program.to_owned(),
+            options: self.repeated.clone(),
+            overridden_axes: self.cases.axes.iter().map(|axis| axis.name.clone()).collect(),
+        }
+    }
+
     /// Whether a person debugs the call.
     pub fn is_debugged(&self) -> bool {
         matches!(self.observer, Some(ObserverChoice::Debugger(_)))

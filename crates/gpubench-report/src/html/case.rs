@@ -8,6 +8,7 @@ use super::markup::{self, Element, Markup, element, list, span, text};
 use super::names::{Anchor, case_name};
 use super::trend::Past;
 use super::{audit, checks, distribution, integrity, kernels, sequence, steps, surroundings, trend};
+use crate::repeat;
 use crate::wording::capitalized;
 use gpubench_contract::units::{byte_rate, flop_rate, percent, time, wall_time};
 use gpubench_contract::{BenchmarkComplete, ChangeVerdict, ComparisonComplete, Stats, Throughput, Verdict};
@@ -20,7 +21,7 @@ const FEW: usize = 4;
 pub(super) fn section(run: &StoredRun, comparisons: &[ComparisonComplete], past: &Past<'_>) -> Element {
     let cases = positions(run).map(|(anchor, result)| {
         let fold = fold(run, result, comparisons);
-        case(anchor, result, past, fold)
+        case(run, anchor, result, past, fold)
     });
     markup::section("details", "Case details").children(cases)
 }
@@ -37,7 +38,7 @@ fn fold(run: &StoredRun, result: &BenchmarkComplete, comparisons: &[ComparisonCo
     }
 }
 
-fn case(anchor: Anchor, result: &BenchmarkComplete, past: &Past<'_>, fold: Element) -> Element {
+fn case(run: &StoredRun, anchor: Anchor, result: &BenchmarkComplete, past: &Past<'_>, fold: Element) -> Element {
     let value = result
         .stats
         .as_ref()
@@ -53,8 +54,20 @@ fn case(anchor: Anchor, result: &BenchmarkComplete, past: &Past<'_>, fold: Eleme
     let body = element("div")
         .class("case-body")
         .with("id", anchor)
-        .child(content(result, past));
+        .child(content(result, past))
+        .child(again(run, result));
     fold.class("case").child(summary).child(body)
+}
+
+/// Returns the command that runs a failed case again.
+fn again(run: &StoredRun, result: &BenchmarkComplete) -> Option<Element> {
+    let seed = &run.finished.as_ref()?.seed;
+    let repeated = run.run.repeat.as_ref()?;
+    result.verdict.is_failure().then(|| {
+        let command = repeat::command(repeated, result, seed);
+        let command = element("pre").with("tabindex", "0").text(command);
+        element("div").child(element("p").text("Run it alone:")).child(command)
+    })
 }
 
 fn content(result: &BenchmarkComplete, past: &Past<'_>) -> Markup {

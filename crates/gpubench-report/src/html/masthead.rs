@@ -106,7 +106,7 @@ fn facts(run: &StoredRun) -> Facts {
         .and("Started", moment(&started.started_at))
         .and_known("Sources", run.revision.as_ref().map(revision))
         .and("Run", element("code").text(&started.run_id))
-        .and_known("Seed", run.finished.as_ref().map(|finished| short(&finished.seed)))
+        .and_known("Seed", run.finished.as_ref().map(|finished| &finished.seed))
 }
 
 /// `CUDA device, 132 SMs, sm_90, 60 MiB cache`.
@@ -135,12 +135,4 @@ fn peaks(device: &Device) -> Option<String> {
 /// Joins the known parts with commas. `None` if no part is known.
 pub(super) fn joined<const N: usize>(parts: [Option<String>; N]) -> Option<String> {
     Some(listed(parts)).filter(|known| !known.is_empty())
-}
-
-/// Returns the start of a long number.
-fn short(number: &str) -> String {
-    match number.char_indices().nth(16) {
-        Some((end, _)) => format!("{}…", &number[..end]),
-        None => number.to_owned(),
-    }
 }

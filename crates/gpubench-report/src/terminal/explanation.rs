@@ -3,101 +3,12 @@
 use super::columns::sign_of;
 use super::style::{FAINT, Styling, TITLE};
 use crate::wording::{found_in, gloss, wrong_elements};
-use gpubench_contract::{BenchmarkComplete, Check, Verdict};
+use gpubench_contract::{BenchmarkComplete, Check};
 use gpubench_diagnostic::layout::{fitted, folded, padded, width, wrapped};
 use gpubench_diagnostic::{printable, printable_line};
 
 /// Precedes every line, to show where an explanation ends even if it contains compiler output.
 const BAR: &str = "  │ ";
-
-/// The option that sets modes.
-const MODE: &str = "--mode";
-
-/// The command that runs a failed case again, without the parts that depend on the case.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RepeatedCommand {
-    /// Program: `cargo gpubench`, or the executable itself without cargo.
-    pub program: &'static str,
-    /// Options to repeat, word by word.
-    pub options: Vec<String>,
-    /// Axes with values from the command line.
-    pub overridden_axes: Vec<String>,
-}
-
-/// The default of `--min-samples`: any run makes this number of calls.
-const FEWEST_SAMPLES: u64 = 20;
-
-impl Default for RepeatedCommand {
-    fn default() -> RepeatedCommand {
-        RepeatedCommand {
-            program: "cargo gpubench",
-            options: Vec::new(),
-            overridden_axes: Vec::new(),
-        }
-    }
-}
-
-impl RepeatedCommand {
-    /// Returns the shell command for a case of a run with this seed.
-    pub(super) fn for_case(&self, result: &BenchmarkComplete, seed: &str) -> String {
-        let mut words = until_failure(self.with_mode(result), result);
-        words.extend(["--exact".to_owned(), result.case.clone()]);
-        let is_overridden = |name: &String| self.overridden_axes.contains(name);
-        for (name, value) in result.params.0.iter().filter(|(name, _)| is_overridden(name)) {
-            words.extend(["--axis".to_owned(), format!("{name}={value}")]);
-        }
-        if result.windows > 0 {
-            words.extend(["--seed".to_owned(), seed.to_owned()]);
-        }
-        let quoted: String = words
-            .iter()
-            .map(|word| format!(" {}", shell_quoted(&printable_line(word))))
-            .collect();
-        format!("{}{quoted}", self.program)
-    }
-}
-
-impl RepeatedCommand {
-    /// Returns the options with the mode of a result in place of all modes of the run. The default
-    /// mode is left out.
-    fn with_mode(&self, result: &BenchmarkComplete) -> Vec<String> {
-        let mut words = self.options.clone();
-        let option = words.iter().position(|word| word == MODE);
-        match option.and_then(|option| words.get_mut(option + 1)) {
-            Some(modes) => *modes = result.mode.to_string(),
-            None if result.reading().words().contains(&result.mode.as_str()) => {
-                words.extend([MODE.to_owned(), result.mode.to_string()]);
-            }
-            None => {}
-        }
-        words
-    }
-}
-
-/// Returns the options with enough samples in one worker that the call that failed is made again,
-/// however long that takes. A call that failed early is made in any case. A test makes few calls.
-fn until_failure(options: Vec<String>, result: &BenchmarkComplete) -> Vec<String> {
-    let is_test = options.iter().any(|word| word == "--test");
-    let failed_in_a_call = matches!(
-        result.verdict,
-        Verdict::WrongOutput | Verdict::LateWrite | Verdict::Crashed | Verdict::Timeout
-    );
-    if is_test || !failed_in_a_call || result.windows <= FEWEST_SAMPLES {
-        return options;
-    }
-    const REPLACED: [&str; 3] = ["--workers", "--min-samples", "--max-samples"];
-    let mut words = Vec::new();
-    let mut options = options.into_iter();
-    while let Some(word) = options.next() {
-        match REPLACED.contains(&word.as_str()) {
-            true => drop(options.next()),
-            false => words.push(word),
-        }
-    }
-    let calls = result.windows.to_string();
-    words.extend(["--workers", "1", "--min-samples", &calls, "--max-samples", &calls].map(str::to_owned));
-    words
-}
 
 /// The message of a failed case.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -203,89 +114,11 @@ fn outputs(checks: &[Check]) -> Vec<String> {
         .collect()
 }
 
-/// Returns whether a shell takes the word as it is.
-pub fn is_plain(name: &str) -> bool {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-:=,./+@%".contains(letter);
-    !name.is_empty() && name.chars().all(is_plain)
-}
-
-/// Returns a word quoted for a shell.
-fn shell_quoted(name: &str) -> String {
-    if is_plain(name) {
-        name.to_owned()
-    } else {
-        format!("'{}'", name.replace('\'', r"'\''"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_contract::Mode;
     use gpubench_diagnostic::quoted;
     use gpubench_testing::every_verdict;
-
-    #[test]
-    fn names_with_spaces_are_quoted_for_the_shell() {
-        assert_eq!(shell_quoted("image::gray::w=1,h=2.5"), "image::gray::w=1,h=2.5");
-        assert_eq!(shell_quoted("a::b::mode=it's on"), r"'a::b::mode=it'\''s on'");
-    }
-
-    #[test]
-    fn a_repeated_command_has_only_the_mode_of_the_result() {
-        let command = |options: &[&str], mode| {
-            let repeated = RepeatedCommand {
-                options: options.iter().map(|option| (*option).to_owned()).collect(),
-                ..RepeatedCommand::default()
-            };
-            let mut result = every_verdict().results.remove(2);
-            (result.mode, result.windows) = (mode, 0);
-            repeated.for_case(&result, "")
-        };
-        let several = ["--mode", "cold,warm", "--threads", "2"];
-        assert_eq!(
-            command(&several, Mode::Warm),
-            "cargo gpubench --mode warm --threads 2 --exact copy::nothing"
-        );
-        assert_eq!(
-            command(&[], Mode::Warm),
-            "cargo gpubench --mode warm --exact copy::nothing"
-        );
-        assert_eq!(command(&[], Mode::Cold), "cargo gpubench --exact copy::nothing");
-    }
-
-    #[test]
-    fn a_repeated_command_makes_the_call_that_failed() {
-        let command = |options: &[&str], verdict, windows| {
-            let repeated = RepeatedCommand {
-                options: options.iter().map(|option| (*option).to_owned()).collect(),
-                ..RepeatedCommand::default()
-            };
-            let mut result = every_verdict().results.remove(2);
-            (result.verdict, result.windows) = (verdict, windows);
-            repeated.for_case(&result, "5eed")
-        };
-        let until_158 = "--workers 1 --min-samples 158 --max-samples 158 --exact copy::nothing --seed 5eed";
-        for options in [&[][..], &["--min-samples", "30", "--workers", "8"]] {
-            assert_eq!(
-                command(options, Verdict::WrongOutput, 158),
-                format!("cargo gpubench {until_158}")
-            );
-        }
-        let early = "--exact copy::nothing --seed 5eed";
-        assert_eq!(
-            command(&[], Verdict::WrongOutput, 20),
-            format!("cargo gpubench {early}")
-        );
-        assert_eq!(
-            command(&[], Verdict::TimeMismatch, 158),
-            format!("cargo gpubench {early}")
-        );
-        assert_eq!(
-            command(&["--test"], Verdict::WrongOutput, 158),
-            format!("cargo gpubench --test {early}")
-        );
-    }
 
     #[test]
     fn the_first_line_of_a_message_is_wrapped_and_the_rest_keeps_its_layout() {
@@ -345,23 +178,5 @@ mod tests {
         assert_eq!(body, [compiler, missing, Message::SameAs(&failures[0]), missing, other]);
         let lines = lines(&failures[2], body[2], "again", 80, Styling::Plain).join("\n");
         assert!(lines.contains("\n  │ same error as `a` above\n"), "{lines}");
-    }
-
-    #[test]
-    fn the_command_repeats_its_options_as_a_shell_takes_them() {
-        let mut result = every_verdict().results.remove(0);
-        result.params.0.clear();
-        result.case = "add".to_owned();
-        let repeated = RepeatedCommand {
-            program: "cargo gpubench",
-            options: ["--manifest-path", "my kernels/Cargo.toml", "--features", "fp8 bf16"]
-                .map(str::to_owned)
-                .to_vec(),
-            overridden_axes: Vec::new(),
-        };
-        assert_eq!(
-            repeated.for_case(&result, "5eed"),
-            "cargo gpubench --manifest-path 'my kernels/Cargo.toml' --features 'fp8 bf16' --exact add --seed 5eed"
-        );
     }
 }

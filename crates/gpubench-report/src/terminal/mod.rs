@@ -22,7 +22,6 @@ mod table;
 mod tree;
 
 pub use comparison::{comparison_page, runs_page};
-pub use explanation::{RepeatedCommand, is_plain};
 pub use options::{Detail, ProgressDisplay, TerminalOptions};
 pub use probe::{ScreenSize, probe_line, probe_screen, probe_summary};
 pub use reporter::TerminalReporter;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::columns::{self, Figure};
 use super::comparison::comparison_page;
-use super::explanation::{self, Message, RepeatedCommand};
+use super::explanation::{self, Message};
 use super::options::{Detail, LEAST_WIDTH, ProgressDisplay, TerminalOptions};
 use super::progress::ProgressLine;
 use super::remarks::below_the_table;
@@ -14,12 +14,13 @@ use super::tree::{Line, Revealed, Tree};
 use super::{contest, details, ranking};
 use crate::ranking::Rankings;
 use crate::remarks::Remarks;
+use crate::repeat;
 use crate::wording::abilities;
 use crate::{Output, OutputError, Progress, Reporter, summary};
 use gpubench_contract::units::{counted, listed};
 use gpubench_contract::{
     BenchmarkComplete, BenchmarkStarted, CaseKey, ComparisonComplete, ContestComplete, Device, DeviceKind, Metric,
-    Readings, RunFinished, RunStarted, Verdict,
+    Readings, RepeatedCommand, RunFinished, RunStarted, Verdict,
 };
 use gpubench_diagnostic::layout::{fitted, unbroken, width, wrapped};
 use gpubench_diagnostic::printable_line;
@@ -76,11 +77,6 @@ impl TerminalReporter {
         }
     }
 
-    /// Sets the command that runs a failed case again.
-    pub fn repeating(self, repeated: RepeatedCommand) -> TerminalReporter {
-        TerminalReporter { repeated, ..self }
-    }
-
     /// Omits the columns of values, for runs that time nothing.
     pub fn without_figures(self) -> TerminalReporter {
         TerminalReporter {
@@ -126,7 +122,7 @@ impl TerminalReporter {
         for (position, failure) in self.below.failures.iter().enumerate() {
             text.push('\n');
             let message = Message::after(&self.below.failures[..position], failure);
-            let command = self.repeated.for_case(failure, seed);
+            let command = repeat::command(&self.repeated, failure, seed);
             for line in explanation::lines(failure, message, &command, self.options.width, self.options.styling) {
                 text += &line;
                 text.push('\n');
@@ -157,6 +153,7 @@ impl TerminalReporter {
 
 impl Reporter for TerminalReporter {
     fn run_started(&mut self, run: &RunStarted, cases: &[BenchmarkStarted]) -> Result<(), OutputError> {
+        self.repeated = run.repeat.clone().unwrap_or_default();
         self.tree = Tree::from_cases(cases);
         let is_timed = self.figures == Figures::Expected;
         let has_peak = run.device.peak_bandwidth.is_some();

@@ -46,6 +46,7 @@ fn run(results: Vec<BenchmarkComplete>) -> StoredRun {
             packages: vec!["suite".into()],
             cases: results.len() as u64,
             environment: environment(),
+            repeat: None,
         },
         results,
         finished: None,

@@ -61,6 +61,7 @@ pub fn run(seed: u64, benchmarks: &[(&str, f64)], size: Size) -> StoredRun {
         packages: vec!["suite".into()],
         cases: results.len() as u64,
         environment: environment(),
+        repeat: None,
     };
     StoredRun::new(started, results, Some(finished), None)
 }
