@@ -66,6 +66,15 @@ impl Parameter {
             _ => name,
         }
     }
+
+    /// Returns an identifier of that name, raw if the parameter's is.
+    fn ident(&self) -> Ident {
+        let make = match self.name.unraw() == self.name {
+            true => Ident::new,
+            false => Ident::new_raw,
+        };
+        make(&self.text(), self.name.span())
+    }
 }
 
 impl Function {
@@ -172,8 +181,7 @@ impl Function {
     pub(crate) fn bind_axes(&self, params: &Ident) -> TokenStream {
         let locals = self.bind_locals(params);
         let named = self.axes().map(|parameter| {
-            let (local, ty) = (&parameter.local, &parameter.ty);
-            let name = Ident::new(&parameter.text(), parameter.name.span());
+            let (name, local, ty) = (parameter.ident(), &parameter.local, &parameter.ty);
             quote!(let #name: #ty = #local;)
         });
         quote!(#locals #(#named)*)

@@ -11,4 +11,5 @@ mod panics;
 mod table;
 
 pub use entry::gpubench_abi_v1;
+pub(crate) use panics::guard;
 pub use table::*;

@@ -13,12 +13,12 @@ thread_local! {
 /// Runs `work`. On a panic, returns the message with its location.
 ///
 /// With `panic = "abort"`, it catches nothing.
-pub(super) fn guard<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+pub(crate) fn guard<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     install_hook();
-    CAUGHT.set(Some(None));
+    let outer = CAUGHT.replace(Some(None));
     // State that a panic leaves inconsistent is dropped with the process, or never read again.
     let result = catch_unwind(AssertUnwindSafe(work));
-    let message = CAUGHT.take().flatten();
+    let message = CAUGHT.replace(outer).flatten();
     // Flush here: the process does not shut down this library's standard library, so text without a
     // line end would be lost.
     let _ = std::io::stdout().flush();
@@ -72,6 +72,15 @@ mod tests {
         let message = guard(|| panic!("no {}", "pixels")).unwrap_err();
         assert!(message.starts_with("no pixels (at "), "{message}");
         assert!(message.contains(&format!("panics.rs:{line}:")), "{message}");
+    }
+
+    #[test]
+    fn a_panic_inside_of_another_guard_is_reported_there_alone() {
+        let message = guard(|| {
+            assert!(guard(|| panic!("inner")).is_err());
+            panic!("outer")
+        });
+        assert!(message.is_err_and(|message: String| message.starts_with("outer")));
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! The registration of a `#[gpubench]` function.
 
 use super::{ProblemDefinition, path};
+use crate::abi::guard;
 use crate::catalog::{Axis, Benchmark, DeviceKind, Execution, Params, Requirement, Selection};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::library::Library;
 use crate::plan::launcher::Launcher;
@@ -52,6 +53,9 @@ pub enum Body {
     },
 }
 
+/// All axes, the names of the benchmark's own, and the axes of devices.
+type ListedAxes = (Vec<Axis>, Vec<String>, Vec<(DeviceKind, Vec<Axis>)>);
+
 impl BenchmarkEntry {
     /// Returns the library that declares it.
     pub(super) fn library(&self) -> &'static str {
@@ -70,7 +74,40 @@ impl BenchmarkEntry {
         axes
     }
 
+    /// Returns all axes, then the names of those that the benchmark adds, then the axes of devices.
+    ///
+    /// # Errors
+    /// An expression of an axis panics.
+    fn listed_axes(&self) -> Result<ListedAxes> {
+        let list = || {
+            let own = (self.axes)().into_iter().map(|axis| axis.name).collect();
+            let of_devices = merge((self.problem.device_axes)(), (self.device_axes)());
+            (self.all_axes(), own, of_devices)
+        };
+        guard(list).map_err(|panic| {
+            Error::new(format!(
+                "the axes of `{}` at {}:{} cannot be listed: {panic}",
+                self.path(),
+                self.file,
+                self.line
+            ))
+        })
+    }
+
+    /// Checks that the axes of a case without arguments can be listed.
+    ///
+    /// # Errors
+    /// An expression of an axis panics.
+    pub(super) fn check_axes(&self, params: &Params) -> Result<()> {
+        if params.is_empty() {
+            self.listed_axes()?;
+        }
+        Ok(())
+    }
+
+    /// Describes the benchmark. One whose axes cannot be listed has none, and its only case fails.
     pub(super) fn describe(&self) -> Benchmark {
+        let (axes, own_axes, device_axes) = self.listed_axes().unwrap_or_default();
         let mut requirements = self.problem.requirements.to_vec();
         requirements.extend(
             self.requirements
@@ -87,9 +124,9 @@ impl BenchmarkEntry {
             line: self.line,
             selection: self.selection,
             requirements,
-            axes: self.all_axes(),
-            own_axes: (self.axes)().into_iter().map(|axis| axis.name).collect(),
-            device_axes: merge((self.problem.device_axes)(), (self.device_axes)()),
+            axes,
+            own_axes,
+            device_axes,
             settings: settings
                 .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
                 .collect(),

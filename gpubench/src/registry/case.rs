@@ -36,6 +36,7 @@ impl From<Error> for Unrecorded {
 impl<'a> Case<'a> {
     /// Returns the case with its tensors.
     pub(crate) fn new(entry: &'static BenchmarkEntry, params: &'a Params) -> Result<Case<'a>> {
+        entry.check_axes(params)?;
         check_names(entry, params)?;
         (entry.problem.condition)(params)?;
         (entry.condition)(params)?;

@@ -160,6 +160,19 @@ mod axes {
     fn nothing(_cx: &mut Launcher) -> Result<()> {
         Ok(())
     }
+
+    pub(super) const TOO_LARGE: u32 = line!() + 1;
+    #[gpubench(axes(len = [4], seed = [1, 0xcbf2_9ce4_8422_2325]))]
+    fn too_large(launcher: &mut Launcher, len: usize, seed: u64) -> Result<()> {
+        let scratch = launcher.scratch::<u8>(len)?;
+        launcher.memset(scratch, seed as u8)
+    }
+
+    #[gpubench(axes(r#type = ["a", "b"]))]
+    fn raw(launcher: &mut Launcher, r#type: &str) -> Result<()> {
+        let scratch = launcher.scratch::<u8>(r#type.len())?;
+        launcher.memset(scratch, 1)
+    }
 }
 
 /// Functions with the names that the macros' output might use.
@@ -274,6 +287,26 @@ fn the_catalog_has_all_options_of_a_benchmark() {
     );
     assert_eq!(benchmark.device_axes.len(), 1);
     assert_eq!(benchmark.device_axes[0].0, DeviceKind::Cpu);
+}
+
+#[test]
+fn an_axis_that_cannot_be_listed_fails_its_benchmark_alone() {
+    assert_eq!(benchmark("axes::too_large").axes, []);
+    let (status, message) = record("axes::too_large", Vec::new()).unwrap_err();
+    assert_eq!(status, Status::Failed);
+    let place = format!("tests/abi/main.rs:{} cannot be listed: ", axes::TOO_LARGE);
+    let value = "the axis value 14695981039346656037 is larger than 9223372036854775807 (at ";
+    assert!(message.contains(&(place + value)), "{message}");
+    assert!(message.starts_with("the axes of `axes::too_large` at "), "{message}");
+}
+
+#[test]
+fn an_axis_can_have_the_name_of_a_keyword() {
+    let [axis] = &benchmark("axes::raw").axes[..] else {
+        panic!("one axis")
+    };
+    assert_eq!(axis.name, "type");
+    record("axes::raw", vec![("type".to_owned(), AxisValue::Text("b".to_owned()))]).unwrap();
 }
 
 #[test]
