@@ -36,7 +36,6 @@ macro_rules! integer_axes {
                 value.try_into().ok()
             }
 
-            #[track_caller]
             fn into_value(self) -> AxisValue {
                 match i64::try_from(self) {
                     Ok(value) => AxisValue::Int(value),

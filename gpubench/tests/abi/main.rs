@@ -374,6 +374,8 @@ fn benchmarks_are_listed_by_path() {
     let expected = [
         "axes::kinds",
         "axes::nothing",
+        "axes::raw",
+        "axes::too_large",
         "hosted::cases::counts_on",
         "hosted::cases::declares_nothing",
         "image::grayscale",
