@@ -8,6 +8,7 @@
 mod error;
 mod outside;
 mod revision;
+mod submodules;
 mod surroundings;
 mod worktree;
 

@@ -8,6 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::CheckoutError;
 use super::outside::links_out_of;
 use super::revision::commit_of;
+use super::submodules::CheckedOut;
 use super::surroundings::{Surroundings, remove};
 use crate::cdylibs::{BuildOptions, ManifestOptions, local_packages, workspace_root};
 use crate::git::Git;
@@ -26,6 +27,7 @@ pub struct Checkout {
     manifest: Utf8PathBuf,
     target: Utf8PathBuf,
     shared: Vec<Utf8PathBuf>,
+    empty_submodules: Vec<Utf8PathBuf>,
     _lock: File,
 }
 
@@ -80,6 +82,12 @@ impl Checkout {
             commit: &commit,
         };
         worktree.fill(interrupted)?;
+        let checked_out = CheckedOut {
+            repository: &repository,
+            commit: &commit,
+            folder: &folder,
+        };
+        let empty_submodules = checked_out.fill_submodules(interrupted)?;
         let shared = links_out_of(&git, &commit, &folder)?;
         let checkout = Checkout {
             name: revision.to_owned(),
@@ -87,6 +95,7 @@ impl Checkout {
             manifest: folder.join(place),
             target: against.join("target"),
             shared,
+            empty_submodules,
             _lock: lock,
         };
         checkout.adopt_lockfile(&repository, &folder, &manifest)?;
@@ -97,6 +106,12 @@ impl Checkout {
     /// targets, not those of the revision.
     pub fn shared(&self) -> &[Utf8PathBuf] {
         &self.shared
+    }
+
+    /// Returns the folders of submodules that are empty, because the candidate does not have them
+    /// at the revision's commit.
+    pub fn empty_submodules(&self) -> &[Utf8PathBuf] {
+        &self.empty_submodules
     }
 
     /// Returns the requested revision.
@@ -163,12 +178,6 @@ fn refuse_unbuildable(git: &Git, revision: &str, commit: &str, manifest: &Utf8Pa
     let has = |path: &str| -> Result<bool, CheckoutError> {
         Ok(git.ask(&["cat-file", "-e", &format!("{commit}:{path}")])?.is_ok())
     };
-    if has(".gitmodules")? {
-        return Err(CheckoutError::refused(
-            format!("`{revision}` has submodules, which are not checked out"),
-            "check it out yourself, save a baseline there with `--save-baseline NAME`, and compare with `--baseline NAME`",
-        ));
-    }
     if !has(manifest.as_str())? {
         return Err(CheckoutError::refused(
             format!("`{revision}` has no `{manifest}`"),
@@ -185,16 +194,16 @@ fn run_git(git: &Git, what: &'static str, arguments: &[&str]) -> Result<(), Chec
 }
 
 /// The worktree to create or update.
-struct Worktree<'a> {
-    git: &'a Git,
-    folder: &'a Utf8Path,
-    commit: &'a str,
+pub(super) struct Worktree<'a> {
+    pub(super) git: &'a Git,
+    pub(super) folder: &'a Utf8Path,
+    pub(super) commit: &'a str,
 }
 
 impl Worktree<'_> {
     /// Creates or updates the folder. Unchanged files keep their times, so that cargo does not
     /// build them again.
-    fn fill(&self, interrupted: &AtomicBool) -> Result<(), CheckoutError> {
+    pub(super) fn fill(&self, interrupted: &AtomicBool) -> Result<(), CheckoutError> {
         let filled = if self.is_ours()? {
             // If a killed git left files in the way, start over.
             self.switch().or_else(|_| self.remove().and_then(|()| self.add()))

@@ -154,11 +154,12 @@ fn check_out(
         status(verbosity, "Note", what);
     }
     warn_of_shared_files(&checkout);
+    warn_of_empty_submodules(&checkout);
     Ok(checkout)
 }
 
-/// Number of links to name in a warning; the rest are counted.
-const LINKS_NAMED: usize = 3;
+/// Number of paths to name in a warning; the rest are counted.
+const PATHS_NAMED: usize = 3;
 
 /// Warns of links that lead out of the repository. A change of their target affects both sides, so
 /// the comparison cannot find it.
@@ -169,9 +170,21 @@ fn warn_of_shared_files(checkout: &Checkout) {
     }
     print_warning(&format!(
         "symbolic links lead out of the repository: {}; the candidate and the baseline both read the current files there, not those of `{}`",
-        first_of(shared, LINKS_NAMED),
+        first_of(shared, PATHS_NAMED),
         checkout.name()
     ));
+}
+
+/// Warns of submodules that the build does without.
+fn warn_of_empty_submodules(checkout: &Checkout) {
+    let empty = checkout.empty_submodules();
+    if !empty.is_empty() {
+        print_warning(&format!(
+            "submodules of `{}` are empty, because your checkout does not have their commits: {} (hint: run `git submodule update --init` in that revision first)",
+            checkout.name(),
+            first_of(empty, PATHS_NAMED)
+        ));
+    }
 }
 
 impl OtherRevision {

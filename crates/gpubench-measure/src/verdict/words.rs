@@ -1,11 +1,12 @@
 //! Messages of findings: what was found, where, and what was expected.
 
-use gpubench::catalog::{Role, Tensor, Tolerance};
+use gpubench::catalog::{DType, Role, Tensor, Tolerance};
 
 use super::element::element_value;
 use gpubench_protocol::wire::{Claim, FaultPlace, NOWHERE, OutputFacts, UNKNOWN_STEP, WindowFacts};
 
 use super::Cause;
+use gpubench_contract::ElementValue;
 
 /// Formats an element's position, as in `y[3, 17]`.
 pub(super) fn element_name(tensor: &Tensor, index: u64) -> String {
@@ -33,6 +34,44 @@ pub(super) fn first_wrong(tensor: &Tensor, output: &OutputFacts) -> String {
     };
     let name = element_name(tensor, output.first_wrong);
     format!("first wrong element {name}: expected {expected} {allowed}, got {got}")
+}
+
+/// A result that is rounded differently is at most so many steps of its type away.
+const ROUNDED_DIFFERENTLY: f64 = 4.0;
+
+/// Returns a hint if the first wrong element is only a few steps of its type away, and the tolerance
+/// is smaller than one.
+fn too_tight(tensor: &Tensor, output: &OutputFacts) -> Option<String> {
+    let values = [output.expected_bits, output.got_bits].map(|bits| element_value(tensor.dtype, bits));
+    let [ElementValue::Float(expected), ElementValue::Float(got)] = values else {
+        return None;
+    };
+    let step = step_of(tensor.dtype, expected)?;
+    let allowed = match tensor.tolerance {
+        Tolerance::Exact => 0.0,
+        Tolerance::Close { rtol, atol } => atol + rtol * expected.abs(),
+    };
+    let is_too_tight = allowed < step && (got - expected).abs() <= ROUNDED_DIFFERENTLY * step;
+    is_too_tight.then(|| {
+        format!(
+            " (hint: the tolerance is too tight for {}: neighbours differ by {step:.1e} there, so another order of \
+             operations can give such a difference)",
+            format!("{:?}", tensor.dtype).to_lowercase()
+        )
+    })
+}
+
+/// Returns the distance from a finite number to the next one of its type.
+fn step_of(dtype: DType, value: f64) -> Option<f64> {
+    let (digits, least) = match dtype {
+        DType::F16 => (10, -14),
+        DType::BF16 => (7, -126),
+        DType::F32 => (23, -126),
+        DType::F64 => (52, -1022),
+        _ => return None,
+    };
+    let exponent = value.abs().log2().floor().max(f64::from(least));
+    value.is_finite().then(|| (exponent - f64::from(digits)).exp2())
 }
 
 /// An expected zero has no relative error.
@@ -71,8 +110,9 @@ pub(super) fn wrong_output(cause: Cause, tensor: &Tensor, output: &OutputFacts, 
             format!("{non_finite} of {elements} elements of `{name}` are not finite in call {call}; {first}")
         }
         _ => format!(
-            "{wrong} of {elements} elements of `{name}` are wrong in call {call}; {first}; {}",
-            largest_errors(output)
+            "{wrong} of {elements} elements of `{name}` are wrong in call {call}; {first}; {}{}",
+            largest_errors(output),
+            too_tight(tensor, output).unwrap_or_default()
         ),
     }
 }
@@ -154,7 +194,7 @@ pub(super) fn fault(claim: &Claim) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench::catalog::{DType, Fill};
+    use gpubench::catalog::Fill;
 
     /// The message for writes to the redzone of a tensor of `f32`.
     fn written(shape: &[u64], bytes: u64, offset: i64) -> String {
@@ -169,6 +209,48 @@ mod tests {
         let mut facts = <WindowFacts as bytemuck::Zeroable>::zeroed();
         (facts.window, facts.redzone_bytes, facts.redzone_offset) = (2, bytes, offset);
         redzone_written(&[tensor], &[], &facts)
+    }
+
+    #[test]
+    fn a_tolerance_below_a_step_of_the_type_is_named_where_the_answer_is_near() {
+        let close = |rtol, atol| Tolerance::Close { rtol, atol };
+        let hint = |dtype, tolerance, expected: u64, got: u64| {
+            let tensor = Tensor {
+                name: "y".to_owned(),
+                dtype,
+                shape: vec![4],
+                role: Role::Output,
+                fill: Fill::Poison,
+                tolerance,
+            };
+            let output = OutputFacts {
+                expected_bits: expected,
+                got_bits: got,
+                ..bytemuck::Zeroable::zeroed()
+            };
+            too_tight(&tensor, &output)
+        };
+        let f32_bits = |value: f32| u64::from(value.to_bits());
+        let (expected, near) = (f32_bits(509.24075), f32_bits(509.24072));
+        let words = hint(DType::F32, close(1e-9, 0.0), expected, near).unwrap();
+        assert!(
+            words.contains("too tight for f32: neighbours differ by 3.1e-5 there"),
+            "{words}"
+        );
+        assert_eq!(hint(DType::F32, close(1e-6, 0.0), expected, near), None);
+        assert_eq!(hint(DType::F32, close(1e-9, 0.0), expected, f32_bits(510.0)), None);
+        assert_eq!(hint(DType::F32, Tolerance::Exact, expected, f32_bits(f32::NAN)), None);
+        assert_eq!(hint(DType::I32, Tolerance::Exact, 4, 5), None);
+        let bf16_bits = |value: f32| u64::from(value.to_bits() >> 16);
+        let words = hint(DType::BF16, close(0.0, 0.06), bf16_bits(18.0), bf16_bits(18.125)).unwrap();
+        assert!(words.contains("bf16: neighbours differ by 1.2e-1"), "{words}");
+        assert!(hint(DType::F64, Tolerance::Exact, 1.0f64.to_bits(), 1.0f64.to_bits() + 1).is_some());
+        assert!(hint(DType::F16, Tolerance::Exact, 0x3c00, 0x3c01).is_some());
+        assert_eq!(
+            hint(DType::F32, Tolerance::Exact, 0, f32_bits(1.0)),
+            None,
+            "zero has the least step"
+        );
     }
 
     #[test]
