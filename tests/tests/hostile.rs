@@ -202,6 +202,8 @@ ends! {
     a_generator_that_aborts_is_the_authors_error: "host::generator_kills_itself" is "error", "generator-failed", "SIGABRT";
     a_generator_with_another_element_type_is_the_authors_error:
         "host::generator_takes_another_type" is "error", "generator-failed", "`x`", "f32", "f64", "src/host.rs:101";
+    a_generator_that_is_not_reproducible_is_the_authors_error:
+        "host::generator_counts_its_calls" is "error", "generator-failed", "with the same seed", "`Rng`";
     a_generator_that_writes_nothing_is_the_authors_error:
         "host::generator_leaves_the_tensor" is "error", "generator-failed", "`x`";
     a_benchmark_function_that_fails_is_named: "host::function_fails" is "error", "recording-failed", "src/host.rs:", "cannot double 600 numbers";

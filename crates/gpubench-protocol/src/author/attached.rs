@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)]
 
+use std::hash::{DefaultHasher, Hasher};
 use std::num::NonZeroUsize;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -125,17 +126,30 @@ impl Attached {
             buffers.push(Buffer { data, len });
         }
         let Attachment { benchmark, request, .. } = &self.case;
-        for_each_call(&buffers, self.case.tensors_of_call, |call, buffers| {
-            // Constants are the same in all calls; inputs are not.
-            let seed = if constants {
-                order.constant_seed
-            } else {
-                order.seed.wrapping_add(seed_step(call as u64))
-            };
-            // SAFETY: the buffers are this process's own writable mappings and vectors of their
-            // lengths, aligned to at least 16 bytes.
-            unsafe { library.generate(*benchmark, request, seed, buffers) }
-        })
+        let fill = || {
+            for_each_call(&buffers, self.case.tensors_of_call, |call, buffers| {
+                // Constants are the same in all calls; inputs are not.
+                let seed = if constants {
+                    order.constant_seed
+                } else {
+                    order.seed.wrapping_add(seed_step(call as u64))
+                };
+                // SAFETY: the buffers are this process's own writable mappings and vectors of their
+                // lengths, aligned to at least 16 bytes.
+                unsafe { library.generate(*benchmark, request, seed, buffers) }
+            })
+        };
+        fill()?;
+        if constants {
+            // SAFETY: likewise, and no call writes them now.
+            let first = unsafe { hash_of(&buffers) };
+            fill()?;
+            // SAFETY: likewise.
+            if unsafe { hash_of(&buffers) } != first {
+                return Err(AuthorError::new(AuthorFailure::Returned, NOT_REPRODUCIBLE.to_owned()));
+            }
+        }
+        Ok(())
     }
 
     /// Runs the reference on the contents and writes the answers.
@@ -157,6 +171,23 @@ impl Attached {
 
 /// Stack of a thread that runs the user's function: as much as a main thread usually has.
 const STACK_BYTES: usize = 8 << 20;
+
+/// A run could not be repeated, and a wrong output not be found again.
+const NOT_REPRODUCIBLE: &str = "it makes other inputs when it is called again with the same seed (hint: take all \
+                                randomness from its `Rng`, and nothing from clocks, addresses or other calls)";
+
+/// Returns a hash of the contents of buffers.
+///
+/// # Safety
+/// The buffers are readable, and nobody writes them.
+unsafe fn hash_of(buffers: &[Buffer]) -> u64 {
+    let mut hash = DefaultHasher::new();
+    for buffer in buffers.iter().filter(|buffer| !buffer.data.is_null()) {
+        // SAFETY: the caller says so.
+        hash.write(unsafe { std::slice::from_raw_parts(buffer.data, buffer.len) });
+    }
+    hash.finish()
+}
 
 /// Runs the user's function for each call of a window: `run` gets the number of the call and its
 /// buffers. Several calls share the processors, since a function of the user is a safe Rust
