@@ -2,8 +2,8 @@
 
 use super::columns::sign_of;
 use super::style::{FAINT, Styling, TITLE};
-use crate::wording::{found_in, gloss};
-use gpubench_contract::{BenchmarkComplete, Check, Verdict};
+use crate::wording::{found_in, gloss, wrong_besides_message};
+use gpubench_contract::{BenchmarkComplete, Verdict};
 use gpubench_diagnostic::layout::{fitted, folded, padded, width, wrapped};
 use gpubench_diagnostic::{printable, printable_line};
 
@@ -158,11 +158,7 @@ pub(super) fn lines(
             body.extend(wrapped(&same, room));
         }
     }
-    // The message covers the output that decided the verdict. List the outputs only if there are
-    // several.
-    if result.checks.len() > 1 {
-        body.extend(outputs(&result.checks).iter().flat_map(|line| wrapped(line, room)));
-    }
+    body.extend(other_outputs(result).iter().flat_map(|line| wrapped(line, room)));
     let barred = |line: String| format!("{}{line}", styling.paint(FAINT, BAR)).trim_end().to_owned();
     lines.extend(body.into_iter().map(barred));
     lines.push(format!("{}run it alone: {command}", styling.paint(FAINT, BAR)));
@@ -179,9 +175,9 @@ fn styled_outcome(result: &BenchmarkComplete, styling: Styling) -> String {
     }
 }
 
-/// Returns a line for every wrong output, with aligned names.
-fn outputs(checks: &[Check]) -> Vec<String> {
-    let wrong = checks.iter().filter(|check| check.matched < check.elements);
+/// Returns a line for every wrong output that the message does not describe, with aligned names.
+fn other_outputs(result: &BenchmarkComplete) -> Vec<String> {
+    let wrong = wrong_besides_message(result);
     let longest = wrong
         .clone()
         .map(|check| width(&printable_line(&check.output)))
@@ -216,7 +212,7 @@ fn shell_quoted(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_contract::Mode;
+    use gpubench_contract::{Check, Mode};
     use gpubench_diagnostic::quoted;
     use gpubench_testing::every_verdict;
 
@@ -280,6 +276,22 @@ mod tests {
             command(&["--test"], Verdict::WrongOutput, 158),
             format!("cargo gpubench --test {early}")
         );
+    }
+
+    #[test]
+    fn an_output_that_the_message_describes_is_not_described_again() {
+        let mut result = every_verdict().results.remove(1);
+        let mut wrong = result.checks[0].clone();
+        (wrong.elements, wrong.matched) = (8, 6);
+        let named = |name: &str| Check {
+            output: name.to_owned(),
+            ..wrong.clone()
+        };
+        result.checks = vec![named("sum"), named("carry")];
+        result.message = Some("2 of 8 elements of `sum` are wrong in call 1".to_owned());
+        let lines = lines(&result, Message::after(&[], &result), "-", 100, Styling::Plain);
+        let told = |what: &str| lines.iter().filter(|line| line.contains(what)).count();
+        assert_eq!((told("elements"), told("carry  2 of 8")), (2, 1), "{lines:#?}");
     }
 
     #[test]
