@@ -75,7 +75,10 @@ impl SavePlan {
             ));
         }
         let path = destination.path();
-        status(verbosity, "Saved", format_args!("`{name}` ({path})"));
+        match name {
+            RunName::Baseline(name) => status(verbosity, "Saved", format_args!("`{name}` ({path})")),
+            RunName::File(_) => status(verbosity, "Saved", format_args!("`{path}`")),
+        }
         if let Some(table) = icounts {
             status(verbosity, "Saved", format_args!("instructions by function ({table})"));
         }
