@@ -284,7 +284,7 @@ fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
         });
     match RunMode::from(options.action) {
         RunMode::Measure => reporter,
-        RunMode::Test | RunMode::Profile(_) => reporter.without_figures(),
+        RunMode::Test | RunMode::Profile(_) | RunMode::Audit(_) => reporter.without_figures(),
     }
 }
 
