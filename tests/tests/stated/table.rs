@@ -107,7 +107,7 @@ pub(crate) const STATED: &[Stated] = &[
     stated("docs/guides/probe.md", "and at least {} times", "crates/gpubench-measure/src/measurement/rounds.rs", "FEWEST_AUDITED: usize = {};"),
     stated("docs/guides/probe.md", "up to {} files of drivers of root", "crates/gpubench-observe/src/attach/places.rs", "MOST_OWN: usize = {};"),
     stated("docs/guides/probe.md", "of root and {} of all other users", "crates/gpubench-observe/src/attach/places.rs", "MOST_OF_OTHERS: usize = {};"),
-    stated("docs/guides/probe.md", "up to {} live allocations", "crates/gpubench-observe/src/ledger/limits.rs", " allocations: {},\n            functions"),
+    stated("docs/guides/probe.md", "up to {} live allocations", "crates/gpubench-observe/src/ledger/limits.rs", " allocations: {},\n            functions: 1 << 18"),
     stated("docs/guides/probe.md", "{} names of kernels", "crates/gpubench-observe/src/ledger/limits.rs", "            names: {},"),
     stated("docs/guides/modes.md", "The default is {}. There", "cargo-gpubench/src/admission/calls_per_sample.rs", "COLD_CALLS: u32 = {};"),
     stated("docs/guides/modes.md", "of ten calls exceed {},", "cargo-gpubench/src/admission/calls_per_sample.rs", "MOST_BYTES: u64 = {};"),
