@@ -93,8 +93,8 @@ fn of_page(text: &str) -> f64 {
         }
 }
 
-/// Returns the value of an expression of Rust: numbers, products, shifts, and constructors, of which
-/// those of times have a unit.
+/// Returns the value of an expression of Rust: numbers, products, shifts, and constructors, of
+/// which those of times have a unit.
 fn of_code(expression: &str) -> f64 {
     let expression = expression.trim();
     if let Some((left, right)) = expression.split_once(" << ") {
