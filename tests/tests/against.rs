@@ -212,6 +212,19 @@ fn row<'a>(comparison: &'a Value, benchmark: &str) -> &'a Value {
 }
 
 #[test]
+fn the_records_of_a_run_name_the_revision_of_its_sources() {
+    let repository = shared_repository();
+    let run = Run::on(&Fixture::made_in(&repository.crate_folder())).json();
+    let records = run.args(["--test", "spin"]).finish().expect_code(0).records();
+    let revision = &records.the("run-started")["revision"];
+    let hash = repository.git(&["rev-parse", "HEAD"]);
+    assert_eq!(
+        (&revision["commit"], &revision["branch"]),
+        (&hash.trim().into(), &"main".into())
+    );
+}
+
+#[test]
 fn a_slower_revision_is_a_regression_with_exit_code_3() {
     let repository = shared_repository();
     let finished = repository.run("fast").finish().expect_code(3);

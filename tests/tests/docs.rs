@@ -52,6 +52,17 @@ fn every_source_file_named_in_a_document_exists() {
     assert!(missing.is_empty(), "{missing:#?}");
 }
 
+#[test]
+fn the_introduction_names_every_guide() {
+    let introduction = std::fs::read_to_string(repository().join("docs/introduction.md")).expect("the page is there");
+    let guides = std::fs::read_dir(repository().join("docs/guides")).expect("the guides are there");
+    let names = guides.map(|guide| guide.expect("an entry").file_name());
+    let missing: Vec<_> = names
+        .filter(|name| !introduction.contains(&format!("](guides/{})", name.display())))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
 /// The book cannot link to measurements, which are not part of it, so it names their files.
 #[test]
 fn every_measurement_named_in_the_book_exists() {

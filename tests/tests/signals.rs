@@ -66,6 +66,35 @@ fn an_interrupt_ends_the_run_and_keeps_the_results_so_far() {
     ));
 }
 
+#[test]
+fn an_interrupt_keeps_the_comparisons_so_far() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let archive = camino::Utf8Path::from_path(folder.path())
+        .expect("the name is text")
+        .join("hostile.tar.gz");
+    let fixture = Fixture::new("hostile");
+    // Some of its kernels are made not to compile.
+    let _ = Run::archiving(&fixture, &archive).finish().expect_code(101);
+    let names = ["--exact", "answers::honest::n=600", "faults::loops_forever::n=600"];
+    let run = Run::on(&fixture).briefly().json().args(names);
+    let against = ["--timeout", "10min", "--against-archive", archive.as_str()];
+    let mut running = run.args(against).start();
+    running.wait_for_record("the case that hangs", |record| {
+        record["reason"] == "benchmark-started" && record["benchmark"] == "faults::loops_forever"
+    });
+    running.signal(Signal::INT);
+    let finished = running.finish().expect_code(130);
+    let records = finished.records();
+    let rows = records.the("comparison-complete")["rows"].as_array().expect("rows");
+    let compared: Vec<&Value> = rows.iter().map(|row| &row["benchmark"]).collect();
+    assert_eq!(compared, ["answers::honest"]);
+    assert!(
+        finished.stderr.contains("only 1 result of it is compared"),
+        "{}",
+        finished.stderr
+    );
+}
+
 /// The terminal echoes `^C` at its cursor.
 #[test]
 fn an_interrupt_leaves_no_line_of_progress_on_the_screen() {

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use gpubench_tests::{Finished, Fixture, Records, Run, repository};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 fn tidy() -> Run {
     Run::on(&Fixture::new("tidy")).briefly()
@@ -159,6 +160,29 @@ fn the_first_record_describes_the_machine() {
         commitment.len() == 64 && commitment.chars().all(|digit| digit.is_ascii_hexdigit()),
         "{commitment}"
     );
+}
+
+/// The page gives the text that is hashed with the seed, and the form of the seed.
+#[test]
+fn the_commitment_is_what_the_page_says() {
+    let page = std::fs::read_to_string(repository().join("docs/reference/records.md")).expect("the page");
+    let formula = regex::Regex::new(r"SHA-256 of the text `([^`]+)`, followed by the 32 bytes of the master seed");
+    let text = formula
+        .expect("a pattern")
+        .captures(&page)
+        .expect("the formula is there")[1]
+        .to_owned();
+    let seed = records().the("run-finished")["seed"].as_str().expect("a text");
+    let digits = format!("{seed:0>64}");
+    let seed = (0..64)
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&digits[at..at + 2], 16).expect("digits"));
+    let hashed: Vec<u8> = text.into_bytes().into_iter().chain(seed).collect();
+    let commitment: String = Sha256::digest(hashed)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    assert_eq!(records().the("run-started")["seed_commitment"], commitment);
 }
 
 #[test]

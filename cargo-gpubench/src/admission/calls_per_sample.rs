@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use gpubench::catalog::{Recording, Tensor};
-use gpubench_contract::units::size;
+use gpubench_contract::units::{counted, size};
 use gpubench_contract::{CacheTreatment, Launching, Mode};
 use gpubench_device::Facts;
 use gpubench_protocol::window::CodePlacement;
@@ -65,6 +65,19 @@ pub fn calls_per_sample(
         .ok()
         .and_then(NonZeroU32::new)
         .unwrap_or(NonZeroU32::MIN)
+}
+
+/// Returns the notice about a sample with fewer calls than the user asked for, if it has fewer.
+pub fn fewer_calls(mode: Mode, wanted: Option<NonZeroU32>, calls: u64) -> Option<String> {
+    let wanted = wanted?.get();
+    let is_less = mode.launching() != Launching::Alone && calls < wanted.into();
+    is_less.then(|| {
+        format!(
+            "a sample has {} instead of {wanted}: a window, the memory of the device or, for hot calls, half of its \
+             cache has no room for more",
+            counted(calls, "call")
+        )
+    })
 }
 
 /// Returns why the hot calls of a case cannot have tensors of their own, if they cannot.
@@ -147,6 +160,17 @@ mod tests {
     use gpubench::plan::Plan;
 
     use super::*;
+
+    #[test]
+    fn fewer_calls_than_asked_for_are_told() {
+        let told = |mode, wanted, calls| fewer_calls(mode, NonZeroU32::new(wanted), calls);
+        let notice = told(Mode::Graph, 60, 32).expect("a notice");
+        assert!(notice.starts_with("a sample has 32 calls instead of 60: "), "{notice}");
+        assert_eq!(told(Mode::Graph, 32, 32), None);
+        assert_eq!(told(Mode::Hot, 4, 8), None);
+        assert_eq!(told(Mode::Cold, 60, 1), None);
+        assert_eq!(told(Mode::Graph, 0, 2), None);
+    }
 
     const KIB: u64 = 1 << 10;
     const MIB: u64 = 1 << 20;

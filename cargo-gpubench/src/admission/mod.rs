@@ -10,6 +10,6 @@ mod calls_per_sample;
 mod repetition;
 mod validate;
 
-pub use calls_per_sample::calls_per_sample;
+pub use calls_per_sample::{calls_per_sample, fewer_calls};
 pub use repetition::unusable;
 pub use validate::{Invalid, memory_needed, memory_needed_in_turns, validate};

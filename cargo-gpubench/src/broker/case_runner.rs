@@ -71,6 +71,7 @@ impl<'a> CaseRunner<'a> {
             started_at: jiff::Timestamp::now().to_string(),
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             seed_commitment: settings.seeds.commitment(),
+            revision: plan.revision().cloned(),
             device: environment::device(facts),
             packages: selected
                 .libraries

@@ -1,8 +1,8 @@
 //! The folders of results and sources.
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 
-use super::options::{LibrarySource, ResultOptions};
+use super::options::{LibrarySource, OutputOptions, ResultOptions};
 use crate::cdylibs::{BuildOptions, ManifestOptions, WorkspaceFolders, workspace_root};
 use crate::git::Git;
 use gpubench_contract::{DeviceIdentity, Revision, RunStarted};
@@ -70,9 +70,14 @@ impl Places {
     ///
     /// # Errors
     /// Cargo cannot locate the workspace.
-    pub(super) fn new(libraries: &LibrarySource, results: &ResultOptions) -> Result<Places, Failure> {
+    pub(super) fn new(
+        libraries: &LibrarySource,
+        results: &ResultOptions,
+        output: &OutputOptions,
+    ) -> Result<Places, Failure> {
+        let is_useful = results.is_about_files() || output.has_records();
         match libraries {
-            LibrarySource::Build(build) if results.needs_a_workspace() || is_in_workspace(build, results) => {
+            LibrarySource::Build(build) if results.needs_a_workspace() || is_useful && is_in_workspace(build) => {
                 let target_dir = build.compilation.target_dir.as_deref();
                 let WorkspaceFolders { root, target } = WorkspaceFolders::find(&build.manifest, target_dir)?;
                 Ok(Places {
@@ -92,15 +97,14 @@ impl Places {
         &self.home
     }
 
-    /// Returns the revision of the sources, if an option stores or compares it.
-    pub(super) fn revision(&self, results: &ResultOptions) -> Option<Revision> {
-        let sources: &Utf8Path = self.sources.as_deref()?;
-        results.is_about_files().then(|| Git::in_folder(sources).revision())?
+    /// Returns the revision of the sources, if an option needs it.
+    pub(super) fn revision(&self) -> Option<Revision> {
+        Git::in_folder(self.sources.as_deref()?).revision()
     }
 }
 
-/// Returns whether a workspace's history counts. Files can be loaded and compared without a
-/// workspace.
-fn is_in_workspace(build: &BuildOptions, results: &ResultOptions) -> bool {
-    results.is_about_files() && workspace_root(build.manifest.manifest_path.as_deref()).is_some()
+/// Returns whether there is a workspace: then its history and its revision count. Files can be
+/// loaded and compared without one.
+fn is_in_workspace(build: &BuildOptions) -> bool {
+    workspace_root(build.manifest.manifest_path.as_deref()).is_some()
 }

@@ -273,7 +273,7 @@ fn terminal_reporter(options: &RunOptions) -> TerminalReporter {
     let reporter = TerminalReporter::new(output, terminal_options(fitting, &options.output));
     match RunMode::from(options.action) {
         RunMode::Measure => reporter,
-        RunMode::Test | RunMode::Profile(_) => reporter.without_figures(),
+        RunMode::Test | RunMode::Profile(_) | RunMode::Audit(_) => reporter.without_figures(),
     }
 }
 

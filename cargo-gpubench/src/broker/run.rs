@@ -24,7 +24,7 @@ use gpubench_diagnostic::{ExitCode, Failure, remove_abandoned};
 /// Anything that prevents a result for a selected case. A failed benchmark is a result.
 pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     let results = results_wanted(options);
-    let places = Places::new(&options.libraries, &results)?;
+    let places = Places::new(&options.libraries, &results, &options.output)?;
     let targets = ResultTargets::open(&results, &places, options.output.verbosity)?;
     if let Some(name) = &results.loaded {
         return show_loaded_run(name, options, &places, targets);

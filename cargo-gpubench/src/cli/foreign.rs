@@ -17,7 +17,10 @@ const IN_LIBRARIES: &str = "every benchmark is in a library; select with `--pack
 const NAMES: &str =
     "filters need no option: `cargo gpubench gemm` runs the cases whose names match; `--skip` excludes cases";
 const SHOWN: &str = "`--quiet` shows less, `--verbose` more, `--no-capture` what kernels and user code print";
-const NO_BATCH: &str = "there are no batches: each call is measured and checked separately";
+const BATCH: &str =
+    "`--mode hot` times calls back to back, each with its own tensors; `--calls-per-sample N` sets their number";
+const WORK: &str = "`bytes = ..` and `flops = ..` in `#[gpubench]` declare the work of a call";
+const ORDER: &str = "cases are in the order of their sources; `--export-csv FILE` writes a table to sort";
 const LOCK_CLOCKS: &str = "`--lock-clocks base` or `--lock-clocks 1410` locks the clock for the run";
 const ONE_BY_ONE: &str =
     "timed cases run one after another; cases that are only counted run side by side by themselves";
@@ -28,9 +31,21 @@ const FOREIGN: &[Foreign] = &[
     ("--warm-up-time", "criterion", WARM_UP),
     ("--sample-size", "criterion and divan, with different meanings", EXACTLY_N),
     ("--quick", "criterion", "`--target-cv 5% --max-time 500ms` is quick; `--test` checks every case once"),
+    ("--nresamples", "criterion", "the intervals need no resampling, as `docs/statistics.md` says"),
+    ("--plotting-backend", "criterion", "only `--report html` draws plots"),
     ("--significance-level", "criterion", "`--confidence-level` sets the confidence level of a comparison"),
     ("--output-format", "criterion", "`--message-format json` prints results for programs"),
     ("-n", "criterion", "only `--report html` draws plots"),
+    ("--sample-count", "divan", EXACTLY_N),
+    ("--min-time", "divan", "`--min-samples` sets the minimum number of samples of a case"),
+    ("--skip-ext-time", "divan", "`--sample-time 100ms` limits the time of the sampled calls alone"),
+    ("--items-count", "divan", WORK),
+    ("--bytes-count", "divan", WORK),
+    ("--chars-count", "divan", WORK),
+    ("--cycles-count", "divan", WORK),
+    ("--bytes-format", "divan", "`--export-json FILE` has plain numbers"),
+    ("--sort", "divan", ORDER),
+    ("--sortr", "divan", ORDER),
     ("--warmup", "hyperfine", WARM_UP),
     ("--runs", "hyperfine", EXACTLY_N),
     ("--min-runs", "hyperfine", "`--min-samples` sets the minimum number of samples of a case"),
@@ -41,6 +56,8 @@ const FOREIGN: &[Foreign] = &[
     ("--json", "NVBench", "`--export-json FILE`, or `--message-format json` for standard output"),
     ("--csv", "NVBench", "`--export-csv FILE`"),
     ("--md", "NVBench", "`--export-markdown FILE`"),
+    ("--markdown", "NVBench", "`--export-markdown FILE`"),
+    ("-d", "NVBench", "`--device cuda:1` is the second GPU"),
     ("-a", "NVBench", "`--axis n=1024,2048` replaces the values of an axis"),
     ("--jsonbin", "NVBench", "`--export-json FILE` includes every sample"),
     ("--skip-time", "NVBench", "short calls are not skipped; `--skip` excludes cases by name"),
@@ -50,12 +67,13 @@ const FOREIGN: &[Foreign] = &[
     ("--lock-gpu-clocks", "NVBench", LOCK_CLOCKS),
     ("--cold-warmup-runs", "NVBench", WARM_UP),
     ("--cold-max-warmup-walltime", "NVBench", WARM_UP),
-    ("--batch-target-time", "NVBench", NO_BATCH),
-    ("--no-batch", "NVBench", NO_BATCH),
+    ("--batch-target-time", "NVBench", BATCH),
+    ("--no-batch", "NVBench", BATCH),
     ("--run-once", "NVBench", "`--test` checks every case once; `--profile-time 1s` is for profilers"),
     ("--stopping-criterion", "NVBench", "`--target-cv`, `--max-time` and `--max-samples` stop sampling"),
     ("--dry-run-time-ms", "FlashInfer", "`--warmup-time 25ms` sets the least time of the warm-up"),
     ("--repeat-time-ms", "FlashInfer", "`--sample-time 100ms` limits the time of the sampled calls"),
+    ("--num-iters-within-graph", "FlashInfer", "`--calls-per-sample N` sets the number of calls in a graph"),
     ("--release", "cargo", "benchmarks are built in release mode by default; `--cargo-profile` sets another profile"),
     ("--target", "cargo", "benchmarks run on the machine that builds them; `cargo gpubench archive` packs them for other machines"),
     ("--lib", "cargo", IN_LIBRARIES),
@@ -72,6 +90,9 @@ const FOREIGN: &[Foreign] = &[
     ("--no-tests", "nextest", "if no case is selected, the exit code is 4"),
     ("--max-fail", "nextest", "`--fail-fast` stops after the first failure"),
     ("--status-level", "nextest", SHOWN),
+    ("--final-status-level", "nextest", SHOWN),
+    ("--failure-output", "nextest", SHOWN),
+    ("--success-output", "nextest", SHOWN),
 ];
 
 /// Options that take a value here, and none in another tool.
@@ -168,6 +189,22 @@ mod tests {
                 .hint()
                 .is_some_and(|hint| hint.contains("--max-samples N"))
         );
+    }
+
+    #[test]
+    fn options_of_divan_nextest_and_flashinfer_have_hints_that_hold() {
+        for (option, named) in [
+            ("--sample-count=10", "--max-samples N"),
+            ("--items-count=1", "flops"),
+            ("--sort=name", "--export-csv"),
+            ("--failure-output=final", "--no-capture"),
+            ("--num-iters-within-graph=20", "--calls-per-sample"),
+            ("--nresamples=10", "no resampling"),
+            ("--no-batch", "--mode hot"),
+        ] {
+            let hint = refusal(&[option]).hint();
+            assert!(hint.is_some_and(|hint| hint.contains(named)), "{option}");
+        }
     }
 
     #[test]

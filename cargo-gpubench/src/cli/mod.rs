@@ -50,4 +50,4 @@ pub use gpubench::{Command, GpubenchArguments};
 pub use man::Manual;
 pub use parse::{arguments_of_probe, parse};
 pub use play::play;
-pub use precedence::{FindWorkspace, Resolved, Unresolved, resolve};
+pub use precedence::{ConfigurationOf, FindWorkspace, Resolved, Unresolved, resolve};

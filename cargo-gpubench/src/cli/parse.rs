@@ -2,10 +2,10 @@
 
 use std::ffi::OsString;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 
 use super::app::GPUBENCH;
-use super::{Environment, Resolved, Unresolved, Verb, resolve};
+use super::{ConfigurationOf, Environment, Resolved, Unresolved, Verb, resolve};
 use crate::cdylibs::workspace_root;
 use crate::config::folder_with_configuration;
 use gpubench_diagnostic::{Failure, print_to_stderr, print_warning};
@@ -21,11 +21,13 @@ const PROBE: &str = "probe";
 /// The environment or the configuration is invalid.
 pub fn parse() -> Result<Verb, Failure> {
     let arguments: Vec<_> = std::env::args_os().collect();
-    let find_workspace = |manifest: Option<&Utf8Path>| {
-        workspace_root(manifest).or_else(|| {
-            let here = Utf8PathBuf::from_path_buf(std::env::current_dir().ok()?).ok()?;
-            folder_with_configuration(&here)
-        })
+    let of_folder = || {
+        let here = Utf8PathBuf::from_path_buf(std::env::current_dir().ok()?).ok()?;
+        folder_with_configuration(&here)
+    };
+    let find_workspace = |whose: ConfigurationOf<'_>| match whose {
+        ConfigurationOf::Workspace(manifest) => workspace_root(manifest).or_else(of_folder),
+        ConfigurationOf::Folder => of_folder(),
     };
     match resolve(&arguments, &Environment::of_process(), &find_workspace) {
         Ok(Resolved {

@@ -28,8 +28,18 @@ use crate::config::{
 use gpubench_diagnostic::{Expected, Failure};
 use gpubench_store::is_inside;
 
-/// Finds the workspace root of a manifest, or of the current folder.
-pub type FindWorkspace<'a> = &'a dyn Fn(Option<&Utf8Path>) -> Option<Utf8PathBuf>;
+/// Finds the folder that has the configuration.
+pub type FindWorkspace<'a> = &'a dyn Fn(ConfigurationOf<'_>) -> Option<Utf8PathBuf>;
+
+/// Whose configuration applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConfigurationOf<'a> {
+    /// That of the workspace of a manifest, or of the current folder.
+    Workspace(Option<&'a Utf8Path>),
+    /// That of the current folder or of the closest one above it. A run from an archive needs no
+    /// cargo, so it starts none.
+    Folder,
+}
 
 /// The command line with all settings.
 #[derive(Debug)]
@@ -185,7 +195,11 @@ impl<'l> Given<'l> {
             return Ok(Some(file.into()));
         }
         let manifest = self.text("manifest_path").map(Utf8PathBuf::from);
-        let Some(root) = find_workspace(manifest.as_deref()) else {
+        let whose = match self.run.texts("archive_file")[..] {
+            [] => ConfigurationOf::Workspace(manifest.as_deref()),
+            _ => ConfigurationOf::Folder,
+        };
+        let Some(root) = find_workspace(whose) else {
             return Ok(None);
         };
         Ok(default_location(&root)?.map(|file| seen_from_here(&file)))

@@ -56,6 +56,11 @@ pub(super) struct ActiveSetting {
 enum Origin {
     Set(Source),
     Overridden(ConfigLine),
+    /// The other limit on samples, which would cross this one.
+    Moved {
+        by: &'static str,
+        origin: Box<Origin>,
+    },
     BuiltIn,
     /// There is no value. The text describes what a run does.
     Unset(Option<String>),
@@ -87,8 +92,13 @@ impl ShowConfigArguments {
 impl ActiveSettings {
     fn of_run(&self) -> String {
         let mut text = self.head();
+        let layers = [self.cases.given, self.cases.profile, CaseSettings::BUILT_IN];
+        let origin_of = |key: &str| self.origin_of(key);
         let lines = self.settings.iter();
-        let lines = lines.map(|setting| (setting.assignment.clone(), setting.origin.to_string()));
+        let lines = lines.map(|setting| match moved_limit(&setting.key, &layers, origin_of) {
+            Some((value, origin)) => (format!("{} = {value}", setting.key), origin.to_string()),
+            None => (setting.assignment.clone(), setting.origin.to_string()),
+        });
         push_aligned(&mut text, &lines.collect::<Vec<_>>());
         for other in &self.cases.overrides {
             let _ = write!(
@@ -108,12 +118,19 @@ impl ActiveSettings {
     fn of_case(&self, case: &BothForms, remark: &str) -> String {
         let names = case.names();
         let set = self.cases.settings_of_case(names, CaseSettings::default());
+        let overrides = self.cases.overrides.iter().filter(|other| other.fits(names));
+        let layers: Vec<CaseSettings> = std::iter::once(self.cases.given)
+            .chain(overrides.map(|other| other.settings))
+            .chain([self.cases.profile, CaseSettings::BUILT_IN])
+            .collect();
+        let origin_of = |key: &str| self.origin_for_case(key, names);
         let lines: Vec<_> = set
             .over(CaseSettings::BUILT_IN)
             .entries()
             .into_iter()
             .map(|(key, value)| {
-                let origin = self.origin_for_case(key, names);
+                let moved = moved_limit(key, &layers, origin_of).map(|(_, origin)| origin);
+                let origin = moved.unwrap_or_else(|| origin_of(key));
                 let assignment = match origin {
                     Origin::Unset(_) => format!("# {key}"),
                     _ => format!("{key} = {}", of_case_setting(&value)),
@@ -144,9 +161,13 @@ impl ActiveSettings {
         format!("{}[profile.{}]\n", comment(&file), printable_line(profile))
     }
 
-    fn origin_for_case(&self, key: &str, names: CaseNames<'_>) -> Origin {
+    fn origin_of(&self, key: &str) -> Origin {
         let setting = self.settings.iter().find(|setting| setting.key == key);
-        let origin = setting.map_or(Origin::BuiltIn, |setting| setting.origin.clone());
+        setting.map_or(Origin::BuiltIn, |setting| setting.origin.clone())
+    }
+
+    fn origin_for_case(&self, key: &str, names: CaseNames<'_>) -> Origin {
+        let origin = self.origin_of(key);
         let has_it = |settings: &CaseSettings| settings.entries().iter().any(|(other, _)| *other == key);
         let mut overrides = self.cases.overrides.iter();
         match overrides.find(|other| other.fits(names) && has_it(&other.settings)) {
@@ -156,6 +177,27 @@ impl ActiveSettings {
             _ => origin,
         }
     }
+}
+
+/// Returns the value and the origin of a limit on samples that another limit moves, because the two
+/// would cross. `layers` begin with the highest.
+fn moved_limit(key: &str, layers: &[CaseSettings], origin_of: impl Fn(&str) -> Origin) -> Option<(String, Origin)> {
+    let by = match key {
+        "min-samples" => "max-samples",
+        "max-samples" => "min-samples",
+        _ => return None,
+    };
+    let value_in = |settings: CaseSettings| {
+        let mut entries = settings.entries().into_iter();
+        entries.find(|(other, _)| *other == key).map(|(_, value)| value)
+    };
+    let own = layers.iter().find_map(|layer| value_in(*layer));
+    let layers = layers.iter().copied();
+    let shown = value_in(layers.fold(CaseSettings::default(), CaseSettings::over));
+    let origin = || Box::new(origin_of(by));
+    shown
+        .filter(|shown| Some(shown) != own.as_ref())
+        .map(|shown| (shown, Origin::Moved { by, origin: origin() }))
 }
 
 impl ActiveSetting {
@@ -208,6 +250,7 @@ impl Display for Origin {
         match self {
             Origin::Set(source) => source.fmt(f),
             Origin::Overridden(place) => place.fmt(f),
+            Origin::Moved { by, origin } => write!(f, "as `{by}`: {origin}"),
             Origin::BuiltIn => f.write_str("built in"),
             Origin::Unset(None) => f.write_str("not set"),
             Origin::Unset(Some(otherwise)) => write!(f, "not set: {otherwise}"),
@@ -351,6 +394,59 @@ mod tests {
             text.contains("gpubench.toml:7, filter `^cols::`: does not match\n"),
             "{text}"
         );
+    }
+
+    fn samples(origin: Origin, cases: CaseLayers) -> ActiveSettings {
+        let setting = |key: &str, value: u32, origin| ActiveSetting {
+            key: key.to_owned(),
+            assignment: format!("{key} = {value}"),
+            origin,
+        };
+        ActiveSettings {
+            settings: vec![
+                setting("min-samples", 20, Origin::BuiltIn),
+                setting("max-samples", 7, origin),
+            ],
+            cases,
+            ..ActiveSettings::default()
+        }
+    }
+
+    fn seven() -> CaseSettings {
+        let mut seven = CaseSettings::default();
+        seven.set("max-samples", "7").expect("a setting");
+        seven
+    }
+
+    #[test]
+    fn a_limit_that_another_one_moves_names_the_other_one() {
+        let variable = || Origin::Set(Source::Environment("GPUBENCH_MAX_SAMPLES".to_owned()));
+        let given = CaseLayers {
+            given: seven(),
+            ..CaseLayers::default()
+        };
+        let given = samples(variable(), given);
+        for text in [given.of_run(), of_a_case(&given)] {
+            let line = text.lines().find(|line| line.starts_with("min-samples"));
+            let words: Vec<_> = line.expect("a line").split_whitespace().collect();
+            assert_eq!(
+                words.join(" "),
+                "min-samples = 7 # as `max-samples`: environment: GPUBENCH_MAX_SAMPLES"
+            );
+        }
+        let overridden = samples(
+            Origin::BuiltIn,
+            CaseLayers {
+                overrides: vec![CaseOverride {
+                    place: ConfigLine::at("gpubench.toml", 7),
+                    filter: Regex::new("sums").expect("an expression"),
+                    settings: seven(),
+                }],
+                ..CaseLayers::default()
+            },
+        );
+        let text = of_a_case(&overridden);
+        assert!(text.contains("# as `max-samples`: gpubench.toml:7"), "{text}");
     }
 
     fn workers(source: Option<Source>, overrides: Vec<CaseOverride>) -> ActiveSettings {

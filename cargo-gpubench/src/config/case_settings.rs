@@ -101,8 +101,8 @@ case_settings! {
         #[arg(value_name = "MODES", hide_default_value = true)]
         "mode" => mode: Modes = Modes::only(Mode::Cold), "--mode cold,warm";
 
-        /// Measure this: `time`, `instructions`, `memory`, `energy`, or several as in `time,memory`
-        /// [default: time]
+        /// Measure this: `time`, `instructions`, `memory`, `energy`, `ncu:NAME`, or several as in
+        /// `time,memory` [default: time]
         ///
         /// `instructions` counts what the kernels of one call execute: instructions of warps on a
         /// GPU, through CUPTI, and of the processor on the CPU device, through valgrind. They have

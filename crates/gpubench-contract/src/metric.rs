@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use bytemuck::{CheckedBitPattern, NoUninit};
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Quantity, in_unit};
+use crate::units::{Quantity, in_unit, longest_unit};
 
 /// What a sample measures: its name, its unit, and which direction is better.
 ///
@@ -166,6 +166,20 @@ impl Metric {
     /// Formats a value for people: `1.204 ms`.
     pub fn quantity(&self, value: f64) -> Quantity {
         in_unit(value, &self.unit)
+    }
+
+    /// Formats a value for a column whose title or rows name the metric: `41.74 k` instructions.
+    pub fn in_column(&self, value: f64) -> Quantity {
+        in_unit(value, self.unit_in_column())
+    }
+
+    /// Returns the letters of the longest unit in such a column.
+    pub fn longest_unit_in_column(&self) -> usize {
+        longest_unit(self.unit_in_column())
+    }
+
+    fn unit_in_column(&self) -> &str {
+        if self.unit == self.name { "" } else { &self.unit }
     }
 
     /// Formats two values as a range: `1.204 ms to 1.301 ms`.

@@ -141,8 +141,8 @@ words! {
         RecordingFailed = "recording-failed",
         /// The benchmark function did not return within `--reference-timeout`.
         RecordingTimeout = "recording-timeout",
-        /// The plan is impossible. For example, it has an unknown kernel, an empty grid, a range
-        /// outside its buffer, or a launch that the device cannot do.
+        /// The plan is impossible. For example, it has an unknown kernel, a block with too many
+        /// threads, a range outside its buffer, or a launch that the device cannot do.
         PlanInvalid = "plan-invalid",
         /// The benchmark function described two different calls when it ran twice.
         NotReproducible = "not-reproducible",

@@ -9,8 +9,8 @@ use super::words::words;
 use super::{
     ArithmeticPeaks, BenchmarkHistory, Budget, CacheState, CallAudit, Cause, Check, ComparisonComplete, Conservation,
     ContestComplete, ContestShare, Counts, DeviceKind, DeviceWork, Environment, FailedAlternating, Grade, HostTime,
-    KernelUse, Metric, Mode, Params, PartTimes, ProbeFinished, ProbeSample, ProbeStarted, Reading, SampleFlag,
-    SanitizerReport, Sharing, Stats, StepTimes, Stop, Throughput, Twin, Verdict, WindowCounts, WorkerShare,
+    KernelUse, Metric, Mode, Params, PartTimes, ProbeFinished, ProbeSample, ProbeStarted, Reading, Revision,
+    SampleFlag, SanitizerReport, Sharing, Stats, StepTimes, Stop, Throughput, Twin, Verdict, WindowCounts, WorkerShare,
 };
 
 /// One line of `--message-format json`.
@@ -64,9 +64,12 @@ pub struct RunStarted {
     pub started_at: String,
     /// Version of the tool.
     pub tool_version: String,
-    /// SHA-256 of the master seed, in hexadecimal. It proves later that the seed was not changed
-    /// after the run began.
+    /// SHA-256 of the text `gpubench seed commitment`, followed by the 32 bytes of the master seed,
+    /// in hexadecimal. It proves later that the seed was not changed after the run began.
     pub seed_commitment: String,
+    /// Revision of the sources, or of those of the archive. Null outside of a git repository.
+    #[serde(default)]
+    pub revision: Option<Revision>,
     /// The device that runs the cases.
     pub device: Device,
     /// Packages with selected cases.
@@ -483,8 +486,9 @@ pub struct RunFinished {
     pub skipped: u64,
     /// Number of results that are missing because the run ended early.
     pub not_run: u64,
-    /// The master seed, in hexadecimal. The first record of the run has its hash. `--seed` with
-    /// this seed repeats the run's inputs.
+    /// The master seed, in hexadecimal and without leading zeros: fill it up to 64 digits for the
+    /// hash that `seed_commitment` in the first record is. `--seed` with this seed repeats the
+    /// run's inputs.
     pub seed: String,
     /// How the run ended.
     pub end: RunEnd,

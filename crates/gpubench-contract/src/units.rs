@@ -49,12 +49,23 @@ pub fn scale_of(value: f64, base: &str) -> (f64, String) {
         return (worth, unit.to_owned());
     }
     let (worth, prefix) = fits(&PREFIXES);
-    let gap = if prefix.is_empty() || base.contains('/') {
+    let gap = if prefix.is_empty() || base.is_empty() || base.contains('/') {
         ""
     } else {
         " "
     };
     (worth, format!("{prefix}{gap}{base}"))
+}
+
+/// Returns the letters of the longest unit that values of a base unit are shown in.
+pub fn longest_unit(base: &str) -> usize {
+    let scale = SCALES.iter().find(|(known, _)| *known == base);
+    let values = scale
+        .map_or(&PREFIXES[..], |(_, units)| units)
+        .iter()
+        .map(|(worth, _)| *worth);
+    let letters = values.map(|value| scale_of(value, base).1.chars().count());
+    letters.max().unwrap_or_default()
 }
 
 /// A unit and its size in the base unit.

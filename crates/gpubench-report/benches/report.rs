@@ -72,6 +72,7 @@ fn run(id: &str, samples: usize) -> StoredRun {
         started_at: "2026-11-21T12:00:00Z".to_owned(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         seed_commitment: "00".repeat(32),
+        revision: None,
         device: device(),
         packages: vec!["suite".to_owned()],
         cases: BENCHMARKS,

@@ -2,8 +2,9 @@
 
 use gpubench_contract::units::{change, counted, listed, percent, size};
 use gpubench_contract::{
-    Better, Cause, ChangeVerdict, Check, ComparedRun, ComparisonComplete, ComparisonRow, Device, FunctionChange,
-    LeftOut, MachineCodeChange, MachineCodeOutcome, Metric, OpcodeChange, Revision, UNKNOWN_REVISION, Verdict,
+    BenchmarkComplete, Better, Cause, ChangeVerdict, Check, ComparedRun, ComparisonComplete, ComparisonRow, Device,
+    FunctionChange, LeftOut, MachineCodeChange, MachineCodeOutcome, Metric, OpcodeChange, Revision, UNKNOWN_REVISION,
+    Verdict,
 };
 
 /// Returns the words for a lower and a higher value: `faster` and `slower` for times.
@@ -203,6 +204,15 @@ pub(super) fn level(confidence: f64) -> String {
 /// `-0.42% to +1.10%`.
 pub(super) fn interval([low, high]: [f64; 2]) -> String {
     format!("{} to {}", change(low), change(high))
+}
+
+/// Returns the wrong outputs of a case that its message does not describe. The message has the name
+/// of the one that decided the verdict.
+pub(super) fn wrong_besides_message(result: &BenchmarkComplete) -> impl Iterator<Item = &Check> + Clone {
+    let message = result.message.as_deref().unwrap_or_default();
+    let is_described = move |check: &Check| message.contains(&format!("`{}`", check.output));
+    let wrong = result.checks.iter().filter(|check| check.matched < check.elements);
+    wrong.filter(move |check| !is_described(check))
 }
 
 /// `4 of 16 elements wrong; first at index 5 [1, 1]: expected 0.5, got 0.25; largest error 0.25

@@ -42,7 +42,7 @@ pub(super) fn run_of_lines(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, St
             format: FORMAT.to_owned(),
             format_version: FORMAT_VERSION,
             saved_at: run.started_at.clone(),
-            revision: None,
+            revision: run.revision.clone(),
             run,
             results,
             finished,

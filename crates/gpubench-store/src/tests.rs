@@ -153,12 +153,13 @@ fn a_symbolic_link_is_kept() {
 fn the_lines_of_an_export_are_a_run() {
     let folder = folder();
     let path = folder.path.join("run.jsonl");
-    let run = every_verdict();
+    let mut run = every_verdict();
+    run.started.revision = stored(&run).revision;
     std::fs::write(&path, lines(&run)).unwrap();
     let read = read(&path).unwrap();
     assert_eq!(read.results, run.results);
+    assert_eq!(read.revision, run.started.revision);
     assert_eq!((read.run, read.finished), (run.started, Some(run.finished)));
-    assert_eq!(read.revision, None);
 }
 
 #[test]

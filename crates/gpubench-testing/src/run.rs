@@ -527,6 +527,7 @@ impl Cases {
             started_at: "2026-11-20T13:43:00Z".into(),
             tool_version: "0.1.0".into(),
             seed_commitment: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".into(),
+            revision: None,
             device: cpu(),
             packages,
             cases: self.cases.len() as u64,

@@ -101,6 +101,11 @@ fn a_call_that_leaks_is_told() {
     let notices = leaks["notices"].to_string();
     assert!(notices.contains("each call leaves 64 KiB allocated"), "{notices}");
 
+    let case_of_few_calls = "copies::leaks_slowly::n=4099";
+    let slow = audited(run(case_of_few_calls), case_of_few_calls).expect("the other case was audited");
+    let notices = slow["notices"].to_string();
+    assert!(notices.contains("each call leaves 64 KiB allocated"), "{notices}");
+
     let denied = run(case).json().args(["--audit", "--deny", "notices"]);
     let denied = denied.finish().expect_code(100).records();
     let denied = denied.result(case);

@@ -10,7 +10,7 @@ use super::earlier_modes::EarlierModes;
 use super::job::{Entry, Job, Purpose};
 use super::result_parts::ResultParts;
 use super::roles::Roles;
-use crate::admission::unusable;
+use crate::admission::{fewer_calls, unusable};
 use crate::archive::Digest;
 use crate::broker::against::baseline_run::BaselineCase;
 use crate::broker::audit::{Audited, Auditor, Doorbells, audit, no_audit};
@@ -171,7 +171,12 @@ impl Lane<'_, '_> {
                 cache,
                 ..self.unmeasured(entry.job, entry.contest.clone())
             };
-            let result = parts.record(self.context, unmeasured);
+            // What is counted is counted call by call.
+            let has_samples = parts.figures.is_some() && entry.job.announced.metric.is_time();
+            let mut result = parts.record(self.context, unmeasured);
+            let wanted = entry.job.options.calls_per_sample.filter(|_| has_samples);
+            let fewer = fewer_calls(result.mode, wanted, result.calls_per_sample);
+            result.notices.extend(fewer);
             Finished::from(match &observation {
                 Some(observation) => with_observation(result, observation),
                 None => result,

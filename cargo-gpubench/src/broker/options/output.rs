@@ -23,6 +23,12 @@ pub struct OutputOptions {
 }
 
 impl OutputOptions {
+    /// Returns whether somebody gets the records.
+    pub fn has_records(&self) -> bool {
+        let mut exports = self.exports.iter();
+        self.format == MessageFormat::Json || exports.any(|export| export.format == ExportFormat::Json)
+    }
+
     /// Returns the files that are written.
     pub fn files(&self) -> impl Iterator<Item = &Utf8Path> {
         self.exports.iter().filter_map(|export| export.outlet.file())

@@ -154,7 +154,7 @@ impl<'a> RunSettings<'a> {
         doorbells: &'p Doorbells<'p>,
     ) -> Protocol<'p> {
         Protocol {
-            mode: RunMode::Profile(AUDITED_FOR),
+            mode: RunMode::Audit(AUDITED_FOR),
             energy: Energy::Ignored,
             worker_count: WorkerCountRule::exactly(NonZeroUsize::MIN),
             clock_bound: &self.no_clock,

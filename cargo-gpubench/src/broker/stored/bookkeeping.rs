@@ -3,6 +3,8 @@
 //! [`ResultTargets`] are resolved before any build, a [`ResultPlan`] fits the run's cases, and
 //! [`Bookkeeping`] has the history of its device.
 
+use std::collections::HashSet;
+
 use super::baseline::Baseline;
 use super::fences::fences;
 use super::noise_floors::NoiseFloors;
@@ -14,8 +16,9 @@ use crate::broker::choice::chosen::ChosenCases;
 use crate::broker::options::{HistoryOptions, JudgingOptions, PageTarget, ResultOptions, Verbosity};
 use crate::broker::places::Places;
 use crate::broker::status::status;
+use gpubench_contract::units::counted;
 use gpubench_contract::{
-    Arrangement, BenchmarkComplete, ComparisonComplete, DeviceIdentity, Revision, RunFinished, RunStarted,
+    Arrangement, BenchmarkComplete, ComparisonComplete, DeviceIdentity, ResultKey, Revision, RunFinished, RunStarted,
 };
 use gpubench_diagnostic::{Failure, print_warning};
 use gpubench_report::{GateResult, HtmlReport, OutputError, OutputTarget, address};
@@ -89,7 +92,7 @@ impl ResultTargets {
             save: save.transpose()?,
             origin: Origin {
                 name: "this run".to_owned(),
-                revision: places.revision(options),
+                revision: places.revision(),
             },
             records: Records {
                 history: HistoryOptions::resolved(options, home)?,
@@ -130,6 +133,11 @@ impl ResultTargets {
 }
 
 impl ResultPlan {
+    /// Returns the revision of the run's sources.
+    pub(crate) fn revision(&self) -> Option<&Revision> {
+        self.origin.revision.as_ref()
+    }
+
     /// Reads the history of the run's device. Checks that the run can be added to the history, and
     /// replaces no other results when it is saved.
     ///
@@ -149,26 +157,56 @@ impl ResultPlan {
 }
 
 impl Bookkeeping {
+    /// Returns the part of an incomplete run that both sides have measured, and reduces the results
+    /// of the other side to it. `None` if that is nothing.
+    fn measured_on_both_sides(
+        candidate: &StoredRun,
+        name: &str,
+        other: &mut Vec<BenchmarkComplete>,
+    ) -> Option<StoredRun> {
+        let ours: HashSet<ResultKey> = candidate.results.iter().map(BenchmarkComplete::key).collect();
+        other.retain(|result| ours.contains(&result.key()));
+        let theirs: HashSet<ResultKey> = other.iter().map(BenchmarkComplete::key).collect();
+        if theirs.is_empty() {
+            print_warning(&format!("the run is incomplete and is not compared with `{name}`"));
+            return None;
+        }
+        let measured = counted(theirs.len(), "result");
+        print_warning(&format!(
+            "the run is incomplete: only {measured} of it is compared with `{name}`"
+        ));
+        let results = candidate.results.iter().filter(|result| theirs.contains(&result.key()));
+        Some(StoredRun {
+            results: results.cloned().collect(),
+            ..candidate.clone()
+        })
+    }
+
     /// Returns the run in its stored form.
     pub(crate) fn stored(&self, run: RunStarted, results: Vec<BenchmarkComplete>, finished: RunFinished) -> StoredRun {
         StoredRun::new(run, results, Some(finished), self.plan.origin.revision.clone())
     }
 
-    /// Compares a complete run with the baseline that it alternated with.
+    /// Compares a run with the baseline that it alternated with. Of an incomplete run, what both
+    /// sides have measured is compared: each of these results is as good as in a complete run.
     pub(crate) fn compare_interleaved(&self, candidate: &StoredRun, other: OtherResults) -> Option<ComparisonComplete> {
         let OtherResults {
             name,
             revision,
             compiler,
-            results,
+            mut results,
             analyses,
         } = other;
-        if !candidate.is_complete() {
-            print_warning(&format!("the run is incomplete and is not compared with `{name}`"));
-            return None;
-        }
+        let part;
+        let candidate = if candidate.is_complete() {
+            candidate
+        } else {
+            part = Self::measured_on_both_sides(candidate, &name, &mut results)?;
+            &part
+        };
         let mut run = candidate.run.clone();
         run.environment.compiler = Some(compiler);
+        run.revision.clone_from(&revision);
         let baseline = StoredRun::new(run, results, candidate.finished.clone(), revision);
         // Differences between separate runs say nothing about two sides that drift together.
         let rules = Rules {

@@ -43,6 +43,7 @@ pub(crate) fn show_loaded_run(
         cases: results.iter().map(case_of).collect(),
         left_out: Vec::new(),
     };
+    run.revision.clone_from(&revision);
     let origin = Origin {
         name: name.to_string(),
         revision,

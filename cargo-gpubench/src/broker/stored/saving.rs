@@ -75,10 +75,12 @@ impl SavePlan {
             ));
         }
         let path = destination.path();
-        status(verbosity, "Saved", format_args!("`{name}` ({path})"));
-        if let Some(table) = icounts {
-            status(verbosity, "Saved", format_args!("instructions by function ({table})"));
-        }
+        let place = match name {
+            RunName::Baseline(name) => format!("`{name}` ({path})"),
+            RunName::File(_) => format!("`{path}`"),
+        };
+        let table = icounts.map(|table| format!(", instructions by function in `{table}`"));
+        status(verbosity, "Saved", format_args!("{place}{}", table.unwrap_or_default()));
         Ok(())
     }
 }

@@ -35,7 +35,7 @@ fn every_long_page(width: usize) -> Vec<String> {
 /// Returns the help or error of a command line. Reading a configuration panics.
 fn refusal(words: &[&str]) -> String {
     let words: Vec<_> = ["cargo-gpubench"].iter().chain(words).map(OsString::from).collect();
-    let without_workspace = |_: Option<&camino::Utf8Path>| panic!("help reads no configuration");
+    let without_workspace = |_: crate::cli::ConfigurationOf<'_>| panic!("help reads no configuration");
     match resolve(&words, &Environment::default(), &without_workspace) {
         Err(Unresolved::CommandLine(error)) => error.to_string(),
         other => panic!("no help: {other:?}"),

@@ -46,6 +46,21 @@ impl Workspace {
     }
 }
 
+#[test]
+fn a_run_from_an_archive_asks_no_cargo_for_its_configuration() {
+    let asked_for = |arguments: &[&str]| {
+        let asked = std::cell::Cell::new(None);
+        let find = |whose: ConfigurationOf<'_>| {
+            asked.set(Some(whose == ConfigurationOf::Folder));
+            None
+        };
+        resolve(&command_line(arguments), &environment(&[]), &find).expect("it makes sense");
+        asked.get()
+    };
+    assert_eq!(asked_for(&["--archive-file", "suite.tar.gz"]), Some(true));
+    assert_eq!(asked_for(&["--test"]), Some(false));
+}
+
 fn command_line(arguments: &[&str]) -> Vec<OsString> {
     ["cargo-gpubench", "gpubench"]
         .iter()

@@ -18,6 +18,10 @@ use crate::clients::{OpenedCase, RoleFailure};
 use gpubench_protocol::window::{DrawnCalls, Seeds, WindowId, WindowKind, WindowOwner};
 use gpubench_stats::WorkerRules;
 
+/// Fewest calls of an audit, however long they take: the first may set things up, and memory grows
+/// if it does so in both halves of the others.
+const FEWEST_AUDITED: usize = 3;
+
 /// Number of empty windows with counted submissions.
 const EMPTY_WINDOWS: usize = 3;
 
@@ -55,7 +59,7 @@ impl<'a> Rounds<'a> {
     ) -> Rounds<'a> {
         let shares = WorkerRules::new(protocol.stop.clone(), protocol.worker_count);
         let first = match protocol.mode {
-            RunMode::Measure | RunMode::Profile(_) => shares.first(),
+            RunMode::Measure | RunMode::Profile(_) | RunMode::Audit(_) => shares.first(),
             // Test calls give no samples, so limits on samples do not apply.
             RunMode::Test => protocol.worker_count.first().get(),
         };
@@ -124,7 +128,8 @@ impl<'a> Rounds<'a> {
         match mode {
             RunMode::Measure => self.measure(context, watcher),
             RunMode::Test => self.test(context),
-            RunMode::Profile(duration) => self.call_for(duration, context),
+            RunMode::Profile(duration) => self.call_for(duration, 1, context),
+            RunMode::Audit(duration) => self.call_for(duration, FEWEST_AUDITED, context),
         }
     }
 
@@ -148,14 +153,14 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    /// Repeats the calls of the judged arms for `duration`, at least once. Only the correctness is
-    /// kept.
-    fn call_for(&mut self, duration: Duration, context: &mut Context<'_>) -> Result<(), MeasureError> {
+    /// Repeats the calls of the judged arms for `duration`, at least `fewest` times. Only the
+    /// correctness is kept.
+    fn call_for(&mut self, duration: Duration, fewest: usize, context: &mut Context<'_>) -> Result<(), MeasureError> {
         self.begin_round()?;
         let started = Instant::now();
-        loop {
+        for calls in 1.. {
             self.call_unsampled(WindowKind::Timed, context)?;
-            if !self.goes_on() || started.elapsed() >= duration {
+            if !self.goes_on() || calls >= fewest && started.elapsed() >= duration {
                 break;
             }
         }

@@ -11,6 +11,8 @@ pub enum RunMode {
     Test,
     /// `--profile-time`: repeat each call for this time, for a profiler.
     Profile(Duration),
+    /// `--audit`: repeat each call for this time, and often enough to see what grows.
+    Audit(Duration),
 }
 
 impl RunMode {

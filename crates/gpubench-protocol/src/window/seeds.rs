@@ -374,6 +374,13 @@ mod tests {
         }
     }
 
+    /// The page about the records states the formula.
+    #[test]
+    fn the_commitment_is_the_hash_of_a_text_and_the_seed() {
+        let hash = Sha256::digest([&b"gpubench seed commitment"[..], &[0xab; 32]].concat());
+        assert_eq!(Seeds::new([0xab; 32]).commitment(), hexadecimal(&hash));
+    }
+
     #[test]
     fn the_commitment_hides_the_seed_and_depends_on_it() {
         let seeds = Seeds::new([0xab; 32]);

@@ -1,10 +1,10 @@
 //! The section of results that need attention: failures, regressions, and remarks on the rest.
 
 use super::comparison;
-use super::markup::{self, Element, Markup, element, list, span, text};
+use super::markup::{self, Element, Markup, element, list, prose, span, text};
 use super::names::{Anchor, case_name, verdict};
 use crate::remarks::{NAMED, Remarks};
-use crate::wording::{found_in, gloss, wrong_elements};
+use crate::wording::{found_in, gloss, wrong_besides_message, wrong_elements};
 use gpubench_contract::units::{change, counted};
 use gpubench_contract::{BenchmarkComplete, ChangeVerdict, ComparisonComplete, ComparisonRow};
 use gpubench_store::StoredRun;
@@ -58,19 +58,13 @@ pub(super) fn outcome(result: &BenchmarkComplete) -> Element {
     element("span").child(verdict(result.verdict)).child(cause)
 }
 
-/// Returns the message, and the findings if several outputs are wrong.
+/// Returns the message, and what is wrong with outputs that it does not describe.
 pub(super) fn explanation(result: &BenchmarkComplete) -> Markup {
     let message = result
         .message
         .as_ref()
         .map(|message| element("pre").with("tabindex", "0").text(message.trim_end()));
-    // The message covers the output that decided the verdict. List the outputs only if there are
-    // several.
-    let wrong = result
-        .checks
-        .iter()
-        .filter(|check| result.checks.len() > 1 && check.matched < check.elements);
-    let wrong = wrong.map(|check| {
+    let wrong = wrong_besides_message(result).map(|check| {
         element("li")
             .child(element("code").text(&check.output))
             .text(format_args!(": {}", found_in(check)))
@@ -111,7 +105,7 @@ fn remarks(run: &StoredRun) -> Vec<Element> {
     }
     remarks
         .iter()
-        .map(|(remark, cases)| element("li").text(format_args!("{remark} ")).child(named(cases)))
+        .map(|(remark, cases)| element("li").child(prose(remark)).text(" ").child(named(cases)))
         .collect()
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::attention::{explanation, outcome, positions};
 use super::facts::Facts;
-use super::markup::{self, Element, Markup, element, list, span, text};
+use super::markup::{self, Element, Markup, element, list, prose, span, text};
 use super::names::{Anchor, case_name};
 use super::trend::Past;
 use super::{audit, checks, distribution, integrity, kernels, sequence, steps, surroundings, trend};
@@ -72,7 +72,7 @@ fn again(run: &StoredRun, result: &BenchmarkComplete) -> Option<Element> {
 
 fn content(result: &BenchmarkComplete, past: &Past<'_>) -> Markup {
     let stats = result.stats.as_ref();
-    let notices = result.notices.iter().map(|notice| element("li").text(notice));
+    let notices = result.notices.iter().map(|notice| element("li").child(prose(notice)));
     let notices = list("remarks", notices);
     let figures = [
         stats.and_then(|stats| distribution::figure(result, stats)),

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::attention::{outcome, positions};
 use super::distribution::strip;
-use super::markup::{self, Element, Markup, cell, element, row_heading, scrolled, span, text};
+use super::markup::{self, Element, Markup, cell, element, prose, row_heading, scrolled, span, text};
 use super::names::{Anchor, case_name, grade, name, name_with_params, verdict};
 use gpubench_contract::units::{byte_rate, counted, flop_rate, listed, percent};
 use gpubench_contract::{BenchmarkComplete, CaseKey, Readings, Stats, Verdict};
@@ -95,7 +95,7 @@ fn row(anchor: Anchor, result: &BenchmarkComplete, readings: &Readings) -> Eleme
 /// Returns the text in place of values that a verdict makes meaningless.
 fn reason(result: &BenchmarkComplete) -> Markup {
     let skipped = result.message.as_ref().filter(|_| result.verdict == Verdict::Skipped);
-    Markup::from(outcome(result)).then(skipped.map(|message| span("quiet").text(format_args!(" {message}"))))
+    Markup::from(outcome(result)).then(skipped.map(|message| span("quiet").child(prose(format_args!(" {message}")))))
 }
 
 fn figures(result: &BenchmarkComplete, stats: &Stats) -> Vec<Element> {

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::forest::Forest;
 use super::markup::scrolled;
-use super::markup::{self, Element, Markup, cell, element, folded, folded_cases, list, note, row_heading, span, text};
+use super::markup::{
+    self, Element, Markup, cell, element, folded, folded_cases, list, note, prose, row_heading, span, text,
+};
 use super::names::{Anchor, marked, moment, name_with_reading, revision};
 use crate::wording::{
     change_sign, function_change, further_functions, interval, lower_and_higher, machine_code_change, metric_of,
@@ -34,7 +36,7 @@ pub(super) fn section(run: &StoredRun, comparison: &ComparisonComplete, position
     markup::section(&anchor(position), heading)
         .child(counts(comparison))
         .child(sides(comparison))
-        .child(one_run(comparison).map(|remark| note("p").text(remark)))
+        .child(one_run(comparison).map(|remark| note("p").child(prose(remark))))
         .child(differences(comparison))
         .child(table_of(named("Changes"), &shown))
         .child(folded)
@@ -150,7 +152,7 @@ fn table(run: &StoredRun, caption: &str, rows: &[&ComparisonRow], forest: &Fores
     let shared = shared_remark(rows);
     let caption = text(caption).then(shared.map(|(remark, count)| {
         let shared = format!(" {}: {remark}", counted(count, "case"));
-        span("share").text(shared)
+        span("share").child(prose(shared))
     }));
     let shared = shared.map(|(remark, _)| remark);
     let change = element("div")
@@ -212,7 +214,7 @@ fn below(row: &ComparisonRow, shared: Option<&str>) -> Option<Element> {
     let functions = functions.chain(shown_machine_code(row).map(machine_code_change));
     let functions = list("plain-list", functions.map(|function| element("li").text(function)));
     (!remarks.is_empty() || functions.is_some()).then(|| {
-        let cell = cell("remark").with("colspan", COLUMNS).text(remarks.join("; "));
+        let cell = cell("remark").with("colspan", COLUMNS).child(prose(remarks.join("; ")));
         element("tr").child(cell.child(functions))
     })
 }

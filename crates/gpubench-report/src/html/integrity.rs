@@ -2,7 +2,7 @@
 
 use super::chart::{Scale, drawing, figure, label, line, rectangle};
 use super::facts::Facts;
-use super::markup::{Element, Markup, text};
+use super::markup::{Element, Markup, prose, text};
 use super::names::grade;
 use gpubench_contract::units::{counted, time};
 use gpubench_contract::{BenchmarkComplete, Conservation, Execution};
@@ -13,7 +13,7 @@ const HEIGHT: f64 = 34.0;
 /// Returns the grade, clocks, inputs and windows. `None` if the case had no window.
 pub(super) fn facts(result: &BenchmarkComplete) -> Option<Markup> {
     let execution = result.execution.map(|execution| match execution {
-        Execution::Sealed => "sealed: the tool replayed a launch plan",
+        Execution::Sealed => "the tool replayed a launch plan",
         Execution::Hosted => "hosted: host code launched the kernels",
         Execution::HostedSync => "hosted(sync): host code launched the kernels and may have waited for them; the time is the wall time of the host",
     });
@@ -21,7 +21,7 @@ pub(super) fn facts(result: &BenchmarkComplete) -> Option<Markup> {
         let reason = result
             .grade_reason
             .as_ref()
-            .map(|reason| text(format_args!(": {reason}")));
+            .map(|reason| prose(format_args!(": {reason}")));
         Markup::from(grade(known)).then(reason)
     });
     let counts = result.window_counts;

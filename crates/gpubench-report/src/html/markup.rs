@@ -92,6 +92,22 @@ pub(super) fn text(text: impl Display) -> Markup {
     Markup(escaped(&readable(&text)))
 }
 
+/// Returns a sentence of the tool. What is between two backticks is code.
+pub(super) fn prose(sentence: impl Display) -> Markup {
+    let sentence = readable(&sentence);
+    let mut parts = sentence.split('`');
+    let mut markup = Markup(escaped(parts.next().unwrap_or_default()));
+    while let Some(code) = parts.next() {
+        markup = match parts.next() {
+            Some(after) => markup
+                .then(Markup::from(element("code").child(Markup(escaped(code)))))
+                .then(Markup(escaped(after))),
+            None => markup.then(Markup(escaped(&format!("`{code}")))),
+        };
+    }
+    markup
+}
+
 impl Element {
     /// Adds an attribute.
     pub(super) fn with(mut self, name: &'static str, value: impl Display) -> Element {
@@ -240,6 +256,17 @@ mod tests {
             "<p title=\"&lt;/script&gt;&lt;img src=x onerror=&#39;alert(1)&#39;&gt;&quot;&amp;\">\
              &lt;/script&gt;&lt;img src=x onerror=&#39;alert(1)&#39;&gt;&quot;&amp;</p>"
         );
+    }
+
+    #[test]
+    fn what_a_sentence_has_between_backticks_is_code() {
+        let shown = |sentence| prose(sentence).into_html();
+        assert_eq!(
+            shown("use `--deny <all>` & `x`"),
+            "use <code>--deny &lt;all&gt;</code> &amp; <code>x</code>"
+        );
+        assert_eq!(shown("one ` alone"), "one ` alone");
+        assert_eq!(shown("`a` and `b"), "<code>a</code> and `b");
     }
 
     #[test]

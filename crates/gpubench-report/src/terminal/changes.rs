@@ -3,7 +3,7 @@
 use anstyle::Style;
 
 use super::style::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
-use super::table::{Cell, Column, GAP, Left, NONE, Right, Table, aligned};
+use super::table::{Cell, Column, GAP, Left, NONE, Right, Table, value, value_width};
 use crate::wording::{change_sign, interval, level};
 use gpubench_contract::units::{change, percent};
 use gpubench_contract::{ChangeVerdict, ComparedResult, ComparisonRow, ThresholdSource};
@@ -63,6 +63,12 @@ pub(super) fn table_for(line: usize, rows: &[&ComparisonRow], styling: Styling) 
     if let (Some(confidence), Some(column)) = (confidence, columns.iter_mut().find(|column| column.key == Interval)) {
         column.title = format!("{} interval", level(confidence)).into();
     }
+    let values = value_width(rows.iter().map(|row| &row.metric));
+    for column in &mut columns {
+        if matches!(column.key, Baseline | Candidate) {
+            column.width = column.width.max(values);
+        }
+    }
     Table::new(columns, names, line * 2 / 5, styling).fit(line, DROPPED)
 }
 
@@ -86,7 +92,7 @@ pub(super) fn row_of(row: &ComparisonRow, table: &Table<Figure>) -> String {
 impl Figure {
     fn cell(self, row: &ComparisonRow) -> Cell {
         let figures = row.change.as_ref();
-        let of_result = |result: &ComparedResult| aligned(result.value.map(|value| row.metric.quantity(value)), 2);
+        let of_result = |result: &ComparedResult| value(&row.metric, result.value);
         let (text, style) = match self {
             Verdict => {
                 let (sign, style) = sign_of(row.verdict);

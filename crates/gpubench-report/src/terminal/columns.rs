@@ -3,7 +3,7 @@
 use anstyle::Style;
 
 use super::style::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
-use super::table::{Cell, Column, GAP, Left, NONE, Right, Table, aligned};
+use super::table::{Cell, Column, GAP, Left, NONE, Right, Table, aligned, value, value_width};
 use crate::wording;
 use gpubench_contract::units::{byte_rate, flop_rate, percent};
 use gpubench_contract::{BenchmarkComplete, Grade, Metric, Readings, Stats, Verdict};
@@ -47,10 +47,12 @@ const DROPPED_FIRST: &[Figure] = &[Samples, Cv, Flops, Bytes, OfPeak, Interval, 
 
 /// Returns the `wanted` columns that fit a line of `line` columns with names of these widths. The
 /// longest name may take half of the line. Only if `readings` differ, there is a column for them.
+/// `metrics` are those of the values.
 pub(super) fn table_for(
     line: usize,
     names: impl IntoIterator<Item = usize>,
     readings: &Readings,
+    metrics: &[Metric],
     wanted: impl Fn(Figure) -> bool,
     styling: Styling,
 ) -> Table<Figure> {
@@ -59,6 +61,11 @@ pub(super) fn table_for(
     if let Some(column) = columns.first_mut().filter(|column| column.key == Reading) {
         let widths = readings.iter().map(|reading| width(&reading.to_string()));
         column.width = widths.chain([column.width]).max().unwrap_or_default();
+    }
+    if let Some(column) = columns.iter_mut().find(|column| column.key == Value) {
+        let titles = metrics.iter().map(|metric| width(&metric.name));
+        let widths = titles.chain([value_width(metrics), column.width]);
+        column.width = widths.max().unwrap_or_default();
     }
     let dropped = (0..=DROPPED_FIRST.len()).map(|count| &DROPPED_FIRST[..count]);
     Table::new(columns, names, line / 2, styling).fit(line, dropped)
@@ -114,7 +121,7 @@ impl Figure {
         let text = match self {
             Reading => Some(result.reading().to_string()),
             Verdict => return signed(result.verdict),
-            Value => return (aligned(Some(result.metric.quantity(stats.value)), 2), TITLE),
+            Value => return (value(&result.metric, Some(stats.value)), TITLE),
             // One sample has no spread.
             Interval => stats
                 .relative_interval()
@@ -166,7 +173,7 @@ mod tests {
     use gpubench_contract::Mode;
 
     fn shown(line: usize, wanted: fn(Figure) -> bool) -> Vec<Figure> {
-        let table = table_for(line, [20], &Readings::default(), wanted, Styling::Plain);
+        let table = table_for(line, [20], &Readings::default(), &[], wanted, Styling::Plain);
         let keys = ALL.map(|column| column.key).into_iter();
         keys.filter(|key| table.shows(*key)).collect()
     }
@@ -180,7 +187,7 @@ mod tests {
 
     #[test]
     fn several_modes_have_a_column_that_is_never_dropped() {
-        let table = table_for(30, [20], &readings(), |_| true, Styling::Plain);
+        let table = table_for(30, [20], &readings(), &[], |_| true, Styling::Plain);
         assert!(table.shows(Reading) && table.shows(Verdict) && table.shows(Value));
     }
 
@@ -219,7 +226,7 @@ mod tests {
             for name in [0, 10, 30, 90] {
                 for (unwanted, readings) in [(None, &one), (Some(OfPeak), &one), (None, &several)] {
                     let wanted = |figure| Some(figure) != unwanted;
-                    let table = table_for(line, [name, 10], readings, wanted, Styling::Plain);
+                    let table = table_for(line, [name, 10], readings, &[], wanted, Styling::Plain);
                     assert!(table.width() <= line, "{line} {name}");
                 }
             }

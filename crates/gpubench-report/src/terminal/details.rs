@@ -179,8 +179,8 @@ fn calls(result: &BenchmarkComplete) -> Option<String> {
     })
 }
 
-/// Returns `5 workers, medians 3.33 µs to 3.46 µs, 95% of their mean 3.30 µs to 3.49 µs`. `None` if
-/// there is one worker.
+/// Returns `5 workers, each 3.33 µs to 3.46 µs`: the least and the largest value of a worker.
+/// `None` if there is one worker.
 fn workers(result: &BenchmarkComplete) -> Option<String> {
     let values = || result.workers.iter().filter_map(|worker| worker.value);
     let range = [values().reduce(f64::min)?, values().reduce(f64::max)?];
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn the_medians_of_several_workers_are_shown_but_not_of_one() {
+    fn the_range_of_several_workers_is_shown_but_not_of_one() {
         let mut result = on_gpu().results[0].clone();
         let shown = unbroken("3 workers, each 3.612 µs to 3.721 µs");
         assert_eq!(workers(&result), Some(shown));

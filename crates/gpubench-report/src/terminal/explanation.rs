@@ -2,8 +2,8 @@
 
 use super::columns::sign_of;
 use super::style::{FAINT, Styling, TITLE};
-use crate::wording::{found_in, gloss, wrong_elements};
-use gpubench_contract::{BenchmarkComplete, Check};
+use crate::wording::{found_in, gloss, wrong_besides_message, wrong_elements};
+use gpubench_contract::BenchmarkComplete;
 use gpubench_diagnostic::layout::{fitted, folded, padded, width, wrapped};
 use gpubench_diagnostic::{printable, printable_line};
 
@@ -69,13 +69,9 @@ pub(super) fn lines(
             body.extend(wrapped(&same, room));
         }
     }
-    // The message covers the output that decided the verdict. List the outputs only if there are
-    // several.
-    if result.checks.len() > 1 {
-        body.extend(outputs(&result.checks).iter().flat_map(|line| wrapped(line, room)));
-    }
-    let wrong = result.checks.iter().map(wrong_elements);
-    let first = wrong.into_iter().find(|lines| !lines.is_empty());
+    body.extend(other_outputs(result).iter().flat_map(|line| wrapped(line, room)));
+    let mut wrong = result.checks.iter().map(wrong_elements);
+    let first = wrong.find(|lines| !lines.is_empty());
     for line in first.unwrap_or_default() {
         body.extend(folded(&printable_line(&line), room));
     }
@@ -95,9 +91,9 @@ fn styled_outcome(result: &BenchmarkComplete, styling: Styling) -> String {
     }
 }
 
-/// Returns a line for every wrong output, with aligned names.
-fn outputs(checks: &[Check]) -> Vec<String> {
-    let wrong = checks.iter().filter(|check| check.matched < check.elements);
+/// Returns a line for every wrong output that the message does not describe, with aligned names.
+fn other_outputs(result: &BenchmarkComplete) -> Vec<String> {
+    let wrong = wrong_besides_message(result);
     let longest = wrong
         .clone()
         .map(|check| width(&printable_line(&check.output)))
@@ -117,8 +113,25 @@ fn outputs(checks: &[Check]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gpubench_contract::Check;
     use gpubench_diagnostic::quoted;
     use gpubench_testing::every_verdict;
+
+    #[test]
+    fn an_output_that_the_message_describes_is_not_described_again() {
+        let mut result = every_verdict().results.remove(1);
+        let mut wrong = result.checks[0].clone();
+        (wrong.elements, wrong.matched) = (8, 6);
+        let named = |name: &str| Check {
+            output: name.to_owned(),
+            ..wrong.clone()
+        };
+        result.checks = vec![named("sum"), named("carry")];
+        result.message = Some("2 of 8 elements of `sum` are wrong in call 1".to_owned());
+        let lines = lines(&result, Message::after(&[], &result), "-", 100, Styling::Plain);
+        let told = |what: &str| lines.iter().filter(|line| line.contains(what)).count();
+        assert_eq!((told("elements"), told("carry  2 of 8")), (2, 1), "{lines:#?}");
+    }
 
     #[test]
     fn the_first_line_of_a_message_is_wrapped_and_the_rest_keeps_its_layout() {

@@ -66,6 +66,7 @@ impl TerminalReporter {
                 options.table_width(),
                 [],
                 &Readings::default(),
+                &[],
                 |figure| figure != Figure::OfPeak,
                 options.styling,
             ),
@@ -164,8 +165,9 @@ impl Reporter for TerminalReporter {
         };
         let names = self.tree.lines().iter().map(Line::width);
         let readings = cases.iter().map(BenchmarkStarted::reading).collect();
+        let metrics: Vec<Metric> = cases.iter().map(|case| case.metric.clone()).collect();
         let line = self.options.table_width();
-        self.table = columns::table_for(line, names, &readings, wanted, self.options.styling);
+        self.table = columns::table_for(line, names, &readings, &metrics, wanted, self.options.styling);
         self.device = Some(run.device.kind);
         if self.options.progress == ProgressDisplay::Stderr {
             self.progress = Some(ProgressLine::new(run.cases));

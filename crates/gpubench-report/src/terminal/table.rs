@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use anstyle::Style;
 
 use super::style::{FAINT, Styling};
+use gpubench_contract::Metric;
 use gpubench_contract::units::Quantity;
 use gpubench_diagnostic::layout::{padded, width};
 
@@ -138,6 +139,25 @@ impl<K: Copy + PartialEq> Table<K> {
             format!("{name}\n{}{cells}\n", padded(continued, self.name))
         }
     }
+}
+
+/// Letters of the longest number, and the space after it.
+const NUMBER: usize = 6;
+
+/// Returns a value of a metric that the title or the row names, aligned with others of the metric.
+pub(super) fn value(metric: &Metric, value: Option<f64>) -> String {
+    aligned(
+        value.map(|value| metric.in_column(value)),
+        metric.longest_unit_in_column(),
+    )
+}
+
+/// Returns the width of the widest of such values.
+pub(super) fn value_width<'m>(metrics: impl IntoIterator<Item = &'m Metric>) -> usize {
+    let widths = metrics
+        .into_iter()
+        .map(|metric| NUMBER + metric.longest_unit_in_column());
+    widths.max().unwrap_or_default()
 }
 
 /// Returns a number and its unit, padded to the widest unit of the column, so that numbers and

@@ -33,6 +33,9 @@ fn stored(run: SampleRun) -> StoredRun {
 /// The reports of the sample run in another metric: table, CSV, Markdown, JUnit and page.
 fn outputs(metric: &Metric) -> [String; 5] {
     let mut run = competition();
+    for case in &mut run.cases {
+        case.metric = metric.clone();
+    }
     for result in &mut run.results {
         result.metric = metric.clone();
     }
@@ -69,7 +72,7 @@ fn compared(metric: &Metric) -> ComparisonComplete {
 fn every_output_names_the_metric_and_the_unit_of_its_values() {
     let [table, csv, markdown, junit, page] = outputs(&instructions());
     assert!(table.contains(" instructions "), "{table}");
-    assert!(table.contains(" 16.78 M instructions "), "{table}");
+    assert!(table.contains(" 16.78 M "), "{table}");
     assert!(csv.contains(",instructions,instructions,16777216,"), "{csv}");
     assert!(markdown.contains("| Instructions |"), "{markdown}");
     assert!(markdown.contains("| 16.78 M instructions |"), "{markdown}");
@@ -77,6 +80,31 @@ fn every_output_names_the_metric_and_the_unit_of_its_values() {
     assert!(page.contains("16.78 M instructions"), "{page}");
     for output in [table, csv, markdown, junit] {
         assert!(!output.contains("16.78 ms") && !output.contains("fastest"), "{output}");
+    }
+}
+
+/// Tables whose values have a longer unit than times, a shorter one, or none.
+#[test]
+fn values_end_where_their_title_ends() {
+    let bytes = Metric {
+        name: "memory".into(),
+        unit: "B".into(),
+        better: Better::Lower,
+    };
+    for metric in [instructions(), rate(), bytes, Metric::time()] {
+        let [table, ..] = outputs(&metric);
+        let ends = |line: &str, column: &str| line.find(column).map(|start| line[..start].chars().count());
+        let title = table.lines().find_map(|line| ends(line, "± 95%")).expect("a title");
+        let of_cases: Vec<_> = table
+            .lines()
+            .filter(|line| line.contains("✓ pass"))
+            .map(|line| line[..line.find('%').expect("an interval")].chars().count() + 1)
+            .collect();
+        assert!(!of_cases.is_empty(), "{table}");
+        assert!(
+            of_cases.iter().all(|end| *end == title + "± 95%".chars().count()),
+            "{table}"
+        );
     }
 }
 
@@ -126,7 +154,7 @@ fn a_comparisons_values_have_their_unit() {
         detail: Detail::Table,
     };
     let page = comparison_page(&compared(&instructions()), options);
-    assert!(page.contains(" 205.2 k instructions "), "{page}");
+    assert!(page.contains(" 205.2 k ") && page.contains(" [instructions]"), "{page}");
     let comment = comparison_markdown(&compared(&rate()), GITHUB_LIMIT);
     assert!(comment.contains("| 205.2 kops/s |"), "{comment}");
 }

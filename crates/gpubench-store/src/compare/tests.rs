@@ -42,6 +42,7 @@ fn run(results: Vec<BenchmarkComplete>) -> StoredRun {
             started_at: "2026-11-20T13:43:00Z".into(),
             tool_version: "0.1.0".into(),
             seed_commitment: "00".repeat(32),
+            revision: None,
             device: gpu(),
             packages: vec!["suite".into()],
             cases: results.len() as u64,

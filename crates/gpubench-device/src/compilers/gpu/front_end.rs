@@ -27,7 +27,11 @@ enum Context {
 pub(super) fn usual_form(log: &str) -> String {
     let mut text = String::with_capacity(log.len());
     let mut context = Context::Shown;
-    for line in log.lines() {
+    // NVRTC puts a byte that is no letter before the messages of its assembler.
+    for line in log
+        .lines()
+        .map(|line| line.trim_start_matches(char::REPLACEMENT_CHARACTER))
+    {
         if let Some(message) = message(line) {
             context = match message.severity {
                 "warning" | "remark" => Context::Hidden,
@@ -163,7 +167,7 @@ mod tests {
             src/a.cu(5): error #33-D: static assertion failed\n  z\n\
             src/a.cu(5): note #3453-D: the final comparison was 12 < 10\n\
             src/a.cu(6): catastrophic error: cannot open source file \"n.h\"\n\
-            1 error detected in the compilation of \"src/a.cu\".\nptxas error   : too much shared data\n";
+            1 error detected in the compilation of \"src/a.cu\".\n\u{fffd}ptxas error   : too much shared data\n";
         insta::assert_snapshot!(usual_form(log), @r#"
         src/a(b).cu:12: error: identifier "wrong" is undefined
           x = wrong;
