@@ -4,7 +4,7 @@ use clap::{Arg, Command};
 use regex::Regex;
 
 use super::UsageError;
-use super::foreign::is_foreign;
+use super::foreign::foreign_option;
 use super::settings::SelectionArguments;
 use crate::broker::cases::{CaseSelection, IgnoredSelection, NameFilter, NamePattern};
 use gpubench_diagnostic::closest;
@@ -14,9 +14,8 @@ impl SelectionArguments {
     /// probably not meant as filters.
     pub(super) fn into_selection(self, gpubench: &Command) -> Result<CaseSelection, UsageError> {
         let Self { filters, skip, .. } = self;
-        if let Some(option) = filters.iter().find(|filter| is_option(filter, gpubench)) {
-            let option = option.clone();
-            return Err(UsageError::OptionAfterDashes { option });
+        if let Some(refusal) = filters.iter().find_map(|filter| option_as_filter(filter, gpubench)) {
+            return Err(refusal);
         }
         let meant = filters.first().and_then(|filter| meant_by(filter, gpubench));
         let patterns = |texts: Vec<String>| -> Result<_, UsageError> {
@@ -56,11 +55,14 @@ pub(super) fn expressions(texts: Vec<String>) -> Result<Vec<Regex>, UsageError> 
         .collect()
 }
 
-/// Returns whether a filter is an option, of this tool or of a known one, that `cargo bench` passed
-/// on.
-fn is_option(filter: &str, gpubench: &Command) -> bool {
-    let mut options = gpubench.get_arguments();
-    is_foreign(filter.split('=').next().unwrap_or(filter)) || options.any(|option| names(filter, option))
+/// Returns the error for a filter that is an option, of this tool or of a known one, which
+/// `cargo bench` would have passed on.
+fn option_as_filter(filter: &str, gpubench: &Command) -> Option<UsageError> {
+    if gpubench.get_arguments().any(|option| names(filter, option)) {
+        let option = filter.to_owned();
+        return Some(UsageError::OptionAfterDashes { option });
+    }
+    foreign_option(filter.split('=').next().unwrap_or(filter))
 }
 
 /// Returns whether a word of a command line is this option.
