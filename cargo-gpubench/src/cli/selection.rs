@@ -6,13 +6,17 @@ use regex::Regex;
 use super::UsageError;
 use super::foreign::foreign_option;
 use super::settings::SelectionArguments;
-use crate::broker::cases::{CaseSelection, IgnoredSelection, NameFilter, NamePattern};
+use crate::broker::cases::{CaseSelection, IgnoredSelection, NameFilter, NamePattern, SkipOrigin};
 use gpubench_diagnostic::closest;
 
 impl SelectionArguments {
     /// Returns the selection. `gpubench` is the described command: words that it knows are
     /// probably not meant as filters.
-    pub(super) fn into_selection(self, gpubench: &Command) -> Result<CaseSelection, UsageError> {
+    pub(super) fn into_selection(
+        self,
+        skip_origin: SkipOrigin,
+        gpubench: &Command,
+    ) -> Result<CaseSelection, UsageError> {
         let Self { filters, skip, .. } = self;
         if let Some(refusal) = filters.iter().find_map(|filter| option_as_filter(filter, gpubench)) {
             return Err(refusal);
@@ -29,6 +33,7 @@ impl SelectionArguments {
             names: NameFilter {
                 filters: patterns(filters)?,
                 skip: patterns(skip)?,
+                skip_origin,
             },
             // clap accepts at most one of the two.
             ignored: match (self.ignored, self.include_ignored) {
@@ -114,7 +119,7 @@ mod tests {
         Selecting::try_parse_from(all)
             .expect("a command line")
             .selection
-            .into_selection(&described_verb())
+            .into_selection(SkipOrigin::CommandLine, &described_verb())
     }
 
     #[test]
