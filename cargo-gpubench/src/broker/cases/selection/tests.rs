@@ -277,7 +277,7 @@ fn a_filter_that_matches_nothing_next_to_one_that_matches_is_warned_about() {
         [
             idle(search(&["scan", "grayscal$"], &[])),
             idle(search(&["scan", "nothing like it"], &[])),
-            idle(search(&["scan"], &["blok"])),
+            idle(search(&["scan"], &["naive"])),
             idle(search(&[], &["scam"])),
             idle(exact(&["scan", "scan::len=100"])),
         ]
@@ -286,7 +286,7 @@ fn a_filter_that_matches_nothing_next_to_one_that_matches_is_warned_about() {
         @r"
     the filter `grayscal$` matches no case (hint: did you mean `grayscale`?)
     the filter `nothing like it` matches no case (hint: `--list` without filters shows the names)
-    no case matches `--skip blok`, so it skips nothing (hint: `--list` without filters shows the names)
+    no case matches `--skip naive`, so it skips nothing (hint: `--list` without filters shows the names)
     no case matches `--skip scam`, so it skips nothing (hint: did you mean `scan`?)
     the filter `scan` matches no case (hint: did you mean `scan::len=100`?)
     "
@@ -302,7 +302,7 @@ fn an_expression_of_a_profile_may_skip_cases_of_another_package() {
         let skip_origin = SkipOrigin::Lower;
         warnings(&by_name(NameFilter { skip_origin, ..names }))
     };
-    assert!(of_profile(search(&[], &["blok"])).is_empty());
+    assert!(of_profile(search(&[], &["naive"])).is_empty());
     let whole = NameFilter {
         skip: exact(&["scan", "scan::len=100"]).filters,
         ..NameFilter::default()
