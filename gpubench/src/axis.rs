@@ -57,7 +57,7 @@ macro_rules! float_axes {
                 match *value {
                     AxisValue::Int(value) => Some(value as $float),
                     AxisValue::Float(value) => Some(value as $float),
-                    AxisValue::Text(_) => None,
+                    AxisValue::Text(_) | AxisValue::Bool(_) => None,
                 }
             }
 
@@ -77,15 +77,13 @@ impl AxisParam<'_> for bool {
 
     fn read(value: &AxisValue) -> Option<bool> {
         match value {
-            AxisValue::Int(0) => Some(false),
-            AxisValue::Int(1) => Some(true),
-            AxisValue::Text(text) => text.parse().ok(),
+            AxisValue::Bool(value) => Some(*value),
             _ => None,
         }
     }
 
     fn into_value(self) -> AxisValue {
-        AxisValue::Int(self.into())
+        AxisValue::Bool(self)
     }
 }
 
@@ -133,6 +131,7 @@ impl fmt::Display for AxisValue {
             AxisValue::Int(value) => write!(f, "{value}"),
             AxisValue::Float(value) => write!(f, "{value}"),
             AxisValue::Text(value) => f.write_str(value),
+            AxisValue::Bool(value) => write!(f, "{value}"),
         }
     }
 }
@@ -172,12 +171,22 @@ mod tests {
     fn values_convert_to_every_parameter_type() {
         assert_eq!(read::<usize>(&params(AxisValue::Float(2048.0)), "width").unwrap(), 2048);
         assert_eq!(read::<f32>(&params(AxisValue::Int(3)), "width").unwrap(), 3.0);
-        assert!(read::<bool>(&params(AxisValue::Int(1)), "width").unwrap());
-        assert!(!read::<bool>(&params(AxisValue::Text("false".into())), "width").unwrap());
+        assert!(read::<bool>(&params(AxisValue::Bool(true)), "width").unwrap());
         assert_eq!(
             read::<&str>(&params(AxisValue::Text("row".into())), "width").unwrap(),
             "row"
         );
+    }
+
+    #[test]
+    fn a_bool_is_listed_as_one_and_is_no_number() {
+        assert_eq!(
+            declare("clamp", vec![false, true]).values,
+            [false, true].map(AxisValue::Bool)
+        );
+        let error = read::<bool>(&params(AxisValue::Int(1)), "width").unwrap_err();
+        assert_eq!(error.to_string(), "axis `width`: `1` is not a bool");
+        assert!(read::<u8>(&params(AxisValue::Bool(true)), "width").is_err());
     }
 
     #[test]

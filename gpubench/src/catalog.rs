@@ -66,12 +66,14 @@ pub struct Axis {
 /// A value of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AxisValue {
-    /// An integer or a `bool` (0 or 1).
+    /// An integer.
     Int(i64),
     /// A floating-point number.
     Float(f64),
     /// A string.
     Text(String),
+    /// A truth value.
+    Bool(bool),
 }
 
 /// One value for every axis of a benchmark, in axis order.

@@ -196,12 +196,12 @@ ends! {
         "host::launched_reference_is_empty" is "error", "plan-invalid", "its reference", "launches nothing";
     a_launched_reference_that_fails_is_named: "host::launched_reference_fails" is "error", "recording-failed", "no plan for that";
     a_generator_that_panics_is_the_authors_error:
-        "host::generator_panics" is "error", "generator-failed", "panicked", "out of ideas", "src/host.rs:97";
+        "host::generator_panics" is "error", "generator-failed", "panicked", "out of ideas", "src/host.rs:98";
     a_generator_that_fails_is_the_authors_error: "host::generator_fails" is "error", "generator-failed", "no data today";
     a_generator_that_hangs_is_the_authors_error: "host::generator_hangs" is "error", "generator-timeout", "5s", "--reference-timeout";
     a_generator_that_aborts_is_the_authors_error: "host::generator_kills_itself" is "error", "generator-failed", "SIGABRT";
     a_generator_with_another_element_type_is_the_authors_error:
-        "host::generator_takes_another_type" is "error", "generator-failed", "`x`", "f32", "f64", "src/host.rs:101";
+        "host::generator_takes_another_type" is "error", "generator-failed", "`x`", "f32", "f64", "src/host.rs:102";
     a_generator_that_is_not_reproducible_is_the_authors_error:
         "host::generator_counts_its_calls" is "error", "generator-failed", "with the same seed", "`Rng`";
     a_generator_that_writes_nothing_is_the_authors_error:

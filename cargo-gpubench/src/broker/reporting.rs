@@ -190,9 +190,12 @@ impl Reporting {
     fn exit_code_of_results(&self) -> Option<ExitCode> {
         let of = |cause| self.count(|result| result.cause == Some(cause));
         let (uncompiled, without_compiler) = (of(Cause::CompileFailed), of(Cause::CompilerMissing));
+        let on_full_disk = of(Cause::DiskFull);
         let failed = self.count(|result| result.verdict.is_failure() || result.failed_alternating.is_some());
-        if failed > uncompiled + without_compiler {
+        if failed > uncompiled + without_compiler + on_full_disk {
             Some(ExitCode::BenchmarkFailed)
+        } else if on_full_disk > 0 {
+            Some(ExitCode::OutputFailed)
         } else if uncompiled > 0 {
             Some(ExitCode::BuildFailed)
         } else {

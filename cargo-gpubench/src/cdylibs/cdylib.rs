@@ -19,6 +19,7 @@ use super::package_metadata::PackageMetadata;
 use super::select::{Request, SelectedPackage, select_packages};
 use super::{BuildError, BuildNotice, BuildOptions, Coverage, Profile};
 use crate::config::CaseSettings;
+use gpubench_device::cgroup::MemoryWatch;
 use gpubench_device::{FreezeError, FrozenFile};
 
 /// The profile of benchmark builds: the user's `bench` profile, plus the user's
@@ -247,6 +248,7 @@ impl CdylibBuild<'_> {
     }
 
     fn run(&self, selected: &[&Package], interrupted: &AtomicBool) -> Result<Outputs, BuildError> {
+        let memory = MemoryWatch::begin();
         let cargo = BuildingCargo::start(self.command(selected)).map_err(self.cargo.not_started())?;
         let silent = self.options.quiet.then_some(&**self.package.name);
         let listened = cargo.listen(interrupted, silent);
@@ -259,6 +261,7 @@ impl CdylibBuild<'_> {
             Err(BuildError::Failed {
                 package: self.package.name.to_string(),
                 status,
+                exceeded: memory.exceeded(),
             })
         }
     }

@@ -7,6 +7,7 @@ use camino::Utf8PathBuf;
 use thiserror::Error;
 
 use super::ForeignPackage;
+use gpubench_contract::units::size;
 use gpubench_device::FreezeError;
 use gpubench_diagnostic::{ExitCode, Expected, suggestion};
 
@@ -128,6 +129,8 @@ pub enum BuildError {
         package: String,
         /// The exit status.
         status: ExitStatus,
+        /// The memory limit of the control group, in bytes, if a process was killed because of it.
+        exceeded: Option<u64>,
     },
     /// Cargo returns a build of another checkout, even after cleaning.
     #[error("the library that cargo built for package `{package}` contains {}, from another checkout", in_list(.packages))]
@@ -193,6 +196,12 @@ impl Expected for BuildError {
 
     fn hint(&self) -> Option<String> {
         match self {
+            Self::Failed {
+                exceeded: Some(limit), ..
+            } => Some(format!(
+                "a process was killed because its control group may use at most {} of memory; `--build-jobs 1` needs less",
+                size(*limit)
+            )),
             Self::CargoNotStarted { .. } => Some(format!("add cargo to `PATH` or set `CARGO`; {NO_CARGO}")),
             Self::CompilerSilent { .. } => Some(format!("add rustc to `PATH` or set `RUSTC`; {NO_CARGO}")),
             Self::SeveralRuntimes { .. } => Some(

@@ -22,14 +22,14 @@ pub enum UsageError {
     #[error(transparent)]
     Samples(#[from] SamplesCross),
     /// An option of another tool.
-    #[error("`{option}` is an option of {tool}")]
+    #[error("`{option}` is an option of {tools}")]
     Foreign {
         /// The option.
-        option: &'static str,
-        /// The other tool.
-        tool: &'static str,
-        /// The equivalent here.
-        instead: &'static str,
+        option: String,
+        /// The other tools.
+        tools: String,
+        /// What to type instead.
+        advice: String,
     },
     /// A word that has another name now.
     #[error("`{old}` is called `{new}` now")]
@@ -43,11 +43,11 @@ pub enum UsageError {
     #[error("`{option}` needs a value; without a value it is an option of {tool}")]
     ForeignFlag {
         /// The option.
-        option: &'static str,
+        option: String,
         /// The other tool.
         tool: &'static str,
-        /// The equivalent here.
-        instead: &'static str,
+        /// What to type instead.
+        advice: String,
     },
     /// An option of a run before a subcommand.
     #[error("`--{option}` cannot come before `{subcommand}`")]
@@ -118,7 +118,7 @@ impl Expected for UsageError {
             Self::Filter { .. } => Some("`--exact` matches whole names instead".to_owned()),
             Self::Samples(_) | Self::Renamed { .. } => None,
             Self::OutputIsInput { .. } => Some("choose another output file".to_owned()),
-            Self::Foreign { instead, .. } | Self::ForeignFlag { instead, .. } => Some((*instead).to_owned()),
+            Self::Foreign { advice, .. } | Self::ForeignFlag { advice, .. } => Some(advice.clone()),
             Self::NothingToCompareWith { name } => Some(format!(
                 "`cargo gpubench compare {name} CANDIDATE` compares a stored run, `cargo gpubench --baseline {name}` a new run; \
                  `compare --baselines` lists stored runs"

@@ -20,6 +20,7 @@ use super::settings::{RunArguments, UnpackArguments};
 use super::show_config::{ActiveSettings, ShowConfigArguments};
 use super::standard_output::refuse_to_mix;
 use crate::archive::ExtractTo;
+use crate::broker::cases::SkipOrigin;
 use crate::broker::options::{Action, ArchiveOptions, CaseOrder, LibrarySource, ObserverChoice, OnSkip, RunOptions};
 use crate::broker::{CompareOptions, JudgeOptions, ReportOptions};
 use crate::config::{Group, Read, Row, Values};
@@ -46,6 +47,10 @@ pub struct GpubenchArguments {
     /// The options that a command to repeat a case needs.
     #[arg(skip)]
     repeated: Vec<String>,
+
+    /// Where the names to skip are from.
+    #[arg(skip)]
+    skip_origin: SkipOrigin,
 
     /// Every setting with its source.
     #[arg(skip)]
@@ -212,6 +217,10 @@ impl GpubenchArguments {
             run: RunArguments::read(run, ""),
             profiler_arguments,
             repeated,
+            skip_origin: match run.layered("skip") {
+                Some(_) => SkipOrigin::Lower,
+                None => SkipOrigin::CommandLine,
+            },
             active_settings,
         }
     }
@@ -265,7 +274,7 @@ impl GpubenchArguments {
         refuse_to_mix(&output, results.page.as_ref())?;
         Ok(RunOptions {
             action,
-            cases: run.selection.into_selection(gpubench)?,
+            cases: run.selection.into_selection(self.skip_origin, gpubench)?,
             libraries: match run.unpack.into_libraries() {
                 Some(archived) => archived,
                 None => LibrarySource::Build(run.cargo.into_options(&output)),

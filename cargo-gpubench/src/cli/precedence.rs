@@ -252,7 +252,7 @@ fn refused(mut error: clap::Error, arguments: &[OsString], gpubench: &Command) -
     {
         return refusal.into();
     }
-    match foreign::explain(&error) {
+    match foreign::explain(&error, refusing(arguments, gpubench)) {
         Some(foreign) => foreign.into(),
         None => {
             remove_hidden_suggestion(&mut error, gpubench);
@@ -260,6 +260,13 @@ fn refused(mut error: clap::Error, arguments: &[OsString], gpubench: &Command) -
             Unresolved::CommandLine(error)
         }
     }
+}
+
+/// Returns the command that refused a command line.
+fn refusing<'a>(arguments: &[OsString], gpubench: &'a Command) -> &'a Command {
+    let words = arguments.iter().skip(2).filter_map(|word| word.to_str());
+    let mut subcommands = words.filter_map(|word| gpubench.find_subcommand(word));
+    subcommands.next().unwrap_or(gpubench)
 }
 
 /// Hidden options exist for users of other tools and are not suggested.

@@ -4,19 +4,22 @@ use clap::{Arg, Command};
 use regex::Regex;
 
 use super::UsageError;
-use super::foreign::is_foreign;
+use super::foreign::foreign_option;
 use super::settings::SelectionArguments;
-use crate::broker::cases::{CaseSelection, IgnoredSelection, NameFilter, NamePattern};
+use crate::broker::cases::{CaseSelection, IgnoredSelection, NameFilter, NamePattern, SkipOrigin};
 use gpubench_diagnostic::closest;
 
 impl SelectionArguments {
     /// Returns the selection. `gpubench` is the described command: words that it knows are
     /// probably not meant as filters.
-    pub(super) fn into_selection(self, gpubench: &Command) -> Result<CaseSelection, UsageError> {
+    pub(super) fn into_selection(
+        self,
+        skip_origin: SkipOrigin,
+        gpubench: &Command,
+    ) -> Result<CaseSelection, UsageError> {
         let Self { filters, skip, .. } = self;
-        if let Some(option) = filters.iter().find(|filter| is_option(filter, gpubench)) {
-            let option = option.clone();
-            return Err(UsageError::OptionAfterDashes { option });
+        if let Some(refusal) = filters.iter().find_map(|filter| option_as_filter(filter, gpubench)) {
+            return Err(refusal);
         }
         let meant = filters.first().and_then(|filter| meant_by(filter, gpubench));
         let patterns = |texts: Vec<String>| -> Result<_, UsageError> {
@@ -30,6 +33,7 @@ impl SelectionArguments {
             names: NameFilter {
                 filters: patterns(filters)?,
                 skip: patterns(skip)?,
+                skip_origin,
             },
             // clap accepts at most one of the two.
             ignored: match (self.ignored, self.include_ignored) {
@@ -56,11 +60,14 @@ pub(super) fn expressions(texts: Vec<String>) -> Result<Vec<Regex>, UsageError> 
         .collect()
 }
 
-/// Returns whether a filter is an option, of this tool or of a known one, that `cargo bench` passed
-/// on.
-fn is_option(filter: &str, gpubench: &Command) -> bool {
-    let mut options = gpubench.get_arguments();
-    is_foreign(filter.split('=').next().unwrap_or(filter)) || options.any(|option| names(filter, option))
+/// Returns the error for a filter that is an option, of this tool or of a known one, which
+/// `cargo bench` would have passed on.
+fn option_as_filter(filter: &str, gpubench: &Command) -> Option<UsageError> {
+    if gpubench.get_arguments().any(|option| names(filter, option)) {
+        let option = filter.to_owned();
+        return Some(UsageError::OptionAfterDashes { option });
+    }
+    foreign_option(filter.split('=').next().unwrap_or(filter))
 }
 
 /// Returns whether a word of a command line is this option.
@@ -112,7 +119,7 @@ mod tests {
         Selecting::try_parse_from(all)
             .expect("a command line")
             .selection
-            .into_selection(&described_verb())
+            .into_selection(SkipOrigin::CommandLine, &described_verb())
     }
 
     #[test]

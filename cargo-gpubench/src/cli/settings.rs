@@ -354,7 +354,7 @@ settings! {
         #[arg(long, value_name = "GIT-REV",
             conflicts_with_all = ["baseline", "baseline_lenient", "load_baseline", "archive_file", "list",
             "no_run"])]
-        against: Option<String> => Line "--against main";
+        against: Option<String> => Line "--against main", common;
 
         /// Compare with an archive in the same run
         ///

@@ -207,6 +207,9 @@ pub enum Ineffective {
         /// The most similar key.
         closest: Option<String>,
     },
+    /// The key is a table that is probably meant as a profile.
+    #[error("is unknown and has no effect (hint: write `[profile.{0}]` for a profile)")]
+    ProfileWithoutPrefix(String),
     /// The key is an option of the command line only.
     #[error("has no effect here: only the command line and the environment can set it")]
     CommandLineOnly,

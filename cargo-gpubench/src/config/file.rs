@@ -11,7 +11,7 @@ use super::error::Ineffective;
 use super::line::Text;
 use super::owner::{ForeignFile, require_own};
 use super::profile::ProfileTable;
-use super::{ConfigError, ConfigWarning, Row, Scope};
+use super::{ConfigError, ConfigWarning, DEFAULT_PROFILE, Row, Scope};
 use gpubench_contract::renamed;
 use gpubench_diagnostic::{closest, read_text_at_most};
 
@@ -130,6 +130,9 @@ impl Reading<'_> {
                     }
                 }
                 name if self.is_setting(name) => self.ineffective(key, Ineffective::OutsideOfProfiles),
+                name if self.is_like_a_profile(name, value) => {
+                    self.ineffective(key, Ineffective::ProfileWithoutPrefix(name.to_owned()));
+                }
                 _ => self.unknown(key, &KEYS)?,
             }
         }
@@ -226,6 +229,16 @@ impl Reading<'_> {
     pub(super) fn settings(&self) -> impl Iterator<Item = String> {
         let rows = self.rows.iter().filter(|row| row.scope >= Scope::Profile);
         rows.map(Row::key)
+    }
+
+    /// Returns whether a table of the file is probably meant as a profile: it is called `default`,
+    /// or has keys of profiles.
+    fn is_like_a_profile(&self, name: &str, value: &Value<'_>) -> bool {
+        let table = value.get_ref().as_table();
+        table.is_some_and(|table| {
+            let mut keys = table.iter().map(|(key, _)| &**key.get_ref());
+            name == DEFAULT_PROFILE || keys.any(|key| key == "inherits" || self.is_setting(key))
+        })
     }
 
     /// Returns whether a profile may have the key.

@@ -149,6 +149,8 @@ words! {
         /// A kernel source, or one instantiation in it, does not compile. The message quotes the
         /// compiler. Cases that do not use it still run.
         CompileFailed = "compile-failed",
+        /// A disk was full while kernels were compiled.
+        DiskFull = "disk-full",
         /// No compiler for the device's kernels was found.
         CompilerMissing = "compiler-missing",
         /// The reference failed, panicked or crashed.
@@ -232,6 +234,7 @@ impl Cause {
             | Cause::NotReproducible
             | Cause::CompileFailed
             | Cause::CompilerMissing
+            | Cause::DiskFull
             | Cause::ReferenceFailed
             | Cause::ReferenceTimeout
             | Cause::GeneratorFailed

@@ -14,7 +14,9 @@ pub struct Params(pub Vec<(String, ParamValue)>);
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum ParamValue {
-    /// An integer or a `bool` (0 or 1).
+    /// A truth value.
+    Bool(bool),
+    /// An integer.
     Int(i64),
     /// A finite floating-point number.
     Float(f64),
@@ -26,6 +28,7 @@ impl fmt::Display for ParamValue {
     /// Writes numbers in the shortest form that parses back to the same value.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            ParamValue::Bool(value) => value.fmt(f),
             ParamValue::Int(value) => value.fmt(f),
             ParamValue::Float(value) => write!(f, "{value:?}"),
             // A line break in a value must not break the line of output.

@@ -6,6 +6,7 @@
 #![allow(unsafe_code)]
 
 mod backends;
+pub mod cgroup;
 pub mod clocks;
 pub mod compilers;
 mod counting;

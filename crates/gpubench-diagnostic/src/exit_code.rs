@@ -72,7 +72,7 @@ codes! {
         ArchiveFailed = 103,
         /// A built crate could not list its benchmarks.
         ListingFailed = 104,
-        /// A result could not be written.
+        /// A result could not be written, or a disk was full while kernels were compiled.
         OutputFailed = 110,
         /// A signal interrupted the run.
         Interrupted = 130,

@@ -111,6 +111,16 @@ macro_rules! numbers {
 
 numbers!(u8 u32 u64 i64 i128 f64);
 
+impl Decode for bool {
+    fn decode(reader: &mut Reader<'_>) -> Result<bool, DecodeError> {
+        match reader.read::<u8>()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            tag => Err(DecodeError::Tag { of: "bool", tag }),
+        }
+    }
+}
+
 impl Decode for String {
     fn decode(reader: &mut Reader<'_>) -> Result<String, DecodeError> {
         let len = reader.len()?;

@@ -14,7 +14,8 @@ fn axis_value() -> impl Strategy<Value = AxisValue> {
     prop_oneof![
         any::<i64>().prop_map(AxisValue::Int),
         any::<f64>().prop_map(AxisValue::Float),
-        text().prop_map(AxisValue::Text)
+        text().prop_map(AxisValue::Text),
+        any::<bool>().prop_map(AxisValue::Bool)
     ]
 }
 

@@ -18,6 +18,12 @@ macro_rules! numbers {
 
 numbers!(u8 u32 u64 i64 i128 f64);
 
+impl Encode for bool {
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.push(u8::from(*self));
+    }
+}
+
 impl Encode for String {
     fn encode(&self, out: &mut Vec<u8>) {
         (self.len() as u64).encode(out);

@@ -47,10 +47,20 @@ pub(crate) fn elements(extents: &[u64], dtype: DType) -> Result<u64> {
     match elements {
         Some(0) => Err(Error::new(format!("the shape {extents:?} has no elements"))),
         Some(elements) => Ok(elements),
-        None => Err(Error::new(format!(
-            "the shape {extents:?} has more bytes than memory can hold"
-        ))),
+        None => Err(match wrapped(extents) {
+            Some(extent) => Error::new(format!(
+                "the extent {extent} of a shape is negative (hint: an axis or a difference below zero was converted to `usize`)"
+            )),
+            None => Error::new(format!("the shape {extents:?} has more bytes than memory can hold")),
+        }),
     }
+}
+
+/// Returns the extent that was negative before its conversion to `usize`, if there is one. A real
+/// extent is far below the numbers to which negative ones wrap.
+fn wrapped(extents: &[u64]) -> Option<i64> {
+    let signed = extents.iter().map(|extent| extent.cast_signed());
+    signed.filter(|extent| (-(1 << 32)..0).contains(extent)).min()
 }
 
 /// The extents of a tensor, outermost first: a number, or an array, slice or vector of numbers.

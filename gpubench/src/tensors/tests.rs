@@ -94,8 +94,12 @@ fn invalid_tensors_are_rejected() {
         "tensor `x`: the shape [4, 0] has no elements"
     );
     assert_eq!(
-        input(f32::shape([usize::MAX, 2]), uniform),
-        "tensor `x`: the shape [18446744073709551615, 2] has more bytes than memory can hold"
+        input(f32::shape([1 << 62, 2]), uniform),
+        "tensor `x`: the shape [4611686018427387904, 2] has more bytes than memory can hold"
+    );
+    assert_eq!(
+        input(f32::shape([-1i32 as usize, 2]), uniform),
+        "tensor `x`: the extent -1 of a shape is negative (hint: an axis or a difference below zero was converted to `usize`)"
     );
     assert_eq!(
         input(u32::shape(4), uniform),

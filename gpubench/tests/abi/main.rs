@@ -463,7 +463,7 @@ fn axes_have_the_types_of_the_parameters() {
         vec![AxisValue::Int(0), AxisValue::Int(-1), AxisValue::Int(-2)],
         vec![AxisValue::Float(0.1), AxisValue::Float(1.0)],
         vec![AxisValue::Float(0.5)],
-        vec![AxisValue::Int(0), AxisValue::Int(1)],
+        vec![AxisValue::Bool(false), AxisValue::Bool(true)],
         vec![text("rows"), text("columns")],
     ];
     assert_eq!(values, expected);
@@ -478,7 +478,7 @@ fn every_kind_of_value_reaches_the_function() {
             ("shift", AxisValue::Int(-1)),
             ("scale", AxisValue::Float(0.1)),
             ("ratio", AxisValue::Int(2)),
-            ("reverse", AxisValue::Int(1)),
+            ("reverse", AxisValue::Bool(true)),
             ("order", AxisValue::Text(order.to_owned())),
         ];
         values.map(|(name, value)| (name.to_owned(), value)).to_vec()

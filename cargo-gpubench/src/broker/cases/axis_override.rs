@@ -40,6 +40,41 @@ pub enum InvalidAxisOverride {
     /// A quote without an end, or text after its end.
     #[error("axis `{0}` has unbalanced quotes")]
     Quotes(String),
+    /// A name with brackets, as NVBench writes axes.
+    #[error("the name of an axis has no brackets; `{name}[..]` is NVBench's form (hint: type `{axis_option}`)", axis_option = listing(.name, .values))]
+    NvBench {
+        /// The axis, without brackets.
+        name: String,
+        /// The values as given.
+        values: String,
+    },
+}
+
+/// Most values that a hint lists.
+const MOST_IN_A_HINT: usize = 12;
+
+/// Returns the option for the values of an axis that NVBench writes as `[..]`. Exponents of two,
+/// `[pow2]`, become numbers.
+fn listing(name: &str, values: &str) -> String {
+    let powers = powers_of_two(values).filter(|powers| (1..=MOST_IN_A_HINT).contains(&powers.len()));
+    let values = powers.map_or("1024,2048".to_owned(), |powers| powers.join(","));
+    format!("--axis {name}={values}")
+}
+
+/// Returns the powers of two with these exponents: `4`, `[4:8]` or `[4:8:2]`.
+fn powers_of_two(exponents: &str) -> Option<Vec<String>> {
+    let bounds = exponents.trim_matches(['[', ']']).split(':');
+    let bounds: Vec<u32> = bounds.map(|bound| bound.trim().parse().ok()).collect::<Option<_>>()?;
+    let (first, last, step) = match bounds[..] {
+        [only] => (only, only, 1),
+        [first, last] => (first, last, 1),
+        [first, last, step] => (first, last, step),
+        _ => return None,
+    };
+    let exponents = (first..=last).step_by(usize::try_from(step).ok().filter(|step| *step > 0)?);
+    exponents
+        .map(|exponent| Some(1u64.checked_shl(exponent)?.to_string()))
+        .collect()
 }
 
 impl FromStr for AxisOverride {
@@ -51,6 +86,12 @@ impl FromStr for AxisOverride {
         let name = name.trim();
         if name.is_empty() {
             return Err(form());
+        }
+        if let Some((plain, _)) = name.split_once('[') {
+            return Err(InvalidAxisOverride::NvBench {
+                name: plain.to_owned(),
+                values: values.to_owned(),
+            });
         }
         Ok(Self {
             name: name.to_owned(),
@@ -97,14 +138,38 @@ pub enum InvalidAxisValue {
     /// Not a number.
     #[error("`{0}` is not a number")]
     NotANumber(String),
+    /// Not a truth value.
+    #[error("`{0}` is neither `true` nor `false`")]
+    NotATruth(String),
+    /// Several values that together are one of the axis.
+    #[error("`{0}` is one of its values, but without quotes the comma separates values")]
+    CommaInText(String),
     /// A range without values, or without an end.
-    #[error(
-        "the range `{0}` is empty (hint: write `start:stop` or `start:stop:step`, with a positive step; the range includes `stop`)"
-    )]
+    #[error("the range `{0}` is empty")]
     EmptyRange(String),
     /// A range with too many values.
     #[error("the range `{0}` has more than {MOST_VALUES_OF_A_RANGE} values")]
     LongRange(String),
+}
+
+impl InvalidAxisValue {
+    /// Returns what to write instead for an axis, if the value shows that.
+    pub(super) fn hint(&self, axis: &str) -> Option<String> {
+        match self {
+            Self::NotAnInteger(text) if text.contains("..") => Some(format!(
+                "write a range as `{axis}=1:4` or `{axis}=64:1024:64`; it includes its end"
+            )),
+            Self::NotAnInteger(text) | Self::NotANumber(text) if text.starts_with('[') || text.ends_with(']') => Some(
+                format!("leave out the brackets: `{axis}=1,2,3`, or `{axis}=4:8` for a range of integers"),
+            ),
+            Self::CommaInText(text) => Some(format!("type `--axis '{axis}=\"{text}\"'`")),
+            Self::EmptyRange(_) => Some(
+                "write `start:stop` or `start:stop:step`, with a positive step; the range includes `stop`".to_owned(),
+            ),
+            Self::NotATruth(_) => Some(format!("type `--axis {axis}=true` or `--axis {axis}=false`")),
+            _ => None,
+        }
+    }
 }
 
 impl AxisOverride {
@@ -116,30 +181,31 @@ impl AxisOverride {
     pub fn values_for(&self, axis: &Axis) -> Result<Vec<AxisValue>, InvalidAxisValue> {
         match axis.values.first() {
             None => Ok(Vec::new()),
-            Some(AxisValue::Text(_)) => Ok(self.values.iter().map(|value| AxisValue::Text(value.text())).collect()),
+            Some(AxisValue::Text(_)) => self.texts(axis),
+            Some(AxisValue::Bool(_)) => self.values.iter().map(ValueText::truth).collect(),
             Some(AxisValue::Float(_)) => self.values.iter().map(ValueText::float).collect(),
             Some(AxisValue::Int(_)) => {
-                let truths = Truths::from_axis(axis);
-                let integers: Result<Vec<_>, _> = self.values.iter().map(|value| value.integers(truths)).collect();
+                let integers: Result<Vec<_>, _> = self.values.iter().map(ValueText::integers).collect();
                 Ok(integers?.concat())
             }
         }
     }
-}
 
-/// Whether an integer axis may be a `bool` axis, which the catalog stores as 0 and 1.
-#[derive(Clone, Copy)]
-enum Truths {
-    /// `true` and `false` are accepted.
-    Understood,
-    /// The axis has other numbers.
-    Unknown,
-}
-
-impl Truths {
-    fn from_axis(axis: &Axis) -> Self {
-        let only_bits = axis.values.iter().all(|value| matches!(value, AxisValue::Int(0 | 1)));
-        if only_bits { Self::Understood } else { Self::Unknown }
+    /// Returns the values as strings.
+    ///
+    /// # Errors
+    /// Without their commas, they are a declared value with commas.
+    fn texts(&self, axis: &Axis) -> Result<Vec<AxisValue>, InvalidAxisValue> {
+        let plain = self.values.iter().map(|value| match value {
+            ValueText::Plain(text) => Some(text.as_str()),
+            ValueText::Quoted(_) => None,
+        });
+        let joined = plain.collect::<Option<Vec<_>>>().unwrap_or_default().join(",");
+        let is_declared = |value: &AxisValue| matches!(value, AxisValue::Text(text) if *text == joined);
+        if self.values.len() > 1 && axis.values.iter().any(is_declared) {
+            return Err(InvalidAxisValue::CommaInText(joined));
+        }
+        Ok(self.values.iter().map(|value| AxisValue::Text(value.text())).collect())
     }
 }
 
@@ -158,17 +224,26 @@ impl ValueText {
         .ok_or_else(|| InvalidAxisValue::NotANumber(self.text()))
     }
 
-    fn integers(&self, truths: Truths) -> Result<Vec<AxisValue>, InvalidAxisValue> {
-        let Self::Plain(text) = self else {
-            return Err(InvalidAxisValue::NotAnInteger(self.text()));
-        };
-        match (truths, text.as_str()) {
-            (Truths::Understood, "false") => Ok(vec![AxisValue::Int(0)]),
-            (Truths::Understood, "true") => Ok(vec![AxisValue::Int(1)]),
-            _ if text.contains(':') => range(text),
-            _ => Ok(vec![AxisValue::Int(integer(text)?)]),
+    fn truth(&self) -> Result<AxisValue, InvalidAxisValue> {
+        match self {
+            Self::Plain(text) => text.parse().ok().map(AxisValue::Bool),
+            Self::Quoted(_) => None,
+        }
+        .ok_or_else(|| InvalidAxisValue::NotATruth(self.text()))
+    }
+
+    fn integers(&self) -> Result<Vec<AxisValue>, InvalidAxisValue> {
+        match self {
+            Self::Quoted(text) => Err(InvalidAxisValue::NotAnInteger(text.clone())),
+            Self::Plain(text) if is_bracketed(text) => Err(InvalidAxisValue::NotAnInteger(text.clone())),
+            Self::Plain(text) if text.contains(':') => range(text),
+            Self::Plain(text) => Ok(vec![AxisValue::Int(integer(text)?)]),
         }
     }
+}
+
+fn is_bracketed(text: &str) -> bool {
+    text.starts_with('[') || text.ends_with(']')
 }
 
 fn integer(text: &str) -> Result<i64, InvalidAxisValue> {
@@ -263,10 +338,36 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_of_zero_and_one_accepts_true_and_false() {
-        let flag: AxisOverride = "a=true,false".parse().expect("an override");
-        let bits = axis(vec![AxisValue::Int(0), AxisValue::Int(1)]);
-        assert_eq!(flag.values_for(&bits), Ok(vec![AxisValue::Int(1), AxisValue::Int(0)]));
+    fn a_bool_axis_accepts_true_and_false_only() {
+        let bools = axis(vec![AxisValue::Bool(false)]);
+        let values = |text: &str| text.parse::<AxisOverride>().expect("an override").values_for(&bools);
+        assert_eq!(values("a=true,false"), Ok([true, false].map(AxisValue::Bool).to_vec()));
+        assert_eq!(values("a=1"), Err(InvalidAxisValue::NotATruth("1".to_owned())));
+    }
+
+    #[test]
+    fn a_value_with_a_comma_needs_quotes() {
+        let tiles = axis(["16,16", "32"].map(|text| AxisValue::Text(text.to_owned())).to_vec());
+        let values = |text: &str| text.parse::<AxisOverride>().expect("an override").values_for(&tiles);
+        assert_eq!(
+            values("a=16,16"),
+            Err(InvalidAxisValue::CommaInText("16,16".to_owned()))
+        );
+        assert_eq!(values("a=\"16,16\""), Ok(vec![AxisValue::Text("16,16".to_owned())]));
+        assert_eq!(values("a=8,32").expect("two values").len(), 2);
+    }
+
+    #[test]
+    fn an_axis_in_the_form_of_nvbench_is_refused_with_the_values_as_numbers() {
+        let refusal = |text: &str| text.parse::<AxisOverride>().expect_err("a refusal").to_string();
+        insta::assert_snapshot!(
+            ["rows[pow2]=[4:8:1]", "rows[pow2]=[4:60]", "rows[pow2]=10"].map(refusal).join("\n"),
+            @r"
+        the name of an axis has no brackets; `rows[..]` is NVBench's form (hint: type `--axis rows=16,32,64,128,256`)
+        the name of an axis has no brackets; `rows[..]` is NVBench's form (hint: type `--axis rows=1024,2048`)
+        the name of an axis has no brackets; `rows[..]` is NVBench's form (hint: type `--axis rows=1024`)
+        "
+        );
     }
 
     #[test]
@@ -310,6 +411,7 @@ mod tests {
             any::<i64>().prop_map(AxisValue::Int),
             any::<f64>().prop_map(AxisValue::Float),
             any::<String>().prop_map(AxisValue::Text),
+            any::<bool>().prop_map(AxisValue::Bool),
         ]) {
             let text = format!("a={}", value_text(&value));
             let back = text.parse::<AxisOverride>().unwrap().values_for(&axis(vec![value.clone()])).unwrap();

@@ -94,6 +94,7 @@ impl Case {
             AxisValue::Int(value) => ParamValue::Int(*value),
             AxisValue::Float(value) => ParamValue::from(*value),
             AxisValue::Text(value) => ParamValue::Text(value.clone()),
+            AxisValue::Bool(value) => ParamValue::Bool(*value),
         };
         let values = self.params.iter().map(|(name, of)| (name.clone(), value(of)));
         gpubench_contract::Params(values.collect())
@@ -156,6 +157,7 @@ pub fn names(cases: &[Case], naming: Naming) -> String {
 /// another value is a JSON string.
 pub fn value_text(value: &AxisValue) -> String {
     match value {
+        AxisValue::Bool(value) => value.to_string(),
         AxisValue::Int(value) => value.to_string(),
         AxisValue::Float(value) => format!("{value:?}"),
         AxisValue::Text(text) if is_plain(text) => text.clone(),

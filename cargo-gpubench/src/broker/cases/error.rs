@@ -97,9 +97,9 @@ impl Expected for CaseError {
                 Some("the selected benchmarks have no axes".to_owned())
             }
             Self::UnknownAxis { known, .. } => Some(format!("their axes are: {}", known.join(", "))),
-            Self::AxisValue { .. } => {
-                Some("change the value, or leave out this benchmark with a filter or `--skip`".to_owned())
-            }
+            Self::AxisValue { axis, reason, .. } => Some(reason.hint(axis).unwrap_or_else(|| {
+                "change the value, or leave out this benchmark with a filter or `--skip`".to_owned()
+            })),
             Self::TooMany { .. } => Some("choose fewer values with `--axis`".to_owned()),
             Self::SameName { .. } => Some("give one of the two benchmarks a different `name`".to_owned()),
             Self::NothingSelected(because) => Some(because.remedy()),

@@ -13,6 +13,27 @@ pub struct NameFilter {
     pub filters: Vec<NamePattern>,
     /// None of these may match.
     pub skip: Vec<NamePattern>,
+    /// Where `skip` is from.
+    pub skip_origin: SkipOrigin,
+}
+
+/// Where the names to skip are from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SkipOrigin {
+    /// The command line, so each of them is meant for this run.
+    #[default]
+    CommandLine,
+    /// A profile or the environment. They may be meant for packages that are not part of this run.
+    Lower,
+}
+
+/// A pattern that matches no case.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum IdlePattern<'a> {
+    /// One of the filters, while others match.
+    Filter(&'a NamePattern),
+    /// One of `--skip`.
+    Skip(&'a NamePattern),
 }
 
 /// A filter of names.
@@ -35,18 +56,19 @@ impl NameFilter {
         chosen
     }
 
-    /// Returns the whole names of `--skip` that no case has.
-    pub(crate) fn unmatched_skips<'a>(&'a self, cases: &[&Case], naming: Naming) -> Vec<&'a str> {
-        let idle = self
-            .skip
-            .iter()
-            .filter(|pattern| pattern.fitting(cases, naming).is_empty());
-        // A regular expression may be meant for packages that are not part of this run.
-        let whole = idle.filter_map(|pattern| match pattern {
-            NamePattern::Exact(name) => Some(name.as_str()),
-            NamePattern::Search(_) => None,
-        });
-        whole.collect()
+    /// Returns the patterns that match no case. If no filter matches, that is an error of its own.
+    pub(super) fn idle(&self, cases: &[&Case], naming: Naming) -> Vec<IdlePattern<'_>> {
+        let is_idle = |pattern: &&NamePattern| pattern.fitting(cases, naming).is_empty();
+        let mut idle: Vec<_> = self.filters.iter().filter(is_idle).map(IdlePattern::Filter).collect();
+        if idle.len() == self.filters.len() {
+            idle.clear();
+        }
+        let is_meant = |pattern: &&NamePattern| {
+            self.skip_origin == SkipOrigin::CommandLine || matches!(pattern, NamePattern::Exact(_))
+        };
+        let skip = self.skip.iter().filter(is_meant).filter(is_idle);
+        idle.extend(skip.map(IdlePattern::Skip));
+        idle
     }
 
     /// Returns whether every name is selected.
@@ -56,6 +78,14 @@ impl NameFilter {
 }
 
 impl NamePattern {
+    /// Returns the pattern as the user wrote it.
+    pub(super) fn text(&self) -> &str {
+        match self {
+            Self::Search(expression) => expression.as_str(),
+            Self::Exact(name) => name,
+        }
+    }
+
     /// Returns the positions of the matching cases.
     ///
     /// A whole name selects the case that is listed under it. If there is none, it selects the case

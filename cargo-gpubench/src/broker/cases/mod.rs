@@ -17,6 +17,7 @@ pub use axis_override::{AxisOverride, InvalidAxisOverride};
 pub(crate) use case::full_names;
 pub use case::{Case, Disposition, Naming, names, value_text};
 pub use error::{CaseError, EmptyReason};
-pub use filter::{IgnoredSelection, NameFilter, NamePattern};
+pub use filter::{IgnoredSelection, NameFilter, NamePattern, SkipOrigin};
 pub use partition::{InvalidPartition, Partition};
+pub(crate) use selection::selection_warnings;
 pub use selection::{CaseDevice, CaseSelection, PackageCatalog, SelectedPart, select_cases};

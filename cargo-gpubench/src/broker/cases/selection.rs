@@ -12,7 +12,7 @@ use super::{
 use crate::config::{Metrics, Modes};
 use gpubench_contract::{DeviceWords, Mode};
 use gpubench_device::{Backend, Facts};
-use gpubench_diagnostic::{closest, print_warning};
+use gpubench_diagnostic::closest;
 
 /// Most cases of a run.
 const MOST_CASES: usize = 100_000;
@@ -146,23 +146,12 @@ fn candidates<'a>(
         catalog,
     } in catalogs
     {
-        let own = catalog
-            .benchmarks
-            .iter()
-            .enumerate()
-            .filter(|(_, benchmark)| benchmark.library == *library);
-        for (position, benchmark) in own {
+        for (position, benchmark) in own_benchmarks(catalog, library) {
             let declared = axes_on(benchmark, device.kind);
             let (axes, misfit) = match override_axes(benchmark, &declared, overrides) {
                 Ok(axes) => (axes, None),
                 Err(misfit) => (declared, Some(misfit)),
             };
-            if let Some(axis) = axes.iter().find(|axis| axis.values.is_empty()) {
-                let (benchmark, axis) = (&benchmark.path, &axis.name);
-                print_warning(&format_args!(
-                    "`{package}::{benchmark}` has no cases, because its axis `{axis}` has no values"
-                ));
-            }
             let room = MOST_CASES - candidates.len();
             let points = combinations(&axes, room).ok_or(CaseError::TooMany { most: MOST_CASES })?;
             candidates.extend(points.into_iter().map(|params| Candidate {
@@ -181,6 +170,12 @@ fn candidates<'a>(
         }
     }
     Ok(candidates)
+}
+
+/// Returns the benchmarks of a library, with their positions in its catalog.
+pub(super) fn own_benchmarks<'a>(catalog: &'a Catalog, library: &str) -> impl Iterator<Item = (usize, &'a Benchmark)> {
+    let all = catalog.benchmarks.iter().enumerate();
+    all.filter(move |(_, benchmark)| benchmark.library == library)
 }
 
 fn refuse_same_names(candidates: &[Candidate<'_>]) -> Result<(), CaseError> {
@@ -263,19 +258,25 @@ fn why_nothing(
 /// similar one; for an expression, a similar part of a name.
 fn probable_name(selection: &CaseSelection, names: &[String]) -> Option<String> {
     let similar = selection.names.filters.iter().find_map(|filter| match filter {
+        NamePattern::Search(_) if selection.meant.is_some() => None,
+        _ => similar_name(filter, names),
+    });
+    similar.map(str::to_owned)
+}
+
+fn similar_name<'n>(pattern: &NamePattern, names: &'n [String]) -> Option<&'n str> {
+    match pattern {
         NamePattern::Exact(wanted) => {
             let whole = names.iter().find(|name| name.contains(wanted));
             whole
                 .map(String::as_str)
                 .or_else(|| closest(wanted, names.iter().map(String::as_str)))
         }
-        NamePattern::Search(_) if selection.meant.is_some() => None,
         NamePattern::Search(wanted) => {
             let parts = names.iter().flat_map(|name| name.split("::"));
             closest(wanted.as_str(), parts)
         }
-    });
-    similar.map(str::to_owned)
+    }
 }
 
 /// Returns whether the device meets the requirements of a benchmark.
@@ -317,6 +318,10 @@ fn lack(requirement: &Requirement, device: CaseDevice) -> Option<String> {
 fn capability_text(capability: u32) -> String {
     format!("{}.{}", capability / 10, capability % 10)
 }
+
+mod warnings;
+
+pub(crate) use warnings::selection_warnings;
 
 #[cfg(test)]
 mod tests;

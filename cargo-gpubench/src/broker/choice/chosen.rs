@@ -5,6 +5,7 @@ use gpubench::catalog::{Benchmark, Catalog};
 use crate::broker::against::other_revision::OtherRevision;
 use crate::broker::cases::{
     Case, CaseDevice, CaseError, CaseSelection, IgnoredSelection, Naming, PackageCatalog, full_names, select_cases,
+    selection_warnings,
 };
 use crate::broker::contest::Contests;
 use crate::broker::options::case_readings::{ReadingError, choose_readings};
@@ -36,7 +37,10 @@ impl ChosenCases {
         catalogs: &[Catalog],
         facts: &Facts,
     ) -> Result<ChosenCases, Failure> {
-        let mut cases = cases_of(built, catalogs, CaseDevice::from_facts(facts), &options.cases)?;
+        let device = CaseDevice::from_facts(facts);
+        let warnings = selection_warnings(&package_catalogs(built, catalogs), device, &options.cases);
+        warnings.iter().for_each(|warning| print_warning(warning));
+        let mut cases = cases_of(built, catalogs, device, &options.cases)?;
         choose_readings(&mut cases, options, (built, catalogs), facts)?;
         if options.order == CaseOrder::InContests {
             let contests = Contests::among(&cases, |case| benchmark_of(case, built, catalogs));
@@ -46,12 +50,7 @@ impl ChosenCases {
             let what = "this part of `--partition` has none of the selected cases";
             status(options.output.verbosity, "Note", what);
         }
-        let mut left_out = every_case(built, catalogs, CaseDevice::from_facts(facts))?;
-        let every: Vec<&Case> = left_out.iter().collect();
-        let naming = Naming::for_packages(built.libraries.len());
-        for name in options.cases.names.unmatched_skips(&every, naming) {
-            print_warning(&format!("no case is called `{name}`, so this `--skip` has no effect"));
-        }
+        let mut left_out = every_case(built, catalogs, device)?;
         let selected = full_names(&cases);
         left_out.retain(|case| !selected.contains(&case.full_name()));
         Ok(ChosenCases {
@@ -128,15 +127,15 @@ pub(in crate::broker) fn cases_of(
     device: CaseDevice,
     selection: &CaseSelection,
 ) -> Result<Vec<Case>, CaseError> {
-    let packages: Vec<PackageCatalog<'_>> = built
-        .libraries
-        .iter()
-        .zip(catalogs)
-        .map(|(library, catalog)| PackageCatalog {
-            package: &library.package,
-            library: &library.crate_name,
-            catalog,
-        })
-        .collect();
-    select_cases(&packages, device, selection)
+    select_cases(&package_catalogs(built, catalogs), device, selection)
+}
+
+fn package_catalogs<'a>(built: &'a Built, catalogs: &'a [Catalog]) -> Vec<PackageCatalog<'a>> {
+    let libraries = built.libraries.iter().zip(catalogs);
+    let packages = libraries.map(|(library, catalog)| PackageCatalog {
+        package: &library.package,
+        library: &library.crate_name,
+        catalog,
+    });
+    packages.collect()
 }

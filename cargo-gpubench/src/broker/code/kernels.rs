@@ -221,7 +221,13 @@ impl KernelBuild<'_> {
 }
 
 fn failure(error: &KernelBuildError) -> CaseFailure {
-    CaseFailure::error(cause(error), gpubench_diagnostic::chain(error))
+    let cause = cause(error);
+    let hint = match cause {
+        Cause::DiskFull => " (hint: free some space on that disk)",
+        Cause::OutOfMemory => " (hint: give the control group more memory)",
+        _ => "",
+    };
+    CaseFailure::error(cause, format!("{}{hint}", gpubench_diagnostic::chain(error)))
 }
 
 fn cause(error: &KernelBuildError) -> Cause {
@@ -230,16 +236,48 @@ fn cause(error: &KernelBuildError) -> Cause {
         KernelBuildError::Refused(_) | KernelBuildError::Unsupported(_) => Cause::Unsupported,
         KernelBuildError::NoCompiler(_) => Cause::CompilerMissing,
         KernelBuildError::UnknownKernel(_) => Cause::PlanInvalid,
+        KernelBuildError::OutOfMemory { .. } => Cause::OutOfMemory,
+        error if error.is_full_disk() => Cause::DiskFull,
         _ => Cause::CompileFailed,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use gpubench::catalog::{Source, SourceFile, SourceForm};
 
     use super::*;
     use gpubench_device::compilers::HostCompiler;
+
+    #[test]
+    fn a_full_disk_and_missing_memory_are_not_blamed_on_the_source() {
+        let full = KernelBuildError::Io {
+            action: "compile below",
+            path: "/tmp/x".into(),
+            source: io::Error::from_raw_os_error(28),
+        };
+        let text =
+            "cannot compile below `/tmp/x`: No space left on device (os error 28) (hint: free some space on that disk)";
+        assert_eq!(failure(&full), CaseFailure::error(Cause::DiskFull, text));
+        let unreadable = KernelBuildError::Io {
+            action: "read",
+            path: "/tmp/x".into(),
+            source: io::ErrorKind::NotFound.into(),
+        };
+        assert_eq!(cause(&unreadable), Cause::CompileFailed);
+        let killed = KernelBuildError::OutOfMemory {
+            compiler: "the C++ compiler",
+            source_name: "add.cu".to_owned(),
+            limit: gpubench_contract::units::size(150 << 20),
+        };
+        assert_eq!(
+            failure(&killed).message,
+            "the C++ compiler was killed while it compiled `add.cu`, because its control group may use at most 150 MiB of memory \
+             (hint: give the control group more memory)"
+        );
+    }
 
     fn kernel(source: u32, name: &str) -> KernelRef {
         KernelRef {

@@ -19,6 +19,7 @@ pub(crate) fn chosen(results: Vec<BenchmarkComplete>, names: &NameFilter, naming
 /// Returns the case of a result.
 pub(crate) fn case_of(result: &BenchmarkComplete) -> Case {
     let value = |value: &ParamValue| match value {
+        ParamValue::Bool(value) => AxisValue::Bool(*value),
         ParamValue::Int(value) => AxisValue::Int(*value),
         ParamValue::Float(value) => AxisValue::Float(*value),
         ParamValue::Text(value) => AxisValue::Text(value.clone()),
@@ -54,6 +55,7 @@ mod tests {
         let filter = NameFilter {
             filters: vec![search("suite::axpy"), search("n=4096$")],
             skip: vec![search("n=1024|cublas")],
+            ..NameFilter::default()
         };
         let expected = [
             "axpy::add_one::n=2097152",
@@ -72,7 +74,7 @@ mod tests {
         for name in ["gemm::cublas::n=4096", "suite::gemm::cublas::n=4096"] {
             let filter = NameFilter {
                 filters: vec![NamePattern::Exact(name.to_owned())],
-                skip: Vec::new(),
+                ..NameFilter::default()
             };
             assert_eq!(names(&filter, Naming::WithinPackage), ["gemm::cublas::n=4096"]);
         }

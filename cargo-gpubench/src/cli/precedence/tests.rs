@@ -873,7 +873,7 @@ fn a_compatibility_flag_is_not_suggested_and_takes_no_value() {
     assert!(!refused.contains("--bench") && !refused.contains("tip"), "{refused}");
     assert_eq!(
         refusal(without_configuration(&["--bench", "sums"], &[])),
-        "`--bench NAME` is an option of cargo"
+        "`--bench NAME` is an option of cargo and nextest"
     );
     assert!(without_configuration(&["--bench", "--list"], &[]).is_ok());
 }

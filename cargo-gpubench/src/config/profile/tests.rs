@@ -129,6 +129,18 @@ fn unknown_keys_are_warnings_with_a_line_and_the_closest_key() {
 }
 
 #[test]
+fn a_table_that_is_like_a_profile_is_a_warning_with_the_name_that_it_needs() {
+    let file = read("[default]\nmax-time = '1s'\n[nightly]\ninherits = 'ci'\n[profiles.ci]\ntimeout = '1s'\n");
+    let warnings = file.expect("no errors").warnings;
+    let warnings: Vec<_> = warnings.iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(warnings.join("\n"), @r"
+    gpubench.toml:1: the key `default` is unknown and has no effect (hint: write `[profile.default]` for a profile)
+    gpubench.toml:3: the key `nightly` is unknown and has no effect (hint: write `[profile.nightly]` for a profile)
+    gpubench.toml:5: the key `profiles` is unknown and has no effect (hint: did you mean `profile`?)
+    ");
+}
+
+#[test]
 fn settings_in_the_wrong_table_are_warnings_that_name_the_right_one() {
     let file = read("timeout = '1s'\n[[profile.ci.overrides]]\nfilter = 'x'\ndevice = 'cpu'\n").expect("no errors");
     let warnings: Vec<_> = file.warnings.iter().map(ToString::to_string).collect();

@@ -1,6 +1,7 @@
 //! The interface of kernel compilers. A kernel that does not compile does not affect the others.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::slice;
@@ -16,6 +17,11 @@ use super::process::{Finished, Patience, Unfinished, run};
 use super::readable::Readable;
 use super::scratch::Scratch;
 use crate::FrozenFile;
+use crate::cgroup::MemoryWatch;
+use gpubench_contract::units::size;
+
+/// What compilers say if a disk is full.
+const DISK_FULL: &str = "No space left on device";
 
 /// The result of compiling the kernels of a source separately.
 #[derive(Debug)]
@@ -54,7 +60,9 @@ impl Wanted<'_> {
         };
         let folders = include_folders(&self.source.options);
         let readable = readable.clone().and(folders);
-        run(command, input, scratch.directory(), &readable, patience).map_err(|unfinished| match unfinished {
+        let memory = MemoryWatch::begin();
+        let finished = run(command, input, scratch.directory(), &readable, patience);
+        let finished = finished.map_err(|unfinished| match unfinished {
             Unfinished::Interrupted => KernelBuildError::Interrupted,
             Unfinished::TimedOut => KernelBuildError::Unusable(format!(
                 "{name} did not finish `{}` within {} s",
@@ -62,6 +70,32 @@ impl Wanted<'_> {
                 limit.as_secs()
             )),
             Unfinished::Io(error) => KernelBuildError::io("run", Path::new(command.get_program()))(error),
+        })?;
+        match self.shortage(name, &finished, memory, scratch) {
+            Some(shortage) => Err(shortage),
+            None => Ok(finished),
+        }
+    }
+
+    /// Returns what the machine lacked, if that is why a compiler failed.
+    fn shortage(
+        &self,
+        name: &'static str,
+        finished: &Finished,
+        memory: MemoryWatch,
+        scratch: &Scratch,
+    ) -> Option<KernelBuildError> {
+        if finished.status.success() {
+            return None;
+        }
+        if finished.stderr.contains(DISK_FULL) {
+            let full = io::Error::from(rustix::io::Errno::NOSPC);
+            return Some(KernelBuildError::io("compile below", scratch.directory())(full));
+        }
+        memory.exceeded().map(|limit| KernelBuildError::OutOfMemory {
+            compiler: name,
+            source_name: self.source.name.clone(),
+            limit: size(limit),
         })
     }
 

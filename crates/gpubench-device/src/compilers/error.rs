@@ -9,6 +9,7 @@ use gpubench::catalog::Source;
 use super::refusal::Refusal;
 use crate::FreezeError;
 use crate::cuda::Architecture;
+use gpubench_contract::units::Quantity;
 use gpubench_diagnostic::{ExitCode, Expected};
 
 /// The C++ compiler is missing.
@@ -83,6 +84,18 @@ pub enum KernelBuildError {
         /// How the compiler ended.
         reason: String,
     },
+    /// The kernel of the operating system killed the compiler for its memory.
+    #[error(
+        "{compiler} was killed while it compiled `{source_name}`, because its control group may use at most {limit} of memory"
+    )]
+    OutOfMemory {
+        /// The compiler.
+        compiler: &'static str,
+        /// The source, as named in `cuda_source!`.
+        source_name: String,
+        /// The limit of the control group.
+        limit: Quantity,
+    },
     /// The user interrupted the run.
     #[error("interrupted")]
     Interrupted,
@@ -121,6 +134,19 @@ impl KernelBuildError {
             source.name,
             found.join(", ")
         ))
+    }
+
+    /// Returns whether a disk was full.
+    pub fn is_full_disk(&self) -> bool {
+        let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(self);
+        while let Some(error) = cause {
+            let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
+            if matches!(kind, Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)) {
+                return true;
+            }
+            cause = error.source();
+        }
+        false
     }
 
     /// Returns whether the error may concern one name of several, rather than the source or the

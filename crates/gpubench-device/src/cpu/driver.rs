@@ -13,6 +13,7 @@ use gpubench_contract::ArithmeticPeaks;
 use super::callgrind::{self, CallgrindCounter};
 use super::executor::{self, Kernel, LaunchShape, MAX_DYNAMIC_SHARED, Pool, ScheduleSeed};
 use super::stream::{EventTime, Operation, PackedArguments, Queued, StreamQueue};
+use crate::cgroup::memory_room;
 use crate::driver::check_arguments;
 use crate::memfd::{MemfdTable, PAGE};
 use crate::word::SharedWord;
@@ -177,7 +178,12 @@ pub fn facts(threads: NonZeroUsize) -> Facts {
     }
 }
 
+/// Returns what the machine and the control groups of this process leave to it.
 fn free_memory() -> Option<u64> {
+    [available_memory(), memory_room()].into_iter().flatten().min()
+}
+
+fn available_memory() -> Option<u64> {
     let memory = fs_err::read_to_string("/proc/meminfo").ok()?;
     let line = memory.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)

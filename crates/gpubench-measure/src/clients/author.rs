@@ -239,7 +239,7 @@ fn refuse_unusable_texts(catalog: &Catalog) -> Result<(), AuthorProblem> {
         for axis in axes() {
             let length = |value: &AxisValue| match value {
                 AxisValue::Text(text) => text.len(),
-                AxisValue::Int(_) | AxisValue::Float(_) => 0,
+                AxisValue::Int(_) | AxisValue::Float(_) | AxisValue::Bool(_) => 0,
             };
             if let Some(bytes) = axis.values.iter().map(length).find(|bytes| *bytes > LONGEST_TEXT) {
                 return refuse(format!(

@@ -8,6 +8,7 @@ use super::log::Log;
 use super::role::{End, Output, RoleName};
 use super::spawn::{RoleEnvironment, spawn};
 use super::strays::{Registered, end_strays};
+use gpubench_device::cgroup::MemoryWatch;
 use gpubench_protocol::wire::{Channel, ChannelError, Frame, Patience, Problem, from_referee, from_worker};
 
 /// Time limit for the rest of a frame. Frames are sent whole, so a peer that stops in between is
@@ -31,6 +32,7 @@ pub struct Child {
     /// How the process ended, after it has been reaped. From then on another process may have its
     /// id.
     ended: Option<End>,
+    memory: MemoryWatch,
 }
 
 impl Child {
@@ -39,6 +41,7 @@ impl Child {
     /// # Errors
     /// If the process cannot be started.
     pub fn spawn(role: RoleName, output: Output, environment: RoleEnvironment<'_>) -> Result<Child, RoleFailure> {
+        let memory = MemoryWatch::begin();
         let spawned = spawn(role, output, environment);
         let spawned = spawned.map_err(|source| RoleFailure::Spawn { role, source })?;
         Ok(Child {
@@ -48,6 +51,7 @@ impl Child {
             channel: spawned.channel,
             log: spawned.log,
             ended: None,
+            memory,
         })
     }
 
@@ -179,10 +183,11 @@ impl Child {
     /// have its id.
     fn reap(&mut self) -> End {
         self.kill();
-        let (registered, process) = (&mut self.registered, &mut self.process);
-        *self
-            .ended
-            .get_or_insert_with(|| registered.reap(process).map_or(End::Killed(0), End::from))
+        let (registered, process, memory) = (&mut self.registered, &mut self.process, self.memory);
+        *self.ended.get_or_insert_with(|| {
+            let status = registered.reap(process);
+            status.map_or(End::Killed(0), |status| End::of(status, memory))
+        })
     }
 
     /// Returns the last output of the process.

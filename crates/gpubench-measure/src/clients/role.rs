@@ -3,7 +3,12 @@
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
+use gpubench_contract::units::size;
+use gpubench_device::cgroup::MemoryWatch;
 use gpubench_protocol::wire::{Limits, MAX_DESCRIPTORS};
+
+/// The signal of the kernel for processes that exceed their memory.
+const KILL: i32 = signal_hook::consts::SIGKILL;
 
 /// The role of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +74,19 @@ pub enum End {
     Exited(i32),
     /// A signal killed it.
     Killed(i32),
+    /// The kernel killed it, because the processes of its control group used more than this many
+    /// bytes of memory.
+    OutOfMemory(u64),
+}
+
+impl End {
+    /// Returns how a process ended that `watch` has watched.
+    pub(super) fn of(status: ExitStatus, watch: MemoryWatch) -> End {
+        match End::from(status) {
+            End::Killed(KILL) => watch.exceeded().map_or(End::Killed(KILL), End::OutOfMemory),
+            end => end,
+        }
+    }
 }
 
 impl From<ExitStatus> for End {
@@ -87,6 +105,11 @@ impl std::fmt::Display for End {
                 Some(name) => write!(f, "was killed by {name}"),
                 None => write!(f, "was killed by signal {signal}"),
             },
+            End::OutOfMemory(limit) => write!(
+                f,
+                "was killed because its control group may use at most {} of memory",
+                size(*limit)
+            ),
         }
     }
 }

@@ -86,6 +86,14 @@ mod tests {
                 RoleFailure::Ended { role, end, log: text() },
                 Some(Cause::RefereeFailed),
             ),
+            (
+                RoleFailure::Ended {
+                    role,
+                    end: End::OutOfMemory(150 << 20),
+                    log: text(),
+                },
+                Some(Cause::OutOfMemory),
+            ),
             (RoleFailure::protocol(role, text()), Some(Cause::RefereeFailed)),
             (RoleFailure::Interrupted, None),
         ] {

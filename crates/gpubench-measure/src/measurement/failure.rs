@@ -1,7 +1,7 @@
 //! Verdicts of cases that could not be measured.
 
 use super::error::MeasureError;
-use crate::clients::{AuthorProblem, RoleFailure};
+use crate::clients::{AuthorProblem, End, RoleFailure};
 use gpubench_contract::{Cause, Verdict};
 use gpubench_diagnostic::quoted;
 use gpubench_protocol::wire::AuthorFailure;
@@ -95,7 +95,19 @@ impl CaseFailure {
             }
             MeasureError::Open(RoleFailure::OutOfMemory { .. })
             | MeasureError::Worker(RoleFailure::OutOfMemory { .. })
-            | MeasureError::Referee(RoleFailure::OutOfMemory { .. }) => {
+            | MeasureError::Referee(RoleFailure::OutOfMemory { .. })
+            | MeasureError::Open(RoleFailure::Ended {
+                end: End::OutOfMemory(_),
+                ..
+            })
+            | MeasureError::Worker(RoleFailure::Ended {
+                end: End::OutOfMemory(_),
+                ..
+            })
+            | MeasureError::Referee(RoleFailure::Ended {
+                end: End::OutOfMemory(_),
+                ..
+            }) => {
                 let hint = "(hint: choose a smaller size with `--axis`)";
                 CaseFailure::error(
                     Cause::OutOfMemory,

@@ -357,7 +357,7 @@ fn judge_ending(evidence: &Evidence<'_>) -> Option<Finding> {
         Ending::Stopped if evidence.windows().any(is_checked) => None,
         Ending::Stopped => finding(Verdict::Error, Cause::Internal, "no call was checked"),
         Ending::WorkerEnded { end, log } => {
-            let cause = if matches!(end, End::Killed(_)) {
+            let cause = if matches!(end, End::Killed(_) | End::OutOfMemory(_)) {
                 Cause::Killed
             } else {
                 Cause::Exited

@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use regex::Regex;
 
 use super::*;
+use crate::broker::cases::SkipOrigin;
 use gpubench_diagnostic::Expected;
 
 const CPU: CaseDevice = CaseDevice {
@@ -66,6 +67,7 @@ fn search(filters: &[&str], skip: &[&str]) -> NameFilter {
     NameFilter {
         filters: expressions(filters),
         skip: expressions(skip),
+        ..NameFilter::default()
     }
 }
 
@@ -75,7 +77,7 @@ fn exact(filters: &[&str]) -> NameFilter {
             .iter()
             .map(|name| NamePattern::Exact(name.to_string()))
             .collect(),
-        skip: Vec::new(),
+        ..NameFilter::default()
     }
 }
 
@@ -203,14 +205,110 @@ fn a_skipped_name_has_a_hint() {
 }
 
 #[test]
-fn an_unknown_whole_name_to_skip_is_reported() {
-    let cases = select(&CaseSelection::default()).expect("cases");
-    let cases: Vec<&Case> = cases.iter().collect();
-    let names = NameFilter {
+fn an_invalid_value_of_an_axis_has_a_hint_about_what_to_write() {
+    let tiles = ["16,16", "32,8"].map(|text| AxisValue::Text(text.to_owned())).to_vec();
+    let bools = [false, true].map(AxisValue::Bool).to_vec();
+    let axis = |name: &str, values| Axis {
+        name: name.to_owned(),
+        values,
+    };
+    let catalog = catalog(vec![benchmark(
+        "gemm",
+        vec![
+            axis("rows", vec![AxisValue::Int(64)]),
+            axis("tile", tiles),
+            axis("tanh", bools),
+        ],
+    )]);
+    let package = PackageCatalog {
+        package: "suite",
+        library: "lib",
+        catalog: &catalog,
+    };
+    let refused = |text: &str| {
+        let error = select_cases(&[package], CPU, &with_axes(NameFilter::default(), &[text])).expect_err("a refusal");
+        let hint = error.hint().expect("a hint");
+        format!(
+            "$ cargo gpubench --axis '{text}'\n{}\n(hint: {hint})\n",
+            gpubench_diagnostic::chain(&error)
+        )
+    };
+    let texts = [
+        "rows=1..4",
+        "rows=[4:8:1]",
+        "rows=8:4",
+        "rows=wide",
+        "tile=16,16",
+        "tanh=1",
+    ];
+    insta::assert_snapshot!(texts.map(refused).join("\n"));
+}
+
+#[test]
+fn a_bool_is_true_or_false_in_names_and_filters() {
+    let axis = Axis {
+        name: "tanh".to_owned(),
+        values: [false, true].map(AxisValue::Bool).to_vec(),
+    };
+    let catalog = catalog(vec![benchmark("gelu", vec![axis])]);
+    let package = PackageCatalog {
+        package: "suite",
+        library: "lib",
+        catalog: &catalog,
+    };
+    let cases = select_cases(&[package], CPU, &by_name(search(&["tanh=true"], &[]))).expect("a case");
+    assert_eq!(cases.iter().map(Case::name).collect::<Vec<_>>(), ["gelu::tanh=true"]);
+    assert_eq!(cases[0].params_in_record().to_string(), "tanh=true");
+}
+
+fn warnings(selection: &CaseSelection) -> Vec<String> {
+    let catalog = suite();
+    let package = PackageCatalog {
+        package: "suite",
+        library: "lib",
+        catalog: &catalog,
+    };
+    selection_warnings(&[package], CPU, selection)
+}
+
+#[test]
+fn a_filter_that_matches_nothing_next_to_one_that_matches_is_warned_about() {
+    let idle = |names: NameFilter| warnings(&by_name(names));
+    insta::assert_snapshot!(
+        [
+            idle(search(&["scan", "grayscal$"], &[])),
+            idle(search(&["scan", "nothing like it"], &[])),
+            idle(search(&["scan"], &["naive"])),
+            idle(search(&[], &["scam"])),
+            idle(exact(&["scan", "scan::len=100"])),
+        ]
+        .concat()
+        .join("\n"),
+        @r"
+    the filter `grayscal$` matches no case (hint: did you mean `grayscale`?)
+    the filter `nothing like it` matches no case (hint: `--list` without filters shows the names)
+    no case matches `--skip naive`, so it skips nothing (hint: `--list` without filters shows the names)
+    no case matches `--skip scam`, so it skips nothing (hint: did you mean `scan`?)
+    the filter `scan` matches no case (hint: did you mean `scan::len=100`?)
+    "
+    );
+    assert!(idle(search(&["nothing", "at all"], &[])).is_empty(), "that is an error");
+    assert!(idle(search(&["scan"], &["scan"])).is_empty());
+    assert!(warnings(&with_axes(search(&["len=7"], &["len=8"]), &["len=7,8"])).is_empty());
+}
+
+#[test]
+fn an_expression_of_a_profile_may_skip_cases_of_another_package() {
+    let of_profile = |names: NameFilter| {
+        let skip_origin = SkipOrigin::Lower;
+        warnings(&by_name(NameFilter { skip_origin, ..names }))
+    };
+    assert!(of_profile(search(&[], &["naive"])).is_empty());
+    let whole = NameFilter {
         skip: exact(&["scan", "scan::len=100"]).filters,
         ..NameFilter::default()
     };
-    assert_eq!(names.unmatched_skips(&cases, Naming::for_packages(1)), ["scan"]);
+    assert_eq!(of_profile(whole).len(), 1);
 }
 
 #[test]

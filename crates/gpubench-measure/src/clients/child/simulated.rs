@@ -7,6 +7,7 @@ use super::Child;
 use crate::clients::log::Log;
 use crate::clients::role::{Output, RoleName};
 use crate::clients::strays::Registered;
+use gpubench_device::cgroup::MemoryWatch;
 use gpubench_protocol::wire::Channel;
 
 impl Child {
@@ -27,6 +28,7 @@ impl Child {
             channel: ours.limited(role.limits()),
             log,
             ended: None,
+            memory: MemoryWatch::begin(),
         };
         (child, theirs)
     }

@@ -1,0 +1,58 @@
+//! Warnings about a selection of cases.
+
+use super::super::filter::IdlePattern;
+use super::{
+    CaseDevice, CaseSelection, NamePattern, Naming, PackageCatalog, axes_on, candidates, own_benchmarks, similar_name,
+};
+use gpubench_diagnostic::suggestion;
+
+/// Returns warnings about benchmarks without cases, and about filters and `--skip` that match
+/// nothing.
+pub(crate) fn selection_warnings(
+    catalogs: &[PackageCatalog<'_>],
+    device: CaseDevice,
+    selection: &CaseSelection,
+) -> Vec<String> {
+    let mut warnings = without_values(catalogs, device);
+    // If they cannot be listed, the selection is an error.
+    let candidates = candidates(catalogs, device, &selection.axes).unwrap_or_default();
+    let cases: Vec<_> = candidates.iter().map(|candidate| &candidate.case).collect();
+    let naming = Naming::for_packages(catalogs.len());
+    let names: Vec<_> = cases.iter().map(|case| case.name_as(naming)).collect();
+    let idle = selection.names.idle(&cases, naming);
+    warnings.extend(idle.into_iter().map(|idle| idle_text(idle, &names)));
+    warnings
+}
+
+fn without_values(catalogs: &[PackageCatalog<'_>], device: CaseDevice) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for catalog in catalogs {
+        for (_, benchmark) in own_benchmarks(catalog.catalog, catalog.library) {
+            let axes = axes_on(benchmark, device.kind);
+            if let Some(axis) = axes.iter().find(|axis| axis.values.is_empty()) {
+                let (package, benchmark, axis) = (catalog.package, &benchmark.path, &axis.name);
+                warnings.push(format!(
+                    "`{package}::{benchmark}` has no cases, because its axis `{axis}` has no values"
+                ));
+            }
+        }
+    }
+    warnings
+}
+
+fn idle_text(idle: IdlePattern<'_>, names: &[String]) -> String {
+    let hint = |pattern: &NamePattern| match similar_name(pattern, names) {
+        None => " (hint: `--list` without filters shows the names)".to_owned(),
+        similar => suggestion(similar),
+    };
+    match idle {
+        IdlePattern::Filter(pattern) => {
+            let text = pattern.text();
+            format!("the filter `{text}` matches no case{}", hint(pattern))
+        }
+        IdlePattern::Skip(pattern) => {
+            let text = pattern.text();
+            format!("no case matches `--skip {text}`, so it skips nothing{}", hint(pattern))
+        }
+    }
+}
