@@ -63,6 +63,7 @@ pub const SHIM: &[(&str, &str)] = &[
     ("gpubench/rounding.h", include_str!("../shim/gpubench/rounding.h")),
     ("gpubench/runtime.h", include_str!("../shim/gpubench/runtime.h")),
     ("gpubench/simd.h", include_str!("../shim/gpubench/simd.h")),
+    ("gpubench/spaces.h", include_str!("../shim/gpubench/spaces.h")),
     ("gpubench/special.h", include_str!("../shim/gpubench/special.h")),
     ("gpubench/std.h", include_str!("../shim/gpubench/std.h")),
     ("gpubench/sync.h", include_str!("../shim/gpubench/sync.h")),

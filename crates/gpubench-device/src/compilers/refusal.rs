@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use gpubench_harness::shim::SHIM;
 
+use super::cuda_functions::refused_function;
 use super::items::Word;
 use super::scan::{is_word, tokens};
 
@@ -91,6 +92,8 @@ const HEADERS: &[&str] = &[
     "cuda/*",
     "cudaGL.h",
     "cuda_awbarrier*",
+    "cuda_fp4*",
+    "cuda_fp6*",
     "cuda_gl_interop.h",
     "cuda_pipeline*",
     "cuda_profiler_api.h",
@@ -171,8 +174,10 @@ fn construct_at(texts: &[&str], at: usize) -> Option<&'static str> {
         _ if word.starts_with("curand") => return Some(CUDA_LIBRARIES),
         _ => {}
     }
-    let meant = WORDS.iter().find(|(_, words)| words.contains(&word))?;
-    Some(meant.0)
+    let meant = WORDS.iter().find(|(_, words)| words.contains(&word));
+    meant
+        .map(|(construct, _)| *construct)
+        .or_else(|| refused_function(word))
 }
 
 fn is_scope(texts: &[&str], at: usize) -> bool {

@@ -108,8 +108,6 @@ GB_STORE(__stcs)
 GB_STORE(__stwt)
 #undef GB_STORE
 
-static inline size_t __cvta_generic_to_global(const void *p) { return size_t(p); }
-static inline size_t __cvta_generic_to_shared(const void *p) { return size_t(p); }
 static inline void __prof_trigger(int) {}
 static inline void __nanosleep(unsigned int) {}
 static inline void __assume(bool condition) {

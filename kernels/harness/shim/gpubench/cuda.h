@@ -27,3 +27,4 @@
 #include "rounding.h"
 #include "runtime.h"
 #include "export.h"
+#include "spaces.h"

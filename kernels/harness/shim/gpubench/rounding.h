@@ -78,8 +78,8 @@ GB_PAIRED(ru)
 GB_PAIRED(rd)
 #undef GB_PAIRED
 
-/* Conversions to integers. As on a GPU, out-of-range values saturate, and NaN becomes 0, or only the
- * highest bit if one of the types has 64 bits. */
+/* Conversions to integers. As on a GPU, out-of-range values saturate, and NaN becomes 0, or the
+ * highest bit alone if one of the types has 64 bits. */
 template <class To, class From>
 static inline To gb_saturate(From v) {
   constexpr To low = std::numeric_limits<To>::min(), high = std::numeric_limits<To>::max();

@@ -67,7 +67,8 @@ static inline double normcdf(double x) {
 }
 static inline double normcdfinv(double p) { return -1.41421356237309504880 * erfcinv(2.0 * p); }
 
-/* The modified Bessel function of order 0 or 1: a series of positive terms, or the asymptotic one. */
+/* The modified Bessel function of order 0 or 1, by a series of positive terms or the asymptotic
+ * one. */
 template <int Order>
 static inline double gb_bessel_i(double x) {
   const double size = std::fabs(x), sign = Order == 1 && x < 0.0 ? -1.0 : 1.0;
