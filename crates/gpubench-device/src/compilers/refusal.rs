@@ -154,12 +154,21 @@ pub(super) fn needs_analysis(text: &str) -> bool {
         || includes(text).any(|header| stub(header).is_some())
 }
 
-/// Returns whether a word is a function or type of the CUDA runtime or the driver.
+/// Returns whether a word is a function or type of the CUDA runtime, the driver or a library that
+/// only host code calls.
 pub(super) fn is_of_host(word: &str) -> bool {
-    let rest = word.strip_prefix("cuda").or_else(|| word.strip_prefix("cu"));
-    let names_something = rest.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()));
-    names_something && !OF_COMPLEX_NUMBERS.iter().any(|known| word.starts_with(known))
+    let names_something = |prefix: &&str| {
+        let rest = word.strip_prefix(*prefix);
+        rest.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()))
+    };
+    OF_HOST.iter().any(|prefix| names_something(&prefix))
+        && !OF_COMPLEX_NUMBERS.iter().any(|known| word.starts_with(known))
 }
+
+/// Prefixes of the names in the libraries of host code, each before a capital letter.
+const OF_HOST: &[&str] = &[
+    "cuda", "cu", "cublas", "cudnn", "cufft", "cusolver", "cusparse", "nccl", "npp",
+];
 
 /// Prefixes of the names in `<cuComplex.h>`, which kernels may use.
 const OF_COMPLEX_NUMBERS: &[&str] = &["cuC", "cuFloatComplex", "cuDoubleComplex"];

@@ -281,6 +281,7 @@ __global__ void __cluster_dims__(2) gray(float *x, cudaTextureObject_t image) {
 /// A typical file: kernels, and code that allocates, launches and measures.
 const WITH_HOST_CODE: &str = r#"#include <cuda_runtime.h>
 #include <cuda_profiler_api.h>
+#include <cublas_v2.h>
 #include <thrust/sort.h>
 #include <cooperative_groups.h>
 #include <cstdio>
@@ -295,6 +296,7 @@ __global__ void in_ptx(unsigned *x) { x[0] = lane(); }
 __global__ void all_blocks(unsigned *x) { cg::grid_group grid = cg::this_grid(); grid.sync(); x[0] = 1; }
 __global__ void nested(float *x) { scale<<<1, 1>>>(x, 1); }
 struct Buffer { float *data; cudaStream_t stream; Buffer() { CHECK(cudaMalloc(&data, 4)); } ~Buffer() { cudaFree(data); } };
+struct Context { cublasHandle_t handles[4]; void multiply() { cublasSgemm(handles[0], CUBLAS_OP_N); } };
 extern "C" void run(cudaGraph_t g, int n) { Buffer b; LAUNCH(scale, n, b.data, n); thrust::sort(b.data, b.data + n); }
 template <class T> void host(T) { run(0, 1); scale<<<1, 1, 0, 0>>>(nullptr, 1); }
 template void host<int>(int);
@@ -330,9 +332,9 @@ fn an_unsupported_construct_refuses_only_the_kernels_that_use_it() {
         .map(|(name, error)| format!("{name}: {}", first_of(error)))
         .collect();
     insta::assert_snapshot!(rejected.join("\n"), @r"
-    all_blocks: src/image.cu:14: a grid-wide barrier (`sync`)
-    in_ptx: src/image.cu:11: inline PTX (`asm`)
-    nested: src/image.cu:15: a launch from a kernel (`<<<`)
+    all_blocks: src/image.cu:15: a grid-wide barrier (`sync`)
+    in_ptx: src/image.cu:12: inline PTX (`asm`)
+    nested: src/image.cu:16: a launch from a kernel (`<<<`)
     ");
 }
 
