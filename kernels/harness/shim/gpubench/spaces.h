@@ -1,5 +1,6 @@
-/* Which memory an address belongs to. All of them are ordinary memory here, so the answer comes from
- * the place: the stack, the thread's block of `__shared__` variables, or an exported variable. */
+/* Which memory an address belongs to. All of them are ordinary memory here, so the answer comes
+ * from the place: the stack, the thread's block of `__shared__` variables, an exported
+ * variable. */
 #pragma once
 #include <dlfcn.h>
 #include <link.h>
