@@ -241,11 +241,7 @@ ends! {
 }
 
 #[test]
-fn an_instantiation_that_does_not_compile_fails_only_its_case() {
-    let result = records().result("sources::bad_instantiation");
-    let message = result["message"].as_str().unwrap_or_default();
-    assert_eq!(result["verdict"], "error", "{message}");
-    assert!(message.contains("times<no_such_factor>"), "{message}");
+fn a_kernel_that_does_not_compile_fails_only_its_case() {
     for neighbour in ["sources::good_instantiation", "sources::no_instantiation"] {
         let result = records().result(neighbour);
         assert_eq!(result["verdict"], "pass", "{neighbour}: {}", result["message"]);
@@ -258,6 +254,8 @@ ends! {
         "sources::does_not_compile" is "error", "compile-failed", "src/sources/broken.cu:5:21", "'wrong'";
     a_compile_error_in_a_header_has_file_and_line:
         "sources::includes_what_does_not_compile" is "error", "compile-failed", "src/sources/broken_header.cuh:4:25";
+    a_bad_instantiation_is_named: "sources::bad_instantiation" is "error", "compile-failed", "times<no_such_factor>";
+    a_bad_kernel_among_good_ones_is_named: "sources::bad_kernel" is "error", "compile-failed", "instantiations.cu:14:21: error:";
     a_missing_definition_is_named: "sources::calls_what_there_is_not" is "error", "compile-failed", "computed_elsewhere";
     inline_ptx_is_refused_by_name_and_line:
         "sources::has_inline_ptx" is "error", "unsupported", "src/sources/inline_ptx.cu:5", "inline PTX", "`asm`";

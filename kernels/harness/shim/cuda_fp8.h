@@ -28,6 +28,19 @@ static inline __half_raw __nv_cvt_fp8_to_halfraw(__nv_fp8_storage_t v, __nv_fp8_
 static inline __nv_fp8x2_storage_t __nv_cvt_float2_to_fp8x2(float2 v, __nv_saturation_t s, __nv_fp8_interpretation_t kind) {
   return (__nv_fp8x2_storage_t)(__nv_cvt_float_to_fp8(v.x, s, kind) | __nv_cvt_float_to_fp8(v.y, s, kind) << 8);
 }
+static inline __nv_fp8x2_storage_t __nv_cvt_double2_to_fp8x2(double2 v, __nv_saturation_t s, __nv_fp8_interpretation_t kind) {
+  return (__nv_fp8x2_storage_t)(__nv_cvt_double_to_fp8(v.x, s, kind) | __nv_cvt_double_to_fp8(v.y, s, kind) << 8);
+}
+static inline __nv_fp8x2_storage_t __nv_cvt_halfraw2_to_fp8x2(__half2_raw v, __nv_saturation_t s, __nv_fp8_interpretation_t kind) {
+  return __nv_cvt_float2_to_fp8x2(__half22float2(v), s, kind);
+}
+static inline __nv_fp8x2_storage_t __nv_cvt_bfloat16raw2_to_fp8x2(__nv_bfloat162_raw v, __nv_saturation_t s,
+                                                                  __nv_fp8_interpretation_t kind) {
+  return __nv_cvt_float2_to_fp8x2(__bfloat1622float2(v), s, kind);
+}
+static inline __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t v, __nv_fp8_interpretation_t kind) {
+  return {__nv_cvt_fp8_to_halfraw((__nv_fp8_storage_t)v, kind).x, __nv_cvt_fp8_to_halfraw((__nv_fp8_storage_t)(v >> 8), kind).x};
+}
 
 #define GB_FP8(T, fraction, kind)                                                                                       \
   struct T {                                                                                                            \

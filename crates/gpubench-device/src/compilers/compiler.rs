@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::slice;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -176,16 +175,14 @@ pub trait Compiler: Sync {
         };
         // Reports errors of the source itself once, instead of once per name.
         compile(&[])?;
-        let mut rejected = BTreeMap::new();
-        for name in names {
-            match compile(slice::from_ref(name)) {
-                Ok(_) => {}
-                Err(error) if error.may_concern_one_name() => {
-                    rejected.insert(name.clone(), error);
-                }
-                Err(error) => return Err(error),
-            }
+        if let [name] = names {
+            return Ok(Compiled {
+                library: None,
+                rejected: BTreeMap::from([(name.clone(), together)]),
+            });
         }
+        let mut rejected = BTreeMap::new();
+        reject(&compile, names, &mut rejected)?;
         let (bad, good): (Vec<String>, Vec<String>) =
             names.iter().cloned().partition(|name| rejected.contains_key(name));
         let library = match (bad.is_empty(), good.is_empty()) {
@@ -196,4 +193,24 @@ pub trait Compiler: Sync {
         };
         Ok(Compiled { library, rejected })
     }
+}
+
+/// Finds the names that do not compile, half by half, because most compile together.
+fn reject(
+    compile: &dyn Fn(&[String]) -> Result<PathBuf, KernelBuildError>,
+    names: &[String],
+    rejected: &mut BTreeMap<String, KernelBuildError>,
+) -> Result<(), KernelBuildError> {
+    let (first, second) = names.split_at(names.len() / 2);
+    for part in [first, second] {
+        match (part, compile(part)) {
+            (_, Ok(_)) => {}
+            (_, Err(error)) if !error.may_concern_one_name() => return Err(error),
+            ([name], Err(error)) => {
+                rejected.insert(name.clone(), error);
+            }
+            (_, Err(_)) => reject(compile, part, rejected)?,
+        }
+    }
+    Ok(())
 }

@@ -7,6 +7,15 @@ use std::ops::Range;
 use super::items::{Item, Kind, Word};
 use super::refusal::{LAUNCH, Refusal, constructs_in, is_of_host};
 
+/// How much of a source is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// All device code, so that errors anywhere are found.
+    AllKernels,
+    /// Of the functions, only those that the wanted kernels need.
+    WantedKernels,
+}
+
 /// How to change a source for the CPU device.
 #[derive(Debug, Default)]
 pub(super) struct Cut {
@@ -27,16 +36,18 @@ struct Parts<'t, 'a> {
 
 /// Cuts a source for the CPU device. Code that `names` reach must not use unsupported constructs;
 /// other code may.
-pub(super) fn for_cpu(words: &[Word<'_>], items: &[Item<'_>], names: &[String]) -> Cut {
+pub(super) fn for_cpu(words: &[Word<'_>], items: &[Item<'_>], names: &[String], extent: Extent) -> Cut {
     let parts = Parts::new(words, items);
     let texts: Vec<&str> = words.iter().map(|word| word.text).collect();
+    let is_defined = |word: &str| {
+        let is_function = |item: &&Item<'_>| matches!(item.kind, Kind::Kernel | Kind::Device | Kind::Host);
+        items.iter().filter(is_function).any(|item| item.name == Some(word))
+    };
     let found: Vec<Vec<Refusal>> = items
         .iter()
         .map(|item| {
-            item.own
-                .iter()
-                .flat_map(|own| constructs_in(words, &texts, own))
-                .collect()
+            let constructs = item.own.iter().flat_map(|own| constructs_in(words, &texts, own));
+            constructs.filter(|refusal| !is_defined(&refusal.word)).collect()
         })
         .collect();
     let mentions_of_names: Vec<&str> = names.iter().flat_map(|name| words_of(name)).collect();
@@ -51,12 +62,18 @@ pub(super) fn for_cpu(words: &[Word<'_>], items: &[Item<'_>], names: &[String]) 
     let nameless = nameless.filter(|&at| items[at].name.is_none() && items[at].kind != Kind::Declaration);
     refusals.extend(nameless.flat_map(|at| found[at].iter().cloned()));
     let removed = (0..items.len()).filter(|&at| tainted[at] && !reached[at]);
-    let removed = removed.chain(parts.host_code());
+    let mut removed: BTreeSet<usize> = removed.chain(parts.host_code()).collect();
+    if extent == Extent::WantedKernels {
+        removed.extend(parts.unneeded(&removed, names));
+    }
     Cut {
-        removed: parts.bytes(removed),
+        removed: parts.bytes(removed.into_iter()),
         refusals,
     }
 }
+
+/// Functions that code calls without naming them.
+const IMPLIED: &[&str] = &["begin", "end", "get"];
 
 /// The macros of a source: each with its name and the words of its expansion.
 pub(super) type Macros<'a> = Vec<(&'a str, Vec<&'a str>)>;
@@ -178,6 +195,26 @@ impl<'t, 'a> Parts<'t, 'a> {
             Kind::Kernel | Kind::Device | Kind::Type => false,
         };
         (0..self.items.len()).filter(is_removed)
+    }
+
+    /// Returns the functions that neither the kernels of these names need, nor anything else that
+    /// is not `removed`.
+    fn unneeded(&self, removed: &BTreeSet<usize>, names: &[String]) -> Vec<usize> {
+        let is_instantiation = |item: &Item<'_>| {
+            let [first, second] = [0, 1].map(|after| self.words.get(item.words.start + after).map(|word| word.text));
+            first == Some("template") && second != Some("<")
+        };
+        let is_function = |item: &Item<'_>| match item.kind {
+            Kind::Kernel | Kind::Device | Kind::Host => item.name.is_some(),
+            Kind::Declaration | Kind::Prototype => is_instantiation(item),
+            Kind::Type => false,
+        };
+        let others = (0..self.items.len()).filter(|at| !removed.contains(at) && !is_function(&self.items[*at]));
+        let of_others = others.flat_map(|at| mentioned(self.words, &self.items[at]));
+        let of_names = names.iter().flat_map(|name| words_of(name));
+        let reached = self.reached(of_names.chain(of_others).chain(IMPLIED.iter().copied()));
+        let functions = (0..self.items.len()).filter(|&at| is_function(&self.items[at]));
+        functions.filter(|&at| !reached[at]).collect()
     }
 
     /// Returns whether a name belongs only to functions that launch kernels or call the CUDA

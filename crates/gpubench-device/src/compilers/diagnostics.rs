@@ -120,6 +120,32 @@ pub(super) fn readable(source: &Source, scratch: &Scratch, diagnostics: &str) ->
     }
 }
 
+/// Returns those of the readable messages that are also in `others`, whose columns may differ.
+/// `None` if `others` has further errors.
+pub(super) fn common(readable: &str, others: &str) -> Option<String> {
+    let (ours, theirs) = (messages(readable), messages(others));
+    let errors = |messages: &[Message<'_>]| messages.iter().filter(|message| message.severity != "note").count();
+    let is_known = |message: &Message<'_>, among: &[Message<'_>]| among.iter().any(|other| other.is_like(message));
+    if errors(&theirs) == 0
+        || !theirs
+            .iter()
+            .all(|their| their.severity == "note" || is_known(their, &ours))
+    {
+        return None;
+    }
+    let mut is_kept = false;
+    let mut kept = Vec::new();
+    for message in &ours {
+        if message.severity != "note" {
+            is_kept = is_known(message, &theirs);
+        }
+        if is_kept {
+            kept.push(message.rendered());
+        }
+    }
+    Some(kept.join("\n"))
+}
+
 /// Makes paths relative to the crate's root.
 fn without_directories(scratch: &Scratch, text: &str) -> String {
     let directory = |path: &std::path::Path| format!("{}/", path.display());
@@ -200,6 +226,12 @@ struct Message<'a> {
 }
 
 impl Message<'_> {
+    /// Returns whether two messages say the same about the same line.
+    fn is_like(&self, other: &Message<'_>) -> bool {
+        let line = |place: Place<'_>| place.numbers.split(':').nth(1).map(str::to_owned);
+        self.text == other.text && self.place.path == other.place.path && line(self.place) == line(other.place)
+    }
+
     /// Returns the innermost place in the user's code that led to generated code.
     fn place_of_user(&self) -> Option<Place<'_>> {
         let mut places = self.context.iter().filter(|(_, what)| what.contains("required"));

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use gpubench::catalog::Source;
 
+use super::cuda_functions::LACKING;
 use super::refusal::Refusal;
 use crate::FreezeError;
 use crate::cuda::Architecture;
@@ -175,14 +176,14 @@ impl KernelBuildError {
     }
 }
 
-/// Returns one line per construct: its first place, and the number of further ones.
+/// Returns one line per construct, or per function that is one: its first place, and the number of
+/// further ones.
 fn lines(refusals: &[Refusal]) -> String {
     let mut counted: Vec<(&Refusal, usize)> = Vec::new();
     for refusal in refusals {
-        match counted
-            .iter_mut()
-            .find(|(first, _)| first.construct == refusal.construct)
-        {
+        match counted.iter_mut().find(|(first, _)| {
+            first.construct == refusal.construct && (first.construct != LACKING || first.word == refusal.word)
+        }) {
             Some((_, more)) => *more += 1,
             None => counted.push((refusal, 0)),
         }

@@ -14,8 +14,8 @@ use super::alignment::alignment_first;
 use super::cache_file::{is_intact, keep};
 use super::cache_key::CacheKey;
 use super::compiler::{Compiler, Wanted};
-use super::cut::{all_refused, for_cpu, without};
-use super::diagnostics::readable;
+use super::cut::{Extent, all_refused, for_cpu, without};
+use super::diagnostics::{common, readable};
 use super::dynamic_shared::{PLACED, define_arrays};
 use super::error::{CompilerMissing, KernelBuildError};
 use super::items::{Marks, items};
@@ -157,7 +157,7 @@ impl Compiler for HostCompiler {
             wanted,
             scratch: &scratch,
         };
-        job.build(job.unit()?)?;
+        job.build_what_compiles()?;
         let built = read(&scratch.file("kernels.so"))?;
         keep(&library, &built).map_err(KernelBuildError::io("write", &library))?;
         Ok(library)
@@ -176,9 +176,13 @@ const MARKS: Marks = Marks {
 /// # Errors
 /// If the kernels use constructs that the CPU device lacks.
 pub fn cut_for_cpu(source: &Source, preprocessed: &str, names: &[String]) -> Result<String, KernelBuildError> {
+    cut(source, preprocessed, names, Extent::AllKernels)
+}
+
+fn cut(source: &Source, preprocessed: &str, names: &[String], extent: Extent) -> Result<String, KernelBuildError> {
     let words = user_words(preprocessed, |path| source.files.iter().any(|file| file.path == path));
     let cut = match items(&words, MARKS) {
-        Some(items) => for_cpu(&words, &items, names),
+        Some(items) => for_cpu(&words, &items, names, extent),
         None => all_refused(&words),
     };
     if !cut.refusals.is_empty() {
@@ -218,6 +222,26 @@ impl Unit {
     }
 }
 
+/// Returns the messages about a whole source that are also about a part of it, or all of them if
+/// the part has errors of its own.
+fn narrowed(whole: KernelBuildError, part: KernelBuildError) -> KernelBuildError {
+    match (whole, part) {
+        (
+            KernelBuildError::Compile {
+                source_name,
+                target,
+                diagnostics,
+            },
+            KernelBuildError::Compile { diagnostics: some, .. },
+        ) => KernelBuildError::Compile {
+            diagnostics: common(&diagnostics, &some).unwrap_or(diagnostics),
+            source_name,
+            target,
+        },
+        (_, part) => part,
+    }
+}
+
 /// The compilation of a source.
 struct Job<'a> {
     compiler: &'a HostCompiler,
@@ -226,13 +250,31 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
+    /// Builds the wanted kernels. If the source does not compile, other kernels may be the reason:
+    /// then only what the wanted ones need is built.
+    fn build_what_compiles(&self) -> Result<(), KernelBuildError> {
+        let all = self.unit(Extent::AllKernels)?;
+        let Err(error) = self.build(all) else {
+            return Ok(());
+        };
+        if !matches!(error, KernelBuildError::Compile { .. }) {
+            return Err(error);
+        }
+        match self.unit(Extent::WantedKernels) {
+            Ok(Unit::Cut) => self.build(Unit::Cut).map_err(|part| narrowed(error, part)),
+            Err(KernelBuildError::Interrupted) => Err(KernelBuildError::Interrupted),
+            Ok(Unit::Unchanged) | Err(_) => Err(error),
+        }
+    }
+
     /// Removes code that the kernels do not need, host code above all, and refuses unsupported
-    /// constructs in the rest. The source is preprocessed and analyzed only if a first scan finds
-    /// something to remove or refuse.
-    fn unit(&self) -> Result<Unit, KernelBuildError> {
+    /// constructs in the rest. To build all kernels, the source is preprocessed and analyzed only
+    /// if a first scan finds something to remove or refuse.
+    fn unit(&self, extent: Extent) -> Result<Unit, KernelBuildError> {
         let Job { wanted, scratch, .. } = *self;
         let source = wanted.source;
-        if !source.files.iter().any(|file| needs_analysis(&file.text())) {
+        let needs_analysis = || source.files.iter().any(|file| needs_analysis(&file.text()));
+        if extent == Extent::AllKernels && !needs_analysis() {
             return Ok(Unit::Unchanged);
         }
         self.add_stubs()?;
@@ -249,7 +291,7 @@ impl Job<'_> {
             )));
         }
         let text = String::from_utf8_lossy(&preprocessed.stdout).into_owned();
-        scratch.add_unit(CUT_UNIT, &cut_for_cpu(source, &text, wanted.names)?)?;
+        scratch.add_unit(CUT_UNIT, &cut(source, &text, wanted.names, extent)?)?;
         Ok(Unit::Cut)
     }
 

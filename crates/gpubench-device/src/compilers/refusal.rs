@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use gpubench_harness::shim::SHIM;
 
+use super::cuda_functions::refused_function;
 use super::items::Word;
 use super::scan::{is_word, tokens};
 
@@ -91,6 +92,8 @@ const HEADERS: &[&str] = &[
     "cuda/*",
     "cudaGL.h",
     "cuda_awbarrier*",
+    "cuda_fp4*",
+    "cuda_fp6*",
     "cuda_gl_interop.h",
     "cuda_pipeline*",
     "cuda_profiler_api.h",
@@ -151,12 +154,21 @@ pub(super) fn needs_analysis(text: &str) -> bool {
         || includes(text).any(|header| stub(header).is_some())
 }
 
-/// Returns whether a word is a function or type of the CUDA runtime or the driver.
+/// Returns whether a word is a function or type of the CUDA runtime, the driver or a library that
+/// only host code calls.
 pub(super) fn is_of_host(word: &str) -> bool {
-    let rest = word.strip_prefix("cuda").or_else(|| word.strip_prefix("cu"));
-    let names_something = rest.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()));
-    names_something && !OF_COMPLEX_NUMBERS.iter().any(|known| word.starts_with(known))
+    let names_something = |prefix: &&str| {
+        let rest = word.strip_prefix(*prefix);
+        rest.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()))
+    };
+    OF_HOST.iter().any(|prefix| names_something(&prefix))
+        && !OF_COMPLEX_NUMBERS.iter().any(|known| word.starts_with(known))
 }
+
+/// Prefixes of the names in the libraries of host code, each before a capital letter.
+const OF_HOST: &[&str] = &[
+    "cuda", "cu", "cublas", "cudnn", "cufft", "cusolver", "cusparse", "nccl", "npp",
+];
 
 /// Prefixes of the names in `<cuComplex.h>`, which kernels may use.
 const OF_COMPLEX_NUMBERS: &[&str] = &["cuC", "cuFloatComplex", "cuDoubleComplex"];
@@ -171,8 +183,10 @@ fn construct_at(texts: &[&str], at: usize) -> Option<&'static str> {
         _ if word.starts_with("curand") => return Some(CUDA_LIBRARIES),
         _ => {}
     }
-    let meant = WORDS.iter().find(|(_, words)| words.contains(&word))?;
-    Some(meant.0)
+    let meant = WORDS.iter().find(|(_, words)| words.contains(&word));
+    meant
+        .map(|(construct, _)| *construct)
+        .or_else(|| refused_function(word))
 }
 
 fn is_scope(texts: &[&str], at: usize) -> bool {

@@ -55,14 +55,19 @@ static inline unsigned int __funnelshift_lc(unsigned int low, unsigned int high,
 static inline unsigned int __funnelshift_rc(unsigned int low, unsigned int high, unsigned int shift) {
   return shift >= 32 ? high : __funnelshift_r(low, high, shift);
 }
-static inline int __dp4a(int a, int b, int c) {
-  for (int i = 0; i < 4; i++) c += int(int8_t(a >> (8 * i))) * int(int8_t(b >> (8 * i)));
-  return c;
+/* The position of a set bit: the first one from `base` upwards for `offset` 1, downwards for -1,
+ * and so on. An offset of 0 asks only for `base` itself. */
+static inline unsigned int __fns(unsigned int mask, unsigned int base, int offset) {
+  if (offset == 0) return base < 32 && mask >> base & 1u ? base : ~0u;
+  int left = offset > 0 ? offset : -offset;
+  for (unsigned int at = base; at < 32; at += offset > 0 ? 1u : ~0u) {
+    if (mask >> at & 1u && --left == 0) return at;
+  }
+  return ~0u;
 }
-static inline unsigned int __dp4a(unsigned int a, unsigned int b, unsigned int c) {
-  for (int i = 0; i < 4; i++) c += unsigned(uint8_t(a >> (8 * i))) * unsigned(uint8_t(b >> (8 * i)));
-  return c;
-}
+static inline unsigned short __nv_bswap16(unsigned short v) { return __builtin_bswap16(v); }
+static inline unsigned int __nv_bswap32(unsigned int v) { return __builtin_bswap32(v); }
+static inline unsigned long long __nv_bswap64(unsigned long long v) { return __builtin_bswap64(v); }
 
 template <class To, class From>
 static inline To gb_bits(From from) {
@@ -103,8 +108,6 @@ GB_STORE(__stcs)
 GB_STORE(__stwt)
 #undef GB_STORE
 
-static inline size_t __cvta_generic_to_global(const void *p) { return size_t(p); }
-static inline size_t __cvta_generic_to_shared(const void *p) { return size_t(p); }
 static inline void __prof_trigger(int) {}
 static inline void __nanosleep(unsigned int) {}
 static inline void __assume(bool condition) {

@@ -22,7 +22,11 @@
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
 #define __forceinline__ inline __attribute__((always_inline))
-#define __noinline__ __attribute__((noinline))
+/* The word is also the name of an attribute, which the standard library's headers write as
+ * `__attribute__((__noinline__))`. With the constant, that is an unknown attribute with an
+ * argument, which compilers ignore. */
+enum { __noinline__ };
+#define __noinline__ __attribute__((__noinline__))
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __builtin_align__(bytes) __attribute__((aligned(bytes)))
 #define __device_builtin__

@@ -2,17 +2,6 @@
 
 use super::*;
 
-/// Runs a kernel of one thread that counts its failed checks, and expects none.
-fn expect_checks(headers: &str, body: &str) {
-    let text = format!(
-        "{headers}\n#define CHECK(c) do {{ if (!(c)) {{ out[1] = __LINE__; out[0]++; }} }} while (0)\n\
-         __global__ void checks(int *out) {{\n#line 1\n{body}\n}}\n"
-    );
-    let mut out = [0, 0];
-    launch(&pool(1), kernel(&text, "checks"), &line(1, 1), &[address(&mut out)]).expect("no fault");
-    assert_eq!(out, [0, 0], "number of failed checks, and the line of the last");
-}
-
 #[test]
 fn vector_types_have_their_sizes_and_alignments() {
     expect_checks(
@@ -80,6 +69,50 @@ fn numbers_of_eight_bits_round_to_nearest_even_and_saturate() {
          CHECK(int(__nv_fp8_e4m3(-3.5f)) == -3 && float(__nv_fp8_e4m3(__float2half(2.0f))) == 2 && sizeof(__nv_fp8_e4m3) == 1);
          __nv_fp8x4_e4m3 four(make_float4(1, 2, 3, -4)); CHECK(sizeof(four) == 4 && float4(four).w == -4 && (four.__x & 0xff) == 0x38);
          __nv_fp8x2_e5m2 two(make_float2(8, 0.5f)); CHECK(sizeof(two) == 2 && float2(two).x == 8 && float2(two).y == 0.5f);",
+    );
+}
+
+#[test]
+fn the_hosts_standard_headers_and_cudas_qualifiers_go_together() {
+    let headers = [
+        "algorithm",
+        "array",
+        "atomic",
+        "chrono",
+        "cmath",
+        "complex",
+        "functional",
+        "future",
+        "iostream",
+        "limits",
+        "map",
+        "memory",
+        "mutex",
+        "numeric",
+        "optional",
+        "random",
+        "regex",
+        "set",
+        "sstream",
+        "string",
+        "thread",
+        "tuple",
+        "type_traits",
+        "unordered_map",
+        "utility",
+        "variant",
+        "vector",
+    ];
+    let included: String = headers.map(|header| format!("#include <{header}>\n")).concat();
+    expect_checks(
+        &format!(
+            "{included}
+             __noinline__ __device__ int one(int x) {{ return x + 1; }}
+             __device__ __attribute__((noinline)) int two(int x) {{ return x + 2; }}
+             __attribute__((__noinline__)) int three(int x) {{ return x + 3; }}
+             template <class T> struct Holder {{ __noinline__ __device__ T get(T x) const {{ return x; }} }};"
+        ),
+        "CHECK(one(1) == 2 && two(1) == 3 && three(1) == 4 && Holder<int>().get(5) == 5 && *std::make_unique<int>(3) == 3);",
     );
 }
 

@@ -1,5 +1,6 @@
 //! CUDA C++ kernels, compiled and run by a pool.
 
+mod arithmetic;
 mod dynamic_shared;
 mod faults;
 mod grids;
@@ -95,4 +96,15 @@ pub(super) fn launch(pool: &Pool, kernel: Kernel, shape: &LaunchShape, arguments
 
 pub(super) fn address<T>(values: &mut [T]) -> u64 {
     values.as_mut_ptr() as u64
+}
+
+/// Runs a kernel of one thread that counts its failed checks, and expects none.
+pub(super) fn expect_checks(headers: &str, body: &str) {
+    let text = format!(
+        "{headers}\n#define CHECK(c) do {{ if (!(c)) {{ out[1] = __LINE__; out[0]++; }} }} while (0)\n\
+         __global__ void checks(int *out) {{\n#line 1\n{body}\n}}\n"
+    );
+    let mut out = [0, 0];
+    launch(&pool(1), kernel(&text, "checks"), &line(1, 1), &[address(&mut out)]).expect("no fault");
+    assert_eq!(out, [0, 0], "number of failed checks, and the line of the last");
 }

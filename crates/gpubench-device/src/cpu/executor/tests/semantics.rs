@@ -228,3 +228,27 @@ fn blocks_that_depend_on_order_fail_the_same_way_for_the_same_seed() {
         }
     }
 }
+
+#[test]
+fn an_address_belongs_to_one_memory() {
+    let text = "
+        __constant__ int fixed[4];
+        __device__ int variable;
+        __global__ void k(int *out, const int *in) {
+            __shared__ int tile[64]; extern __shared__ int dynamic[]; int own[2] = {int(threadIdx.x), 1};
+            const void *const all[] = {in, &variable, tile + 5, dynamic + 3, own + 1, fixed + 2};
+            tile[threadIdx.x] = own[threadIdx.x % 2]; __syncthreads();
+            if (threadIdx.x == 33) for (int i = 0; i < 6; i++)
+                out[i] = __isGlobal(all[i]) + 2 * __isShared(all[i]) + 4 * __isLocal(all[i]) + 8 * __isConstant(all[i]);
+        }";
+    let (mut out, mut input) = ([0_u32; 6], [0_u32; 4]);
+    let shape = requesting(line(2, 64), 64);
+    launch(
+        &pool(2),
+        kernel(text, "k"),
+        &shape,
+        &[address(&mut out), address(&mut input)],
+    )
+    .expect("no fault");
+    assert_eq!(out, [1, 1, 2, 2, 4, 8]);
+}
