@@ -386,3 +386,6 @@ impl Phase {
         matches!(self, Phase::Samples) && arm.may_go_on()
     }
 }
+
+#[cfg(test)]
+mod tests;
