@@ -484,6 +484,28 @@ mod tests {
     }
 
     #[test]
+    fn zeros_pass_if_every_output_accepts_them() {
+        use OtherAnswer::{Fails, NotAsked, Passes};
+        for (answers, pass) in [
+            ([Passes, Passes], true),
+            ([Passes, Fails], false),
+            ([Fails, Passes], false),
+            ([Passes, NotAsked], false),
+        ] {
+            let mut facts = Box::new(WindowFacts::zeroed());
+            facts.output_count = 2;
+            for (output, answer) in facts.outputs.iter_mut().zip(answers) {
+                output.zeros = answer as u64;
+            }
+            let windows = vec![WindowEvidence::new(facts, None); LEAST_CALLS];
+            let windows: Vec<&WindowEvidence> = windows.iter().collect();
+            assert_eq!(zeros_pass(&windows, 2).is_some(), pass, "{answers:?}");
+            assert_eq!(zeros_pass(&windows[1..], 2), None, "too few calls");
+        }
+        assert_eq!(zeros_pass(&[], 0), None);
+    }
+
+    #[test]
     fn checks_are_blind_if_every_output_accepts_old_answers() {
         let blind = |answers: &[Option<bool>], inputs| {
             let sample = sample_check();

@@ -332,6 +332,20 @@ mod tests {
     }
 
     #[test]
+    fn the_parts_of_a_count_remain_until_the_next() {
+        let count = |value| Count {
+            range: "spin".to_owned(),
+            of: String::new(),
+            value,
+        };
+        let mut samples = Samples::default();
+        for (found, kept) in [(vec![count(1.0)], 1.0), (Vec::new(), 1.0), (vec![count(2.0)], 2.0)] {
+            samples.keep_counts(found);
+            assert_eq!(samples.counts, [count(kept)]);
+        }
+    }
+
+    #[test]
     fn an_early_check_is_due_at_once_and_there_is_no_call_yet() {
         let run = WorkerRun::default();
         assert_eq!((run.since_early, run.last_call), (u32::MAX, 0));

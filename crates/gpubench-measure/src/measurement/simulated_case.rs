@@ -118,8 +118,19 @@ impl Stage {
     }
 }
 
-/// Returns the arm at `position` with these workers, one for each round.
+/// Returns the arm at `position` with these workers, one for each round. It is judged.
 pub(super) fn arm<'a>(
+    protocol: &'a Protocol<'a>,
+    case: &'a ReadyCase<'a>,
+    position: usize,
+    workers: Vec<WorkerClient>,
+) -> Arm<'a> {
+    arm_of(Standing::Judged, protocol, case, position, workers)
+}
+
+/// Returns an arm of a standing.
+pub(super) fn arm_of<'a>(
+    standing: Standing,
     protocol: &'a Protocol<'a>,
     case: &'a ReadyCase<'a>,
     position: usize,
@@ -127,7 +138,7 @@ pub(super) fn arm<'a>(
 ) -> Arm<'a> {
     let entrant = Entrant {
         name: "the case",
-        standing: Standing::Judged,
+        standing,
     };
     let pool = WorkerPool::simulated(case, protocol, WindowOwner::arm(position), workers);
     Arm::new(TurnCase { case, entrant }, protocol, pool)

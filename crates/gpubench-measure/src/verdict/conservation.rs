@@ -78,7 +78,8 @@ mod tests {
     use bytemuck::Zeroable;
 
     use super::*;
-    use gpubench_protocol::window::WindowKind;
+    use crate::verdict::{Ending, Execution, RunEvidence, Surroundings};
+    use gpubench_protocol::window::{Gate, WindowKind};
     use gpubench_protocol::wire::{Claim, OutputFacts, WindowFacts};
 
     /// A window that the referee timed from 1 µs to 301 µs, with a claim of 10 µs.
@@ -126,6 +127,39 @@ mod tests {
         let mut unclaimed = window(Timed, Checked, counts);
         unclaimed.claim = None;
         assert_eq!(residual(&unclaimed), None);
+    }
+
+    #[test]
+    fn only_times_are_compared_with_the_clock_and_only_if_it_bounds_them() {
+        let windows = |kind| vec![window(kind, WindowEnd::Checked, TimeUse::Counts); 8];
+        let (own, controls) = (windows(WindowKind::Timed), windows(WindowKind::Control));
+        let absent = ClockBound::Absent("it is shared".into());
+        for (metric, clock_bound, is_compared) in [
+            (MetricKind::Time, &ClockBound::Exclusive, true),
+            (MetricKind::Time, &absent, false),
+            (MetricKind::Instructions, &ClockBound::Exclusive, false),
+            (MetricKind::Memory, &ClockBound::Exclusive, false),
+        ] {
+            let evidence = Evidence {
+                tensors: &[],
+                calls: std::num::NonZeroU32::MIN,
+                scratch: &[],
+                runs: vec![RunEvidence {
+                    windows: &own,
+                    controls: &controls,
+                    ..RunEvidence::default()
+                }],
+                ending: Ending::Stopped,
+                metric,
+                execution: &Execution::Sealed,
+                gate: Gate::Stream,
+                clock_bound,
+                floor_ns: None,
+                surroundings: Surroundings::default(),
+                open_sandboxes: &[],
+            };
+            assert_eq!(balance(&evidence).is_some(), is_compared, "{metric:?} {clock_bound:?}");
+        }
     }
 
     #[test]

@@ -3,11 +3,13 @@
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::clients::WorkerPast;
 use crate::measurement::simulated_case::{Stage, arm, claim, fault, right_facts, with_referee, worker};
 use crate::verdict::TimeUse;
 use gpubench_contract::{Cause, Grade, Verdict};
 use gpubench_device::ClockBound;
 use gpubench_protocol::wire::{Claim, WindowFacts, WindowOrder};
+use gpubench_stats::{StopRule, WorkerCountRule};
 
 /// Every purpose of a window that makes a call.
 fn purposes_with_calls() -> Vec<WindowPurpose> {
@@ -242,6 +244,282 @@ fn the_energy_of_a_window_is_divided_by_its_calls_and_repeats() {
             let energy = arm.run().energy.unwrap();
             assert_eq!(energy.per_call_j, 2.0);
             assert_eq!(energy.resolution_j, 0.0, "the calls took all of the time");
+        },
+    );
+}
+
+#[test]
+fn energy_windows_are_repeated_by_the_time_of_all_their_calls() {
+    let stage = Stage::of(5);
+    let (protocol, case) = (stage.protocol(), stage.case());
+    let mut recording = case.recording.clone();
+    recording.tensors[4].role = gpubench::catalog::Role::InOut;
+    let changing = ReadyCase {
+        recording: &recording,
+        ..stage.case()
+    };
+    for (case, repeats) in [
+        // 200 windows of 5 ms take a second.
+        (&case, Ok(200)),
+        (&changing, Err(energy::CHANGES_INPUTS.to_owned())),
+    ] {
+        let mut arm = arm(&protocol, case, 0, Vec::new());
+        arm.runs.push(WorkerRun::default());
+        arm.run_mut().samples.values = vec![1e6];
+        assert_eq!(arm.energy_repeats().map(NonZeroU32::get), repeats);
+    }
+}
+
+#[test]
+fn an_impossible_overhead_of_a_worker_is_no_overhead() {
+    let stage = Stage::of(1);
+    let (protocol, case) = (stage.protocol(), stage.case());
+    for (told, kept) in [
+        (0.0, Some(0.0)),
+        (1_200.0, Some(1_200.0)),
+        (-1.0, None),
+        (f64::NAN, None),
+        (f64::INFINITY, None),
+    ] {
+        let mut arm = arm(&protocol, &case, 0, Vec::new());
+        arm.runs.push(WorkerRun::default());
+        arm.admit(ReadyWorker {
+            worker: worker(fault),
+            confinement: Confinement::Closed,
+            start: Start::Ready(told),
+        });
+        assert_eq!(
+            (arm.run().overhead_ns, arm.run().past),
+            (kept, WorkerPast::New),
+            "{told}"
+        );
+        assert!(arm.is_active());
+    }
+}
+
+#[test]
+fn a_refused_set_up_ends_the_arm() {
+    let stage = Stage::of(1);
+    let (protocol, case) = (stage.protocol(), stage.case());
+    let mut arm = arm(&protocol, &case, 0, Vec::new());
+    arm.runs.push(WorkerRun::default());
+    let message = "there is no plan".to_owned();
+    arm.admit(ReadyWorker {
+        worker: worker(fault),
+        confinement: Confinement::Closed,
+        start: Start::Refused(message.clone()),
+    });
+    assert_eq!(arm.ending, Ending::SetUpFailed { message });
+    assert!(!arm.is_active());
+}
+
+/// A worker that stopped for a reason, with this many windows of one call alone.
+fn stopped(reason: Option<StopReason>, singles: usize, sampled_for: Duration) -> WorkerRun {
+    let mut run = WorkerRun {
+        stop: reason,
+        sampled_for,
+        ..WorkerRun::default()
+    };
+    run.parts.singles_ns = vec![1.0; singles];
+    run
+}
+
+#[test]
+fn a_worker_has_enough_with_its_share_of_windows_with_one_call() {
+    use StopReason::{MaxSamples, TargetCv};
+    let (soon, late) = (Duration::ZERO, Duration::from_secs(30));
+    for (calls, runs, has_enough) in [
+        (1, vec![stopped(None, 0, soon)], false),
+        (1, vec![stopped(Some(TargetCv), 0, soon)], true),
+        (2, vec![stopped(None, 99, soon)], false),
+        (2, vec![stopped(Some(MaxSamples), 0, soon)], true),
+        (2, vec![stopped(Some(TargetCv), 5, soon)], false),
+        (2, vec![stopped(Some(TargetCv), 6, soon)], true),
+        (
+            2,
+            vec![stopped(Some(TargetCv), 6, soon), stopped(Some(TargetCv), 5, soon)],
+            false,
+        ),
+        (
+            2,
+            vec![stopped(Some(TargetCv), 6, soon), stopped(Some(TargetCv), 6, soon)],
+            true,
+        ),
+        (2, vec![stopped(Some(TargetCv), 2, late)], false),
+        (2, vec![stopped(Some(TargetCv), 3, late)], true),
+    ] {
+        let stage = Stage::of(calls);
+        let protocol = Protocol {
+            worker_count: WorkerCountRule::exactly(2.try_into().unwrap()),
+            stop: StopRule {
+                max_time: Duration::from_secs(10),
+                ..StopRule::default()
+            },
+            ..stage.protocol()
+        };
+        let case = stage.case();
+        let mut arm = arm(&protocol, &case, 0, Vec::new());
+        arm.runs = runs;
+        assert_eq!(arm.has_enough(), has_enough, "{calls}: {:?}", arm.runs);
+    }
+}
+
+#[test]
+fn control_windows_of_one_call_end_when_there_are_enough() {
+    let stage = Stage::of(2);
+    let (case, absent) = (stage.case(), ClockBound::Absent("it is simulated".into()));
+    for (clock_bound, singles, are_wanted) in [
+        (&ClockBound::Exclusive, 0, true),
+        (&ClockBound::Exclusive, ENOUGH_SINGLES - 1, true),
+        (&ClockBound::Exclusive, ENOUGH_SINGLES, false),
+        (&absent, 0, false),
+    ] {
+        let protocol = Protocol {
+            clock_bound,
+            ..stage.protocol()
+        };
+        with_referee(
+            &protocol,
+            &case,
+            |order| right_facts(order, 2),
+            |context| {
+                let mut arm = arm(&protocol, &case, 0, Vec::new());
+                arm.runs.push(WorkerRun::default());
+                let window = WindowEvidence::new(Box::new(bytemuck::Zeroable::zeroed()), None);
+                arm.run_mut().controls.singles = vec![window; singles];
+                assert_eq!(
+                    arm.wants_single_control(context),
+                    are_wanted,
+                    "{clock_bound:?} {singles}"
+                );
+            },
+        );
+    }
+}
+
+#[test]
+fn samples_are_taken_again_only_of_timed_calls_and_while_there_is_time() {
+    for (metric, stop, can_take_again) in [
+        (MetricKind::Time, None, true),
+        (MetricKind::Time, Some(StopReason::TargetCv), true),
+        (MetricKind::Time, Some(StopReason::MaxTime), false),
+        (MetricKind::Instructions, None, false),
+    ] {
+        let stage = Stage::of(1);
+        let mut protocol = stage.protocol();
+        protocol.metric.kind = metric;
+        let case = stage.case();
+        let mut arm = arm(&protocol, &case, 0, vec![worker(fault)]);
+        arm.begin_round();
+        arm.run_mut().stop = stop;
+        assert_eq!(arm.can_take_again(), can_take_again, "{metric:?} {stop:?}");
+        arm.end_round();
+        assert!(!arm.can_take_again(), "there is no worker");
+    }
+}
+
+#[test]
+fn a_test_names_the_order_of_threads_from_its_second_process_on() {
+    for (mode, workers, schedule) in [
+        (RunMode::Test, 1, None),
+        (RunMode::Test, 2, Some(8)),
+        (RunMode::Test, 3, Some(9)),
+        (RunMode::Test, 4, None),
+        (RunMode::Measure, 2, None),
+    ] {
+        let stage = Stage::of(1);
+        let protocol = Protocol {
+            mode,
+            schedules: &[7, 8, 9],
+            ..stage.protocol()
+        };
+        let case = stage.case();
+        let mut arm = arm(&protocol, &case, 0, Vec::new());
+        arm.runs.resize_with(workers, WorkerRun::default);
+        assert_eq!(arm.schedule(), schedule, "{mode:?} {workers}");
+    }
+}
+
+#[test]
+fn a_test_tells_that_only_later_calls_of_the_process_are_wrong() {
+    for (wrong_from, is_told) in [(1, false), (2, true), (3, true)] {
+        let stage = Stage::of(1);
+        let protocol = Protocol {
+            mode: RunMode::Test,
+            ..stage.protocol()
+        };
+        let case = stage.case();
+        let facts = move |order: &WindowOrder| {
+            let mut facts = right_facts(order, 1);
+            facts.outputs[0].matched -= u64::from(order.window >= wrong_from);
+            facts
+        };
+        with_referee(&protocol, &case, facts, |context| {
+            let mut arm = arm(&protocol, &case, 0, vec![worker(|order| claim(order, 1e6))]);
+            arm.begin_round();
+            for _ in 0..3 {
+                arm.step(context, WindowPurpose::Unsampled(WindowKind::EarlyCheck))
+                    .unwrap();
+            }
+            let message = finished(arm, context, None).measured.judgement.message.unwrap();
+            let told = message.contains("the first call in the process was right");
+            assert_eq!(told, is_told, "{wrong_from}: {message}");
+        });
+    }
+}
+
+#[test]
+fn a_case_stopped_only_if_each_of_its_workers_has_enough() {
+    let stage = Stage::of(1);
+    let (protocol, case) = (stage.protocol(), stage.case());
+    let target = Some(StopReason::TargetCv);
+    for (stops, expected) in [
+        (vec![target], target),
+        (vec![target, Some(StopReason::MaxTime)], Some(StopReason::MaxTime)),
+        (vec![target, None], None),
+        (vec![None], None),
+    ] {
+        with_referee(
+            &protocol,
+            &case,
+            |order| right_facts(order, 1),
+            |context| {
+                let mut arm = arm(&protocol, &case, 0, Vec::new());
+                arm.runs = stops.iter().map(|stop| stopped(*stop, 0, Duration::ZERO)).collect();
+                let has_succeeded = stops.iter().all(Option::is_some);
+                assert_eq!(arm.can_continue(), has_succeeded);
+                assert_eq!(finished(arm, context, None).measured.stop, expected, "{stops:?}");
+            },
+        );
+    }
+}
+
+#[test]
+fn samples_have_control_windows_between_them_and_more_if_the_key_draws_few() {
+    let stage = Stage::of(1);
+    let protocol = Protocol {
+        clock_bound: &ClockBound::Exclusive,
+        ..stage.protocol()
+    };
+    let case = stage.case();
+    with_referee(
+        &protocol,
+        &case,
+        |order| right_facts(order, 1),
+        |context| {
+            let mut arm = arm(&protocol, &case, 0, vec![worker(|order| claim(order, 1e6))]);
+            arm.begin_round();
+            for _ in 0..24 {
+                arm.step(context, WindowPurpose::Sample(WindowKind::Timed)).unwrap();
+            }
+            let drawn = arm.run().controls.windows.len();
+            assert!((3..24).contains(&drawn), "{drawn} among 24 samples");
+            assert!(arm.run().sampled_for > Duration::ZERO);
+            assert_eq!(arm.sample_count(), 24);
+            arm.catch_up(context, 1).unwrap();
+            assert!(arm.run().controls.windows.len() > drawn);
+            assert!(arm.controls.caught_up_for > Duration::ZERO);
+            assert!(arm.is_active());
         },
     );
 }

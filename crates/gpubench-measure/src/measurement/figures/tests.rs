@@ -6,7 +6,8 @@ use gpubench::plan::Plan;
 
 use super::*;
 use crate::measurement::measured::ended;
-use gpubench_contract::Verdict;
+use crate::measurement::passed_case::passed_case;
+use gpubench_contract::{DeviceKind, Verdict};
 use gpubench_protocol::wire::{Claim, WindowFacts};
 use gpubench_stats::{Clocked, ClockedTurn};
 
@@ -225,4 +226,94 @@ fn every_call_of_a_checked_window_has_inputs_of_its_own() {
     assert_eq!(distinct_inputs(&recording, calls, &windows.each_ref()), 5 + 1);
     recording.tensors.clear();
     assert_eq!(distinct_inputs(&recording, calls, &windows.each_ref()), 0);
+}
+
+fn count(range: &str, of: &str, value: f64) -> Count {
+    Count {
+        range: range.to_owned(),
+        of: of.to_owned(),
+        value,
+    }
+}
+
+#[test]
+fn instructions_are_added_up_by_function_the_most_first() {
+    let counted = vec![
+        count("spin", "inner", 3.0),
+        count("copy", "", 10.0),
+        count("spin", "inner", 4.0),
+        count("copy", "inner", 5.0),
+    ];
+    let found = counts(&Metric::instructions(), counted).unwrap().functions;
+    let shown: Vec<(&str, Option<&str>, f64)> = found
+        .iter()
+        .map(|function| (&*function.kernel, function.function.as_deref(), function.instructions))
+        .collect();
+    let expected = [
+        ("copy", None, 10.0),
+        ("spin", Some("inner"), 7.0),
+        ("copy", Some("inner"), 5.0),
+    ];
+    assert_eq!(shown, expected);
+    assert_eq!(counts(&Metric::time(), vec![count("spin", "", 1.0)]), None);
+    assert_eq!(counts(&Metric::instructions(), Vec::new()), None);
+}
+
+#[test]
+fn hardware_metrics_are_those_of_the_last_worker_that_has_some() {
+    let with = |counts: &[Count]| {
+        let mut run = WorkerRun::default();
+        run.samples.counts = counts.to_vec();
+        run
+    };
+    let measured = Measured {
+        workers: vec![
+            with(&[count("", "bytes", 1.0)]),
+            with(&[count("", "bytes", 2.0)]),
+            with(&[]),
+        ],
+        ..ended((Verdict::Pass, None))
+    };
+    assert_eq!(hardware_metrics(&measured), BTreeMap::from([("bytes".to_owned(), 2.0)]));
+}
+
+#[test]
+fn what_times_a_call_decides_which_overhead_is_shown() {
+    use gpubench::catalog::Execution::{Hosted, HostedSync, Sealed};
+    for (execution, event_overhead_ns, empty_call_ns) in [
+        (Sealed, Some(1_200.0), None),
+        (Hosted, Some(1_200.0), None),
+        (HostedSync, None, Some(7_000.0)),
+    ] {
+        let measured = Measured {
+            workers: vec![WorkerRun {
+                overhead_ns: Some(1_200.0),
+                ..WorkerRun::default()
+            }],
+            empty_call_ns: Some(7_000.0),
+            ..ended((Verdict::Pass, None))
+        };
+        let (recording, metric) = (recording(execution), Metric::time());
+        let figures = Figures::new(&recording, &metric, measured, expectations());
+        let outcome = figures.outcome();
+        let record = figures.record(outcome, passed_case(DeviceKind::Cuda));
+        let found = (record.event_overhead_ns, record.empty_call_ns);
+        assert_eq!(found, (event_overhead_ns, empty_call_ns), "{execution:?}");
+    }
+}
+
+#[test]
+fn a_case_without_samples_has_no_grade() {
+    for (samples, grade) in [(vec![], None), (vec![500.0], Some(Grade::Sealed))] {
+        let mut run = WorkerRun::default();
+        run.samples.values = samples;
+        let measured = Measured {
+            workers: vec![run],
+            ..ended((Verdict::Pass, None))
+        };
+        let (recording, metric) = (recording(Default::default()), Metric::time());
+        let figures = Figures::new(&recording, &metric, measured, expectations());
+        let outcome = figures.outcome();
+        assert_eq!(figures.record(outcome, passed_case(DeviceKind::Cuda)).grade, grade);
+    }
 }
