@@ -210,6 +210,16 @@ pub(super) fn with_referee(
     facts: impl Fn(&WindowOrder) -> WindowFacts + Send + 'static,
     act: impl FnOnce(&mut Context<'_>),
 ) -> Vec<WindowOrder> {
+    until_closed(protocol, case, facts, |mut context| act(&mut context))
+}
+
+/// The same for an `act` that closes the case.
+pub(super) fn until_closed(
+    protocol: &Protocol<'_>,
+    case: &ReadyCase<'_>,
+    facts: impl Fn(&WindowOrder) -> WindowFacts + Send + 'static,
+    act: impl FnOnce(Context<'_>),
+) -> Vec<WindowOrder> {
     let (child, broker) = Child::simulated(RoleName::Referee);
     let (author, _author_end) = Child::simulated(RoleName::Author);
     let (mut referee, mut author) = (RefereeClient::simulated(child), AuthorClient::simulated(author));
@@ -224,12 +234,13 @@ pub(super) fn with_referee(
                     noted.lock().unwrap().push(order);
                     broker.send_record(from_referee::FACTS, &facts(&order))
                 }
+                to_referee::CLOSE_CASE => broker.send(from_referee::CASE_CLOSED, &[], &[]),
                 _ => Ok(()),
             }
             .unwrap();
         }
     });
-    let mut context = Context {
+    act(Context {
         sequencer: Sequencer {
             referee: &mut referee,
             author: &mut author,
@@ -242,7 +253,6 @@ pub(super) fn with_referee(
         control: ControlLease::absent(),
         begun: 0,
         controls: 0,
-    };
-    act(&mut context);
+    });
     released.lock().unwrap().clone()
 }
