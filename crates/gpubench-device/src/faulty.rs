@@ -31,6 +31,16 @@ pub struct FaultyDriver<D> {
     left: Option<usize>,
     watch: Option<Watch<D>>,
     kernels: HashMap<Function, String>,
+    clock: DeviceClock,
+}
+
+/// Whether the host reads the device's clock.
+#[derive(Clone, Copy)]
+enum DeviceClock {
+    /// As the wrapped driver does.
+    AsWrapped,
+    /// It cannot, as with a GPU.
+    Unreadable,
 }
 
 impl<D: Driver> FaultyDriver<D> {
@@ -41,6 +51,7 @@ impl<D: Driver> FaultyDriver<D> {
             left: Some(successes),
             watch: None,
             kernels: HashMap::new(),
+            clock: DeviceClock::AsWrapped,
         }
     }
 
@@ -51,6 +62,16 @@ impl<D: Driver> FaultyDriver<D> {
             left: None,
             watch: Some(Box::new(watch)),
             kernels: HashMap::new(),
+            clock: DeviceClock::AsWrapped,
+        }
+    }
+
+    /// Returns the driver of a device whose clock the host cannot read.
+    #[must_use]
+    pub fn without_host_clock(self) -> FaultyDriver<D> {
+        FaultyDriver {
+            clock: DeviceClock::Unreadable,
+            ..self
         }
     }
 
@@ -224,11 +245,15 @@ impl<D: Driver> Driver for FaultyDriver<D> {
     }
 
     fn see_value(&mut self, address: u64, value: u32, patience: Duration, missed: &mut Instant) -> bool {
+        self.show("see_value", None, &[address, u64::from(value)]);
         self.inner.see_value(address, value, patience, missed)
     }
 
     fn host_reads_clock_ns(&self) -> Option<u64> {
-        self.inner.host_reads_clock_ns()
+        match self.clock {
+            DeviceClock::AsWrapped => self.inner.host_reads_clock_ns(),
+            DeviceClock::Unreadable => None,
+        }
     }
 
     fn launch(

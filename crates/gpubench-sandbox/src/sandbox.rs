@@ -58,8 +58,18 @@ impl Sandbox {
 
     /// Filters the system calls of every thread, then checks that this process cannot open the
     /// memory of the processes in `guarded`.
-    pub fn close(mut self, guarded: impl IntoIterator<Item = Pid>) -> Confinement {
-        if let Err(error) = calls::apply_filter(self.calls) {
+    pub fn close(self, guarded: impl IntoIterator<Item = Pid>) -> Confinement {
+        let filtered = calls::apply_filter(self.calls);
+        self.closed_after(filtered, guarded)
+    }
+
+    /// Returns how far the process is confined, given whether its system calls are filtered.
+    fn closed_after(
+        mut self,
+        filtered: Result<(), calls::FilterError>,
+        guarded: impl IntoIterator<Item = Pid>,
+    ) -> Confinement {
+        if let Err(error) = filtered {
             self.gaps.push(gpubench_diagnostic::chain(&error));
         }
         for process in guarded {
@@ -87,8 +97,12 @@ fn memory_can_be_opened(process: Pid) -> bool {
 #[cfg(test)]
 mod tests {
     use std::process::Command;
+    use std::time::{Duration, Instant};
 
     use super::*;
+
+    /// How long a child lives that nobody ends.
+    const CHILD_LASTS: Duration = Duration::from_secs(60);
 
     fn nothing_filtered(gaps: &[&str]) -> Sandbox {
         Sandbox {
@@ -129,6 +143,45 @@ mod tests {
             sandbox.close([]),
             Confinement::Open("this fails: Operation not permitted (os error 1)".to_owned())
         );
+    }
+
+    #[test]
+    fn a_filter_that_the_kernel_refuses_is_a_gap() {
+        let refused = calls::FilterError::Architecture;
+        let expected = Confinement::Open(format!("one; {refused}"));
+        assert_eq!(nothing_filtered(&["one"]).closed_after(Err(refused), []), expected);
+        assert_eq!(nothing_filtered(&[]).closed_after(Ok(()), []), Confinement::Closed);
+    }
+
+    #[test]
+    fn what_host_code_starts_ends_with_it() {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args([
+            "--exact",
+            "sandbox::tests::starts_one_and_ends",
+            "--ignored",
+            "--nocapture",
+        ]);
+        let began = Instant::now();
+        // The output ends when no process has it open.
+        let output = session::in_own_session(&mut command).output().unwrap();
+        let output = String::from_utf8_lossy(&output.stdout);
+        assert!(output.contains("child started"), "{output}");
+        assert!(began.elapsed() < CHILD_LASTS, "it ended by itself");
+    }
+
+    #[test]
+    #[ignore = "run by the test above in a separate process"]
+    #[allow(clippy::zombie_processes, reason = "the test needs an orphan")]
+    fn starts_one_and_ends() {
+        // In a run of all ignored tests, this process does not lead a session.
+        if rustix::process::getpid() != rustix::process::getpgrp() {
+            return;
+        }
+        let _sandbox = Sandbox::begin(ConfinedRole::HostCode, &[], Some(&std::env::temp_dir()));
+        let seconds = CHILD_LASTS.as_secs().to_string();
+        Command::new("sleep").arg(seconds).spawn().unwrap();
+        println!("child started");
     }
 
     /// Checks the rights of closed roles in a separate process, because they cannot be regained.

@@ -192,6 +192,27 @@ mod tests {
     }
 
     #[test]
+    fn confined_processes_gain_no_privileges() {
+        let status = |command: &mut Command| {
+            let output = command.arg("/proc/self/status").output().unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let cat = || Command::new("cat");
+        let folder = tempfile::tempdir().unwrap();
+        let proc = PathBuf::from("/proc");
+        for (role, status) in [
+            ("worker", status(confine(&mut cat(), Rights::None))),
+            ("debugged worker", status(confine_on_terminal(&mut cat(), Rights::None))),
+            (
+                "compiler",
+                status(confine_compiler(&mut cat(), folder.path(), &[proc]).unwrap()),
+            ),
+        ] {
+            assert!(status.contains("NoNewPrivs:\t1"), "{role}: {status}");
+        }
+    }
+
+    #[test]
     fn a_compiler_writes_files_and_no_terminals() {
         let folder = tempfile::tempdir().unwrap();
         let mut command = Command::new("sh");

@@ -226,6 +226,24 @@ mod tests {
     }
 
     #[test]
+    fn intervals_are_wide_enough_for_all_pairs_at_once() {
+        for contestants in [2, 3, 8] {
+            let factors: Vec<f64> = (0..contestants)
+                .map(|position| 1.0 + 0.1 * f64::from(position))
+                .collect();
+            let table = table(&factors, 5, 1);
+            let pairs = factors.len() * (factors.len() - 1) / 2;
+            let of_each = Confidence::DEFAULT.of_each(pairs);
+            let expected: Vec<Ratio> = table.ratios.iter().map(|ratio| ratio.ratio(of_each)).collect();
+            assert_eq!(table.ratios(Confidence::DEFAULT), expected);
+            let to_winner = table.ranking(Confidence::DEFAULT).into_iter().skip(1);
+            let to_winner: Vec<Ratio> = to_winner.map(|place| place.ratio).collect();
+            // The winner is the first contestant, so these are the first pairs of the table.
+            assert_eq!(to_winner, expected[..factors.len() - 1], "{contestants} contestants");
+        }
+    }
+
+    #[test]
     fn a_contest_of_one_has_a_winner_and_one_of_none_has_not() {
         let alone = PairTable::new(&[vec![&[1.0][..]; 3]], 0.0)
             .unwrap()

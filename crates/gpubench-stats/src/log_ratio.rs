@@ -98,6 +98,20 @@ mod tests {
     }
 
     #[test]
+    fn a_mean_of_ratios_reaches_as_far_as_a_step_of_each() {
+        let ratios = [0.01, 0.03].map(|least_reach| LogRatio {
+            least_reach,
+            ..known_to(0.0, 0.0)
+        });
+        let interval = LogRatio::mean(&ratios).unwrap().ratio(Confidence::DEFAULT).interval;
+        let reach = [interval.low.ln(), interval.high.ln()];
+        assert!(
+            (reach[0] + 0.02).abs() < 1e-9 && (reach[1] - 0.02).abs() < 1e-9,
+            "{reach:?}"
+        );
+    }
+
+    #[test]
     fn one_noisy_ratio_leaves_little_freedom() {
         let mean = LogRatio::mean(&[known_to(0.0, 0.1), known_to(0.0, 1e-6)]).unwrap();
         assert!((mean.freedom - 4.0).abs() < 1e-3, "{mean:?}");

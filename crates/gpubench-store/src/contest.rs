@@ -371,6 +371,24 @@ mod tests {
     }
 
     #[test]
+    fn a_contestant_that_fails_for_one_argument_has_no_rank_over_all() {
+        let winner = "matmul::tiled";
+        for verdict in [Verdict::WrongOutput, Verdict::TimeMismatch, Verdict::Crashed] {
+            for argument in [0, 1] {
+                let mut run = run();
+                let mut of_winner = run.results.iter_mut().filter(|result| result.benchmark == winner);
+                of_winner.nth(argument).unwrap().verdict = verdict;
+                let over_all = contests(&run).pop().unwrap();
+                assert_eq!(names(&over_all), ["matmul::vectorized", "matmul::naive", winner]);
+                let failed = &over_all.contestants[2];
+                assert_eq!((failed.verdict, failed.ranks, failed.ratio), (verdict, None, None));
+                let first = &over_all.contestants[0];
+                assert_eq!((first.ranks, first.ties.len()), (Some([1, 1]), 0));
+            }
+        }
+    }
+
+    #[test]
     fn code_that_lives_while_others_are_measured_is_told() {
         let mut run = run();
         run.run.device.kind = DeviceKind::Cuda;

@@ -9,7 +9,7 @@ use super::doorbells::submissions_of_call;
 use crate::broker::recording::preparation::PreparedCase;
 use gpubench_contract::{CallAudit, Cause, Verdict};
 use gpubench_diagnostic::Failure;
-use gpubench_measure::measurement::{CaseFailure, Measured, NoticePolicy, Outcome};
+use gpubench_measure::measurement::{CaseFailure, FurtherPurpose, Measured, NoticePolicy, Outcome};
 use gpubench_measure::verdict::{WindowEvidence, WindowSpan};
 
 /// What an audit found.
@@ -35,9 +35,10 @@ pub(crate) fn audit(
         seen,
         uncounted,
     } = audited;
-    if let Some(failure) = measured.failure("the calls were audited") {
-        return (outcome.failed(failure), None);
-    }
+    let outcome = match outcome.confirmed_by(&measured, FurtherPurpose::Audit) {
+        Ok(outcome) => outcome,
+        Err(failed) => return (failed, None),
+    };
     let (spans, empty) = (spans_of(measured.windows()), spans_of(measured.controls()));
     let Some(mut calls) = AuditedCalls::from_calls(&seen, &spans) else {
         let notice = "the calls were not audited: no call of a CUDA driver was seen in the worker";

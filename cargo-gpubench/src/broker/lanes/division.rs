@@ -2,10 +2,11 @@
 
 use std::num::NonZeroU32;
 
+use gpubench::catalog::Recording;
+
 use super::job::{Entry, Job};
 use crate::admission::memory_needed_in_turns;
 use crate::broker::options::CaseOptions;
-use crate::broker::recording::preparation::PreparedCase;
 use crate::broker::recording::same_tensors::difference;
 use gpubench_contract::units::size;
 use gpubench_contract::{Cause, ContestShare};
@@ -42,8 +43,8 @@ pub(super) fn divide<'e, 'j>(entries: Vec<Entry<'e, 'j>>, facts: &Facts) -> Divi
         misfits: Vec::new(),
     };
     for group in groups {
-        let prepared: Vec<&PreparedCase> = group.iter().map(|entry| entry.prepared).collect();
-        match misfit(&prepared, facts).filter(|_| group.len() > 1) {
+        let recordings = group.iter().map(|entry| &entry.prepared.recorded.recording);
+        match misfit(&recordings.collect::<Vec<_>>(), facts).filter(|_| group.len() > 1) {
             Some(failure) => division
                 .misfits
                 .extend(group.into_iter().map(|entry| (entry, failure.clone()))),
@@ -94,15 +95,14 @@ fn warn_of_other_settings(contestants: &[&Job<'_>]) {
 
 /// Returns why cases cannot be measured alternately, if they cannot. They share the inputs of the
 /// first, and each has outputs and scratch of its own.
-fn misfit(contestants: &[&PreparedCase], facts: &Facts) -> Option<CaseFailure> {
+fn misfit(contestants: &[&Recording], facts: &Facts) -> Option<CaseFailure> {
     let number = contestants.len();
     if number > MAX_ARMS {
         let message = format!("a contest has at most {MAX_ARMS} contestants, and this one has {number} {HINT}");
         return Some(CaseFailure::error(Cause::PlanInvalid, message));
     }
-    let recording = &contestants.first()?.recorded.recording;
-    let recordings = || contestants.iter().map(|contestant| &contestant.recorded.recording);
-    let scratch = recordings().map(|recording| recording.plan.scratch.len());
+    let (recording, others) = contestants.split_first()?;
+    let scratch = contestants.iter().map(|recording| recording.plan.scratch.len());
     let buffers = Allocations::new(&recording.tensors, NonZeroU32::MIN, scratch).number();
     if buffers > MAX_ALLOCATIONS {
         let message = format!(
@@ -111,7 +111,7 @@ fn misfit(contestants: &[&PreparedCase], facts: &Facts) -> Option<CaseFailure> {
         return Some(CaseFailure::error(Cause::PlanInvalid, message));
     }
     let placement = CodePlacement::new(recording, facts.kernels_run_in);
-    let needed = memory_needed_in_turns(&placement, recordings().skip(1));
+    let needed = memory_needed_in_turns(&placement, others.iter().copied());
     let free = facts.free_memory.unwrap_or(u64::MAX);
     (needed > free).then(|| {
         let message = format!(
@@ -121,4 +121,82 @@ fn misfit(contestants: &[&PreparedCase], facts: &Facts) -> Option<CaseFailure> {
         );
         CaseFailure::error(Cause::OutOfMemory, message)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use gpubench::catalog::{DType, Execution, Fill, Reference, Role, Tensor, Tolerance, Work};
+    use gpubench::plan::Plan;
+
+    use super::*;
+
+    const TENSOR_BYTES: u64 = 4_000;
+
+    /// A case with an input, an output and this scratch.
+    fn recording(scratch: &[u64]) -> Recording {
+        let tensor = |name: &str, role, fill| Tensor {
+            name: name.to_owned(),
+            dtype: DType::F32,
+            shape: vec![TENSOR_BYTES / 4],
+            role,
+            fill,
+            tolerance: Tolerance::Exact,
+        };
+        Recording {
+            tensors: vec![
+                tensor("x", Role::Input, Fill::Uniform { low: 0.0, high: 1.0 }),
+                tensor("y", Role::Output, Fill::Poison),
+            ],
+            work: Work::default(),
+            plan: Plan {
+                scratch: scratch.to_vec(),
+                ..Plan::default()
+            },
+            execution: Execution::Sealed,
+            call: None,
+            reference: Reference::Author,
+        }
+    }
+
+    fn facts(free_memory: Option<u64>) -> Facts {
+        Facts {
+            free_memory,
+            ..gpubench_device::cpu::facts(std::num::NonZeroUsize::MIN)
+        }
+    }
+
+    #[test]
+    fn each_further_contestant_needs_memory_for_its_outputs_and_scratch() {
+        let scratch: [&[u64]; 3] = [&[500], &[1_000, 2_000], &[]];
+        let recordings = scratch.map(recording);
+        let contestants: Vec<&Recording> = recordings.iter().collect();
+        let alone = crate::admission::memory_needed(&CodePlacement::new(&recordings[0], facts(None).kernels_run_in));
+        let needed = alone + TENSOR_BYTES + 1_000 + 2_000 + TENSOR_BYTES;
+        for enough in [None, Some(needed), Some(u64::MAX)] {
+            assert_eq!(misfit(&contestants, &facts(enough)), None, "{enough:?}");
+        }
+        for too_little in [needed - 1, alone, 0] {
+            let failure = misfit(&contestants, &facts(Some(too_little))).unwrap();
+            assert_eq!(failure.cause, Cause::OutOfMemory, "{too_little}");
+            assert!(
+                failure.message.starts_with("the 3 contestants need "),
+                "{}",
+                failure.message
+            );
+        }
+    }
+
+    #[test]
+    fn a_contest_has_a_largest_number_of_contestants_and_of_allocations() {
+        let cause = |contestants: usize, scratch: usize| {
+            let recording = recording(&vec![8; scratch]);
+            misfit(&vec![&recording; contestants], &facts(None)).map(|failure| failure.cause)
+        };
+        assert_eq!(cause(MAX_ARMS, 0), None);
+        assert_eq!(cause(MAX_ARMS + 1, 0), Some(Cause::PlanInvalid));
+        // One input of all, and an output and the scratch of each.
+        let each = MAX_ALLOCATIONS / MAX_ARMS;
+        assert_eq!(cause(MAX_ARMS, each - 2), None);
+        assert_eq!(cause(MAX_ARMS, each), Some(Cause::PlanInvalid));
+    }
 }

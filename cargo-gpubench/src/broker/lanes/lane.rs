@@ -25,7 +25,7 @@ use gpubench_device::telemetry::Telemetry;
 use gpubench_diagnostic::Interrupted;
 use gpubench_measure::clients::{MetricRequest, RoleFailure};
 use gpubench_measure::measurement::{
-    CaseFailure, Expectations, Figures, MeasureError, Measured, MeasuredInTurns, Outcome, PassCriteria,
+    CaseFailure, Expectations, Figures, FurtherPurpose, MeasureError, Measured, MeasuredInTurns, Outcome, PassCriteria,
     RolesAfterwards, hardware_metrics, with_observation,
 };
 use gpubench_report::Progress;
@@ -271,9 +271,9 @@ impl Lane<'_, '_> {
         };
         Ok(
             match self.measure_again(Purpose::Counts(metric), &job.once(), prepared) {
-                Ok(measured) => match measured.failure("hardware metrics were read") {
-                    None => (outcome, Some(hardware_metrics(&measured))),
-                    Some(failure) => (outcome.failed(failure), None),
+                Ok(measured) => match outcome.confirmed_by(&measured, FurtherPurpose::HardwareMetrics) {
+                    Ok(outcome) => (outcome, Some(hardware_metrics(&measured))),
+                    Err(failed) => (failed, None),
                 },
                 Err(error) => (outcome.failed(self.failure(job.case, &error)?), None),
             },

@@ -436,3 +436,6 @@ impl<'a> Arm<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -328,6 +328,76 @@ mod tests {
         );
     }
 
+    /// A checked window of three calls with the outputs `y` and `z`. The errors of `y` are 1, 3 and
+    /// 5, and those of `z` 2, 4 and 6. The last element of a call is wrong if it is in `wrong`.
+    fn window_of_three_calls(wrong: &[usize]) -> WindowEvidence {
+        let mut facts = Box::new(WindowFacts::zeroed());
+        facts.output_count = 6;
+        for (position, output) in facts.outputs.iter_mut().take(6).enumerate() {
+            let error = (position + 1) as f64;
+            let is_wrong = wrong.contains(&position);
+            *output = OutputFacts {
+                elements: 4,
+                matched: 4 - u64::from(is_wrong),
+                first_wrong: if is_wrong { position as u64 } else { NOWHERE },
+                worst: position as u64,
+                max_abs: error,
+                max_rel: error / 10.0,
+                ..OutputFacts::zeroed()
+            };
+        }
+        WindowEvidence::new(facts, None)
+    }
+
+    /// Returns the checks of such windows.
+    fn checks_of_three_calls(windows: &[WindowEvidence], decisive: Option<usize>) -> [Check; 2] {
+        let z = Tensor {
+            name: "z".to_owned(),
+            ..y(Tolerance::Exact)
+        };
+        let recording = Recording {
+            tensors: vec![y(Tolerance::Exact), z],
+            ..of(y(Tolerance::Exact))
+        };
+        let windows: Vec<&WindowEvidence> = windows.iter().collect();
+        let checks = checks(&recording, NonZeroU32::new(3).unwrap(), &windows, decisive);
+        checks.try_into().expect("two outputs")
+    }
+
+    #[test]
+    fn every_call_of_a_window_of_several_counts() {
+        let [y, z] = checks_of_three_calls(&[window_of_three_calls(&[])], None);
+        assert_eq!((y.max_abs_error, z.max_abs_error), (Some(5.0), Some(6.0)));
+        assert_eq!((y.max_rel_error, z.max_rel_error), (Some(0.5), Some(0.6)));
+        assert_eq!((y.worst_index, z.worst_index), (Some(4), Some(5)));
+        assert_eq!((y.median_abs_error, z.median_abs_error), (Some(3.0), Some(4.0)));
+    }
+
+    #[test]
+    fn the_wrong_call_of_the_decisive_window_is_shown() {
+        for (wrong, of_y, of_z) in [
+            (vec![0], Some(0), None),
+            (vec![4], Some(4), None),
+            (vec![3, 5], None, Some(3)),
+            (vec![2, 5], Some(2), Some(5)),
+        ] {
+            let windows = [window_of_three_calls(&[1]), window_of_three_calls(&wrong)];
+            let shown = checks_of_three_calls(&windows, Some(1)).map(|check| check.first_wrong);
+            let indices = shown.map(|wrong| wrong.map(|element| element.index));
+            assert_eq!(indices, [of_y, of_z], "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn windows_that_were_not_checked_have_no_errors() {
+        let mut aborted = window_of_three_calls(&[]);
+        aborted.facts.end = WindowEnd::Aborted;
+        let mut small = window_of_three_calls(&[]);
+        small.facts.outputs.iter_mut().for_each(|output| output.max_abs = 0.5);
+        let [y, _] = checks_of_three_calls(&[aborted, small], None);
+        assert_eq!(y.max_abs_error, Some(0.5));
+    }
+
     fn asked(answers: &[OtherAnswer]) -> Option<bool> {
         let window = |answer: &OtherAnswer| {
             let mut facts = Box::new(WindowFacts::zeroed());
@@ -430,6 +500,28 @@ mod tests {
             wide.starts_with("the relative tolerance is wide: elements of `y` pass with an error of 60.0%"),
             "{wide}"
         );
+    }
+
+    #[test]
+    fn zeros_pass_if_every_output_accepts_them() {
+        use OtherAnswer::{Fails, NotAsked, Passes};
+        for (answers, pass) in [
+            ([Passes, Passes], true),
+            ([Passes, Fails], false),
+            ([Fails, Passes], false),
+            ([Passes, NotAsked], false),
+        ] {
+            let mut facts = Box::new(WindowFacts::zeroed());
+            facts.output_count = 2;
+            for (output, answer) in facts.outputs.iter_mut().zip(answers) {
+                output.zeros = answer as u64;
+            }
+            let windows = vec![WindowEvidence::new(facts, None); LEAST_CALLS];
+            let windows: Vec<&WindowEvidence> = windows.iter().collect();
+            assert_eq!(zeros_pass(&windows, 2).is_some(), pass, "{answers:?}");
+            assert_eq!(zeros_pass(&windows[1..], 2), None, "too few calls");
+        }
+        assert_eq!(zeros_pass(&[], 0), None);
     }
 
     #[test]

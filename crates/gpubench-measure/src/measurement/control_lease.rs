@@ -108,6 +108,19 @@ impl<'a> ControlLease<'a> {
     }
 }
 
+#[cfg(test)]
+impl ControlLease<'_> {
+    /// The lease of a case without control worker and rivals.
+    pub(super) fn absent() -> ControlLease<'static> {
+        ControlLease {
+            worker: None,
+            shortest_claim_ns: None,
+            rivals: 0,
+            loss: None,
+        }
+    }
+}
+
 /// Returns the fault in a control window, if the device reported one.
 pub(super) fn fault_of(evidence: &WindowEvidence) -> Option<String> {
     let claim = evidence.claim.as_deref()?;

@@ -133,3 +133,79 @@ impl RunControls {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bytemuck::Zeroable;
+
+    use super::*;
+    use gpubench_protocol::wire::WindowFacts;
+
+    fn run(controls: usize) -> WorkerRun {
+        let window = WindowEvidence::new(Box::new(WindowFacts::zeroed()), None);
+        let mut run = WorkerRun::default();
+        run.controls.windows = vec![window; controls];
+        run
+    }
+
+    #[test]
+    fn control_windows_are_drawn_now_and_then_and_seldom_once_there_are_many() {
+        let seeds = Seeds::new([1; 32]);
+        for (so_far, fewest, most) in [(0, 60, 150), (MANY - 1, 60, 150), (MANY, 20, 60)] {
+            let mut controls = Controls::by(Runner::Worker);
+            let run = run(so_far);
+            let place = |window| WindowId { case: 0, window };
+            let drawn = (1..=400).filter(|window| controls.is_next(&seeds, place(*window), &run));
+            let drawn = drawn.count();
+            assert!((fewest..=most).contains(&drawn), "{drawn} of 400 after {so_far}");
+        }
+    }
+
+    #[test]
+    fn a_worker_gets_its_share_of_control_windows_while_there_is_patience() {
+        let (one, several) = (NonZeroU32::MIN, NonZeroU32::new(5).unwrap());
+        let (soon, at_last) = (Duration::ZERO, PATIENCE);
+        for (calls, workers, windows, spent, needs_more) in [
+            (one, 1, 7, at_last, true),
+            (one, 1, 8, at_last, false),
+            (one, 1, 39, soon, true),
+            (one, 1, 40, soon, false),
+            (several, 1, 19, soon, true),
+            (several, 1, 20, soon, false),
+            (one, 5, 7, soon, true),
+            (one, 5, 8, soon, false),
+            (one, 20, 1, at_last, true),
+            (one, 20, 5, soon, true),
+            (one, 20, 6, soon, false),
+            // A fifth of the patience is the first worker's.
+            (one, 5, 7, PATIENCE / 5, false),
+        ] {
+            let controls = Controls {
+                caught_up_for: spent,
+                ..Controls::by(Runner::Worker)
+            };
+            let found = controls.needs_more(&[run(windows)], workers, calls);
+            assert_eq!(
+                found, needs_more,
+                "{windows} of {workers} workers, {calls} calls, after {spent:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_loss_of_the_control_worker_matters_only_where_it_was_needed() {
+        let lost = "the control worker ended";
+        let mut lease = ControlLease::absent();
+        lease.loss = Some(lost.to_owned());
+        for (runner, loss) in [
+            (Runner::Nobody, None),
+            (Runner::Worker, None),
+            (Runner::ControlWorker, Some(lost)),
+        ] {
+            let controls = Controls::by(runner);
+            assert_eq!(controls.surroundings(&lease, Some(3)).loss, loss, "{runner:?}");
+            assert_eq!(controls.surroundings(&lease, Some(3)).other_clients, Some(3));
+            assert_eq!(controls.can_continue(&lease), runner == Runner::Worker, "{runner:?}");
+        }
+    }
+}

@@ -62,7 +62,7 @@ impl Measured {
 
     /// Returns the failure of a case that did not pass, with what was done meanwhile, such as `the
     /// calls were audited`.
-    pub fn failure(&self, during: &str) -> Option<CaseFailure> {
+    pub(super) fn failure(&self, during: &str) -> Option<CaseFailure> {
         let Judgement {
             verdict,
             cause,

@@ -39,6 +39,8 @@ mod run_mode;
 mod sandboxes;
 mod sequence;
 mod session;
+#[cfg(test)]
+mod simulated_case;
 mod stopping;
 mod submissions;
 mod twin;
@@ -51,7 +53,7 @@ pub use figures::{Expectations, Figures, hardware_metrics};
 pub use idle_workers::{Another, IdleWorkers};
 pub use measured::{Measured, MeasuredInTurns, RolesAfterwards};
 pub use observation::{note_reading, with_observation};
-pub use outcome::Outcome;
+pub use outcome::{FurtherPurpose, Outcome};
 pub use pass_criteria::{NoticePolicy, PassCriteria};
 pub use protocol::{Energy, EvidenceUse, Protocol};
 pub use rest::Rest;

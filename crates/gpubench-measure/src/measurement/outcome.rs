@@ -1,6 +1,7 @@
 //! How a case ended, for its record.
 
 use super::failure::CaseFailure;
+use super::measured::Measured;
 use super::pass_criteria::NoticePolicy;
 use gpubench_contract::{BenchmarkComplete, Cause, Verdict};
 
@@ -17,7 +18,37 @@ pub struct Outcome {
     pub notices: Vec<String>,
 }
 
+/// Why a case that passed is measured once more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FurtherPurpose {
+    /// To read hardware metrics.
+    HardwareMetrics,
+    /// To audit its calls.
+    Audit,
+}
+
+impl FurtherPurpose {
+    /// What was done to the calls, after "while".
+    fn during(self) -> &'static str {
+        match self {
+            FurtherPurpose::HardwareMetrics => "hardware metrics were read",
+            FurtherPurpose::Audit => "the calls were audited",
+        }
+    }
+}
+
 impl Outcome {
+    /// Returns how a case that passed ends after it was measured once more: still so.
+    ///
+    /// # Errors
+    /// The outcome of a case that failed, if a call failed then.
+    pub fn confirmed_by(self, measured: &Measured, purpose: FurtherPurpose) -> Result<Outcome, Outcome> {
+        match measured.failure(purpose.during()) {
+            None => Ok(self),
+            Some(failure) => Err(self.failed(failure)),
+        }
+    }
+
     /// Replaces the verdict by that of a failure. The notices remain.
     #[must_use]
     pub fn failed(self, failure: CaseFailure) -> Outcome {
@@ -58,6 +89,49 @@ impl From<CaseFailure> for Outcome {
             cause: Some(failure.cause),
             message: Some(failure.message),
             notices: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measurement::measured::ended;
+
+    fn passed() -> Outcome {
+        Outcome {
+            verdict: Verdict::Pass,
+            cause: None,
+            message: None,
+            notices: vec!["a notice".to_owned()],
+        }
+    }
+
+    #[test]
+    fn a_call_that_fails_when_the_case_is_measured_once_more_fails_it() {
+        for (purpose, during) in [
+            (FurtherPurpose::HardwareMetrics, "while hardware metrics were read: "),
+            (FurtherPurpose::Audit, "while the calls were audited: "),
+        ] {
+            assert_eq!(
+                passed().confirmed_by(&ended((Verdict::Pass, None)), purpose),
+                Ok(passed())
+            );
+            for (verdict, cause) in [
+                (Verdict::WrongOutput, Cause::Mismatch),
+                (Verdict::LateWrite, Cause::Late),
+                (Verdict::Crashed, Cause::Killed),
+                (Verdict::Timeout, Cause::Slow),
+                (Verdict::ProtocolViolation, Cause::BadClaim),
+                (Verdict::Error, Cause::PlanInvalid),
+            ] {
+                let failed = passed()
+                    .confirmed_by(&ended((verdict, Some(cause))), purpose)
+                    .unwrap_err();
+                assert_eq!((failed.verdict, failed.cause), (verdict, Some(cause)));
+                assert_eq!(failed.message, Some(format!("{during}it was {cause}")));
+                assert_eq!(failed.notices, passed().notices);
+            }
         }
     }
 }

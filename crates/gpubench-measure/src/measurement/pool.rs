@@ -307,3 +307,43 @@ impl<'a> WorkerPool<'a> {
         WorkerClient::spawn(&launch, self.protocol.output)
     }
 }
+
+#[cfg(test)]
+impl<'a> WorkerPool<'a> {
+    /// A pool of workers that a test simulates.
+    pub(super) fn simulated(
+        case: &'a ReadyCase<'a>,
+        protocol: &'a Protocol<'a>,
+        owner: WindowOwner,
+        workers: Vec<WorkerClient>,
+    ) -> WorkerPool<'a> {
+        let ready = |worker| ReadyWorker {
+            worker,
+            confinement: Confinement::Closed,
+            start: Start::Ready(0.0),
+        };
+        let order = PoolOrder {
+            owner,
+            workers: 0,
+            reserve: 0,
+            pools: 1,
+        };
+        WorkerPool {
+            case,
+            protocol,
+            hold: order.hold(),
+            order,
+            guarded: [0; 2],
+            policy: StartPolicy::new(case, protocol),
+            position: workers.len(),
+            started: VecDeque::new(),
+            waiting: workers.into_iter().map(ready).collect(),
+            resting: RestingWorkers {
+                earlier: Vec::new(),
+                later: Vec::new(),
+                another: Another::No,
+            },
+            opened: None,
+        }
+    }
+}

@@ -263,8 +263,7 @@ impl<'a> Rounds<'a> {
     /// close in time.
     fn lap(&mut self, phase: Phase, context: &mut Context<'_>, watcher: &mut dyn Watcher) -> Result<(), MeasureError> {
         let place = context.next_window(self.case);
-        let is_alone = self.active().count() < 2;
-        let needs = |arm: &Arm<'_>| phase.lacks(arm) || phase.may_continue(arm) && !is_alone;
+        let needs = |arm: &Arm<'_>| phase.lacks(arm) || phase.may_continue(arm);
         let mut order = self.seeds.order_of_lap(place, self.arms.len());
         order.retain(|position| self.arms[*position].is_active() && needs(&self.arms[*position]));
         let part = match phase {
@@ -391,3 +390,6 @@ impl Phase {
         matches!(self, Phase::Samples) && arm.may_go_on()
     }
 }
+
+#[cfg(test)]
+mod tests;

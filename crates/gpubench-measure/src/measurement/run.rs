@@ -203,3 +203,151 @@ impl Samples {
         self.host_ns.truncate(left);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bytemuck::Zeroable;
+
+    use super::*;
+    use gpubench_protocol::window::WindowKind;
+    use gpubench_protocol::wire::WindowFacts;
+
+    fn window(kind: WindowKind, elapsed_ns: f64) -> WindowEvidence {
+        let facts = WindowFacts {
+            kind,
+            ..WindowFacts::zeroed()
+        };
+        let claim = Claim {
+            elapsed_ns,
+            host_ns: elapsed_ns / 2.0,
+            ..Claim::empty(1)
+        };
+        WindowEvidence::new(Box::new(facts), Some(Box::new(claim)))
+    }
+
+    /// A worker whose warm-up took one window. Of the five windows after it, three gave a sample.
+    fn run() -> WorkerRun {
+        let (timed, early) = (WindowKind::Timed, WindowKind::EarlyCheck);
+        let mut run = WorkerRun::default();
+        run.windows.push(window(timed, 900.0));
+        run.end_warm_up_window(NonZeroU32::MIN, Duration::ZERO);
+        for (kind, elapsed_ns) in [(timed, 10.0), (early, 0.0), (timed, 20.0), (timed, 30.0), (early, 0.0)] {
+            run.windows.push(window(kind, elapsed_ns));
+            if kind == timed {
+                run.keep_sample(MetricKind::Time, NonZeroU32::MIN);
+            }
+        }
+        run.windows.push(window(timed, 700.0));
+        run.use_last_for(TimeUse::Energy);
+        run.stop = Some(StopReason::MaxSamples);
+        run
+    }
+
+    #[test]
+    fn the_latest_samples_are_thrown_away_with_their_windows() {
+        let uses = |run: &WorkerRun| run.windows.iter().map(|window| window.time_use).collect::<Vec<_>>();
+        use TimeUse::{Counts, Energy, ThrownAway, WarmUp};
+        for (number, left, expected) in [
+            (
+                0,
+                &[10.0, 20.0, 30.0][..],
+                [WarmUp, Counts, Counts, Counts, Counts, Counts, Energy],
+            ),
+            (
+                1,
+                &[10.0, 20.0],
+                [WarmUp, Counts, Counts, Counts, ThrownAway, Counts, Energy],
+            ),
+            (
+                2,
+                &[10.0],
+                [WarmUp, Counts, Counts, ThrownAway, ThrownAway, Counts, Energy],
+            ),
+            (
+                9,
+                &[],
+                [WarmUp, ThrownAway, Counts, ThrownAway, ThrownAway, Counts, Energy],
+            ),
+        ] {
+            let mut run = run();
+            run.throw_away(number);
+            assert_eq!(run.samples.values, left, "{number}");
+            assert_eq!(run.samples.host_ns.len(), left.len(), "{number}");
+            assert_eq!(uses(&run), expected, "{number}");
+        }
+    }
+
+    #[test]
+    fn samples_that_were_thrown_away_before_keep_their_windows() {
+        let mut run = run();
+        run.throw_away(1);
+        run.throw_away(1);
+        let away = run
+            .windows
+            .iter()
+            .filter(|window| window.time_use == TimeUse::ThrownAway);
+        let away: Vec<Option<f64>> = away.map(WindowEvidence::elapsed_ns).collect();
+        assert_eq!(away, [Some(20.0), Some(30.0)]);
+    }
+
+    #[test]
+    fn a_worker_whose_samples_are_thrown_away_needs_more() {
+        let mut run = run();
+        run.throw_away(1);
+        assert_eq!(run.stop, None);
+    }
+
+    #[test]
+    fn a_sample_is_the_mean_of_the_calls_of_its_window() {
+        let calls = NonZeroU32::new(4).unwrap();
+        let mut run = WorkerRun::default();
+        run.windows.push(window(WindowKind::Timed, 100.0));
+        run.end_warm_up_window(calls, Duration::from_millis(3));
+        run.keep_sample(MetricKind::Time, calls);
+        assert_eq!((run.warm_up.claims_ns, run.samples.values), (vec![25.0], vec![25.0]));
+        assert_eq!(run.samples.host_ns, [12.5]);
+        let spent = Spent {
+            wall: Duration::from_millis(3),
+            device: Duration::from_nanos(100),
+        };
+        assert_eq!(run.warm_up.spent, spent);
+    }
+
+    #[test]
+    fn a_count_is_a_sample_once_it_is_complete() {
+        for (metric, progress, samples) in [
+            (MetricKind::Instructions, CountProgress::Nothing, vec![]),
+            (MetricKind::Instructions, CountProgress::Partial, vec![]),
+            (MetricKind::Instructions, CountProgress::Complete, vec![46.0]),
+            (MetricKind::Time, CountProgress::Partial, vec![10.0]),
+        ] {
+            let mut run = WorkerRun::default();
+            let mut window = window(WindowKind::Timed, 10.0);
+            let claim = window.claim.as_mut().unwrap();
+            (claim.count, claim.progress) = (46.0, progress);
+            run.windows.push(window);
+            run.keep_sample(metric, NonZeroU32::MIN);
+            assert_eq!(run.samples.values, samples, "{metric:?} {progress:?}");
+        }
+    }
+
+    #[test]
+    fn the_parts_of_a_count_remain_until_the_next() {
+        let count = |value| Count {
+            range: "spin".to_owned(),
+            of: String::new(),
+            value,
+        };
+        let mut samples = Samples::default();
+        for (found, kept) in [(vec![count(1.0)], 1.0), (Vec::new(), 1.0), (vec![count(2.0)], 2.0)] {
+            samples.keep_counts(found);
+            assert_eq!(samples.counts, [count(kept)]);
+        }
+    }
+
+    #[test]
+    fn an_early_check_is_due_at_once_and_there_is_no_call_yet() {
+        let run = WorkerRun::default();
+        assert_eq!((run.since_early, run.last_call), (u32::MAX, 0));
+    }
+}

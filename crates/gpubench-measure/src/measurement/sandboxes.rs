@@ -52,3 +52,69 @@ impl Sandboxes {
         self.open.push(reason);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(reason: &str) -> Confinement {
+        Confinement::Open(reason.to_owned())
+    }
+
+    fn sandboxes(execution: Execution) -> Sandboxes {
+        Sandboxes {
+            execution,
+            open: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn host_code_is_confined_like_its_least_confined_worker() {
+        let closed = Confinement::Closed;
+        for (workers, least) in [
+            (vec![], open("unknown")),
+            (vec![closed.clone()], closed.clone()),
+            (vec![closed.clone(), closed.clone()], closed.clone()),
+            (vec![open("first"), closed.clone()], open("first")),
+            (vec![closed.clone(), open("second")], open("second")),
+            (vec![closed.clone(), open("second"), closed.clone()], open("second")),
+            (vec![open("first"), open("second")], open("first")),
+        ] {
+            let mut sandboxes = sandboxes(Execution::Hosted(open("unknown")));
+            for (position, confinement) in workers.iter().enumerate() {
+                sandboxes.note_worker(position, confinement.clone());
+            }
+            assert_eq!(sandboxes.execution, Execution::Hosted(least), "{workers:?}");
+            assert_eq!(sandboxes.open, [""; 0], "{workers:?}");
+        }
+    }
+
+    #[test]
+    fn open_sandboxes_of_native_kernels_are_listed_once_each() {
+        let mut sandboxes = sandboxes(Execution::Sealed);
+        for (position, confinement) in [open("one"), Confinement::Closed, open("one"), open("another")]
+            .into_iter()
+            .enumerate()
+        {
+            sandboxes.note_worker(position, confinement);
+        }
+        sandboxes.note("references", &open("one"));
+        assert_eq!(sandboxes.execution, Execution::Sealed);
+        let expected = [
+            ("native kernels", "one"),
+            ("native kernels", "another"),
+            ("references", "one"),
+        ];
+        assert_eq!(sandboxes.open, expected.map(|(whose, why)| open_sandbox(whose, why)));
+    }
+
+    #[test]
+    fn host_code_of_a_rival_is_an_open_sandbox() {
+        let mut sandboxes = sandboxes(Execution::Sealed);
+        sandboxes.note_hosted_rival("`saxpy`");
+        let [open] = &sandboxes.open[..] else {
+            panic!("{:?}", sandboxes.open)
+        };
+        assert!(open.contains("`saxpy`"), "{open}");
+    }
+}

@@ -211,3 +211,85 @@ fn grant<'g>(
         descriptors: &opened.author_descriptors,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measurement::arm::WindowPurpose;
+    use crate::measurement::simulated_case::{Stage, arm, claim, fault, right_facts, until_closed, worker};
+    use gpubench_device::ClockBound;
+    use gpubench_protocol::window::WindowKind;
+    use gpubench_protocol::wire::{Claim, WindowOrder};
+
+    /// Knows of this many other processes on the device.
+    struct Neighbours(Option<u32>);
+
+    impl Watcher for Neighbours {
+        fn sampled(&mut self, _: &[&[f64]]) {}
+
+        fn other_clients(&mut self) -> Option<u32> {
+            self.0
+        }
+    }
+
+    /// Returns what is left of a case with a call each of two arms.
+    fn concluded(neighbours: Option<u32>, claims: [fn(&WindowOrder) -> Claim; 2]) -> MeasuredInTurns {
+        let stage = Stage::of(1);
+        let protocol = Protocol {
+            clock_bound: &ClockBound::Exclusive,
+            ..stage.protocol()
+        };
+        let case = stage.case();
+        let entrant = Entrant {
+            name: "the case",
+            standing: Standing::Judged,
+        };
+        let turns = CasesInTurns {
+            arms: &[TurnCase { case: &case, entrant }; 2],
+            source: &case,
+            question: None,
+        };
+        let mut measured = None;
+        until_closed(
+            &protocol,
+            &case,
+            |order| right_facts(order, 1),
+            |mut context| {
+                let arms = claims.into_iter().enumerate().map(|(position, claims)| {
+                    let mut arm = arm(&protocol, &case, position, vec![worker(claims)]);
+                    arm.begin_round();
+                    arm.step(&mut context, WindowPurpose::Sample(WindowKind::Timed))
+                        .unwrap();
+                    Ok(arm)
+                });
+                let arms = arms.collect();
+                let (mut watcher, mut idle) = (Neighbours(neighbours), IdleWorkers::default());
+                measured = Some(conclude(&turns, &protocol, arms, context, &mut watcher, &mut idle).unwrap());
+            },
+        );
+        measured.unwrap()
+    }
+
+    fn in_time(order: &WindowOrder) -> Claim {
+        claim(order, 1e6)
+    }
+
+    #[test]
+    fn the_judge_sees_the_other_processes_that_the_watcher_knows() {
+        for (neighbours, are_told) in [(None, false), (Some(0), false), (Some(1), true)] {
+            for arm in concluded(neighbours, [in_time; 2]).arms {
+                let reason = arm.unwrap().judgement.grade_reason.unwrap();
+                let told = reason.contains("another process is using the device");
+                assert_eq!(told, are_told, "{neighbours:?}: {reason}");
+            }
+        }
+    }
+
+    #[test]
+    fn each_arm_has_its_own_verdict_and_the_roles_rest() {
+        let concluded = concluded(None, [fault, in_time]);
+        let verdicts = concluded.arms.iter().map(|arm| arm.as_ref().unwrap().judgement.verdict);
+        assert_eq!(verdicts.collect::<Vec<_>>(), [Verdict::Crashed, Verdict::Pass]);
+        assert_eq!(concluded.roles, RolesAfterwards::AtRest);
+    }
+}

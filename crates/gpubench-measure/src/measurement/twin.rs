@@ -83,6 +83,16 @@ mod tests {
     }
 
     #[test]
+    fn windows_whose_time_does_not_count_are_not_in_the_twin() {
+        for time_use in [TimeUse::WarmUp, TimeUse::ThrownAway, TimeUse::Energy] {
+            let mut windows = [10_000, 90_000].map(|before_ns| window(WindowEnd::Checked, before_ns));
+            windows[1].time_use = time_use;
+            let twin = twin(&[run(&windows, &[])]).unwrap();
+            assert_eq!(twin.value_ns, 10_000.0, "{time_use:?}");
+        }
+    }
+
+    #[test]
     fn the_twin_uses_the_claims_of_control_windows() {
         let claims_ns = [9_000.0, 9_200.0, 9_400.0];
         let control = claims_ns.map(|elapsed_ns| WindowEvidence {
@@ -93,8 +103,13 @@ mod tests {
             ..window(WindowEnd::Checked, 70_000)
         });
         let own = window(WindowEnd::Checked, 60_000);
-        let twin = twin(&[run(&[own], &control[..2]), run(&[], &control[2..])]).unwrap();
-        assert_eq!(twin.rounds_ns, [9_100.0, 9_400.0]);
+        let rounds = [
+            run(&[own.clone()], &control[..2]),
+            run(&[], &control[2..]),
+            run(&[own], &[]),
+        ];
+        let twin = twin(&rounds).unwrap();
+        assert_eq!(twin.rounds_ns, [9_100.0, 9_400.0], "the two jobs cannot be compared");
     }
 
     #[test]

@@ -72,3 +72,114 @@ pub(super) fn judge_conservation(balance: &TimingAudit) -> Option<Finding> {
     );
     finding(Verdict::TimeMismatch, Cause::ClaimTooShort, message)
 }
+
+#[cfg(test)]
+mod tests {
+    use bytemuck::Zeroable;
+
+    use super::*;
+    use crate::verdict::{Ending, Execution, RunEvidence, Surroundings};
+    use gpubench_protocol::window::{Gate, WindowKind};
+    use gpubench_protocol::wire::{Claim, OutputFacts, WindowFacts};
+
+    /// A window that the referee timed from 1 µs to 301 µs, with a claim of 10 µs.
+    fn window(kind: WindowKind, end: WindowEnd, time_use: TimeUse) -> WindowEvidence {
+        let facts = WindowFacts {
+            kind,
+            end,
+            s1_ns: 1_000,
+            s2_ns: 301_000,
+            ..WindowFacts::zeroed()
+        };
+        let claim = Claim {
+            elapsed_ns: 10_000.0,
+            ..Claim::empty(1)
+        };
+        WindowEvidence {
+            time_use,
+            ..WindowEvidence::new(Box::new(facts), Some(Box::new(claim)))
+        }
+    }
+
+    #[test]
+    fn only_complete_timed_windows_whose_time_counts_have_a_residual() {
+        use WindowEnd::{Aborted, Checked, NotDone};
+        use WindowKind::{Control, EarlyCheck, Empty, Parts, Single, SingleControl, Timed};
+        let counts = TimeUse::Counts;
+        for (kind, end, time_use, is_compared) in [
+            (Timed, Checked, counts, true),
+            (Control, Checked, counts, true),
+            (Timed, NotDone, counts, false),
+            (Timed, Aborted, counts, false),
+            (Timed, Checked, TimeUse::WarmUp, false),
+            (Timed, Checked, TimeUse::ThrownAway, false),
+            (Timed, Checked, TimeUse::Energy, false),
+            (EarlyCheck, Checked, counts, false),
+            (Parts, Checked, counts, false),
+            (Single, Checked, counts, false),
+            (SingleControl, Checked, counts, false),
+            (Empty, Checked, counts, false),
+        ] {
+            let expected = is_compared.then_some(290_000.0);
+            let window = window(kind, end, time_use);
+            assert_eq!(residual(&window), expected, "{kind:?} {end:?} {time_use:?}");
+        }
+        let mut unclaimed = window(Timed, Checked, counts);
+        unclaimed.claim = None;
+        assert_eq!(residual(&unclaimed), None);
+    }
+
+    #[test]
+    fn only_times_are_compared_with_the_clock_and_only_if_it_bounds_them() {
+        let windows = |kind| vec![window(kind, WindowEnd::Checked, TimeUse::Counts); 8];
+        let (own, controls) = (windows(WindowKind::Timed), windows(WindowKind::Control));
+        let absent = ClockBound::Absent("it is shared".into());
+        for (metric, clock_bound, is_compared) in [
+            (MetricKind::Time, &ClockBound::Exclusive, true),
+            (MetricKind::Time, &absent, false),
+            (MetricKind::Instructions, &ClockBound::Exclusive, false),
+            (MetricKind::Memory, &ClockBound::Exclusive, false),
+        ] {
+            let evidence = Evidence {
+                tensors: &[],
+                calls: std::num::NonZeroU32::MIN,
+                scratch: &[],
+                runs: vec![RunEvidence {
+                    windows: &own,
+                    controls: &controls,
+                    ..RunEvidence::default()
+                }],
+                ending: Ending::Stopped,
+                metric,
+                execution: &Execution::Sealed,
+                gate: Gate::Stream,
+                clock_bound,
+                floor_ns: None,
+                surroundings: Surroundings::default(),
+                open_sandboxes: &[],
+            };
+            assert_eq!(balance(&evidence).is_some(), is_compared, "{metric:?} {clock_bound:?}");
+        }
+    }
+
+    #[test]
+    fn control_windows_whose_outputs_changed_are_left_out() {
+        let control = |digests: &[[u64; 2]]| {
+            let mut window = window(WindowKind::Control, WindowEnd::Checked, TimeUse::Counts);
+            window.facts.output_count = digests.len() as u32;
+            for (output, [digest_claimed, digest_expected]) in window.facts.outputs.iter_mut().zip(digests) {
+                *output = OutputFacts {
+                    digest_claimed: *digest_claimed,
+                    digest_expected: *digest_expected,
+                    ..OutputFacts::zeroed()
+                };
+            }
+            window
+        };
+        let residuals = |digests: &[[u64; 2]]| control_residuals(&[control(digests)]).len();
+        assert_eq!(residuals(&[]), 1);
+        assert_eq!(residuals(&[[7, 7], [8, 8]]), 1);
+        assert_eq!(residuals(&[[7, 7], [8, 9]]), 0);
+        assert_eq!(residuals(&[[6, 7], [8, 8]]), 0);
+    }
+}

@@ -234,3 +234,78 @@ impl Activity {
         self.failures += other.failures;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An activity whose sums all differ.
+    fn every_sum() -> Activity {
+        let mut numbers = 1..;
+        let mut next = || numbers.next().unwrap();
+        let mut amount = || Amount {
+            count: next(),
+            bytes: next(),
+        };
+        let mut by_kind = || ByKind(std::array::from_fn(|_| amount()));
+        let [allocated, freed, vanished, left, untracked] = std::array::from_fn(|_| by_kind());
+        Activity {
+            allocated,
+            freed,
+            vanished,
+            left,
+            untracked,
+            memsets: amount(),
+            copies: std::array::from_fn(|_| CopyTotal {
+                all: amount(),
+                waited_bytes: amount().bytes,
+                waited: Duration::from_nanos(amount().bytes),
+            }),
+            waits: std::array::from_fn(|_| WaitTotal {
+                waits: amount().count,
+                waited: Duration::from_nanos(amount().bytes),
+            }),
+            launches: std::array::from_fn(|_| amount().count),
+            captured_launches: amount().count,
+            graph_launches: amount().count,
+            host_functions: amount().count,
+            captured_copies: amount().count,
+            captured_sets: amount().count,
+            unknown_frees: amount().count,
+            null_frees: amount().count,
+            streams_created: amount().count,
+            streams_destroyed: amount().count,
+            modules_loaded: amount().count,
+            modules_unloaded: amount().count,
+            failures: amount().count,
+        }
+    }
+
+    #[test]
+    fn a_merge_adds_every_sum() {
+        let one = every_sum();
+        let mut merged = Activity::default();
+        merged.merge(&one);
+        assert_eq!(merged, one, "nothing is lost");
+        merged.merge(&one);
+        assert_eq!(merged.copies[5].waited_bytes, 2 * one.copies[5].waited_bytes);
+        assert_eq!(merged.copies[5].waited, 2 * one.copies[5].waited);
+        assert_eq!(merged.waits[2].waited, 2 * one.waits[2].waited);
+        assert_eq!(merged.left.total().bytes, 2 * one.left.total().bytes);
+        merged.merge(&Activity::default());
+        assert_eq!(merged.failures, 2 * one.failures);
+    }
+
+    #[test]
+    fn copies_that_do_not_wait_have_no_bandwidth() {
+        let total = |waited_bytes, millis| CopyTotal {
+            waited_bytes,
+            waited: Duration::from_millis(millis),
+            ..CopyTotal::default()
+        };
+        assert_eq!(total(0, 0).bandwidth(), None);
+        assert_eq!(total(1_000, 0).bandwidth(), None);
+        assert_eq!(total(0, 10).bandwidth(), None);
+        assert_eq!(total(1_000, 10).bandwidth(), Some(1e5));
+    }
+}

@@ -219,3 +219,6 @@ impl Work {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

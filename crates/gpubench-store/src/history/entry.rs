@@ -88,3 +88,48 @@ impl HistoryCase {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use gpubench_testing::{competition, in_contests};
+
+    use super::*;
+
+    fn run() -> StoredRun {
+        let run = in_contests(competition());
+        StoredRun::new(run.started, run.results, Some(run.finished), None)
+    }
+
+    #[test]
+    fn a_result_that_failed_is_in_no_history_though_it_has_statistics() {
+        let all = HistoryEntry::from_run(&run()).cases;
+        for verdict in [
+            Verdict::TimeMismatch,
+            Verdict::BelowFloor,
+            Verdict::Error,
+            Verdict::WrongOutput,
+            Verdict::ProtocolViolation,
+        ] {
+            let mut run = run();
+            assert!(run.results[0].stats.is_some());
+            run.results[0].verdict = verdict;
+            assert_eq!(HistoryEntry::from_run(&run).cases, all[1..], "{verdict}");
+        }
+    }
+
+    #[test]
+    fn an_entry_has_the_value_of_each_result_that_passed() {
+        let run = run();
+        let cases = HistoryEntry::from_run(&run).cases;
+        let passed = run.results.iter().filter(|result| result.verdict == Verdict::Pass);
+        for (case, result) in cases.iter().zip(passed.clone()) {
+            let stats = result.stats.as_ref().unwrap();
+            assert_eq!(
+                (&case.case, case.value, case.ci95),
+                (&result.full_name(), stats.value, stats.ci95)
+            );
+            assert_eq!((case.n, case.workers), (stats.n, result.workers.len() as u64));
+        }
+        assert_eq!(cases.len(), passed.count());
+    }
+}

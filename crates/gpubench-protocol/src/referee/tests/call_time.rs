@@ -25,7 +25,11 @@ fn wait_for(word: &AtomicU32) {
 /// Runs a window whose worker does what `worker` does with the words of its page and with the
 /// referee's own word. Returns the referee's facts.
 fn window(worker: impl FnOnce(&crate::wire::PageLayout, &AtomicU32) + Send) -> WindowFacts {
-    let mut referee = referee(Box::new(cpu())).unwrap();
+    window_on(Box::new(cpu()), worker)
+}
+
+fn window_on(driver: Box<dyn Driver>, worker: impl FnOnce(&crate::wire::PageLayout, &AtomicU32) + Send) -> WindowFacts {
+    let mut referee = referee(driver).unwrap();
     let case = opened(&mut referee, recording());
     referee.generate(&case, 1).unwrap();
     let page = case.page_of(from_outside().owner).unwrap().words.in_window(1);
@@ -52,6 +56,44 @@ fn a_call_lasts_from_go_to_returned() {
     // The rest of the window is what the referee's other clock sees beyond the call.
     let rest = Duration::from_nanos(facts.s2_ns - facts.s1_ns).saturating_sub(call);
     assert!(rest >= 2 * LASTS, "{rest:?} after {call:?}");
+}
+
+/// A device whose clock the host cannot read, as a GPU. The host's first look for a word takes
+/// until `delay` is over.
+fn without_clock(delay: Duration) -> Box<dyn Driver> {
+    let mut delay = Some(delay);
+    let driver = FaultyDriver::watched(cpu(), move |_, call| {
+        if call.name == "see_value" {
+            delay.take().into_iter().for_each(std::thread::sleep);
+        }
+    });
+    Box::new(driver.without_host_clock())
+}
+
+#[test]
+fn a_host_that_looks_late_makes_a_call_longer_and_never_shorter() {
+    let returns_at_once = |page: &crate::wire::PageLayout, start: &AtomicU32| {
+        wait_for(start);
+        page.returned.store(1, Ordering::Release);
+        page.done.store(1, Ordering::Release);
+    };
+    let facts = window_on(without_clock(LASTS), returns_at_once);
+    let call = Duration::from_nanos(facts.call_ns);
+    assert_eq!(facts.end, WindowEnd::Checked);
+    assert!(call >= LASTS, "{call:?} although *go* was not seen for {LASTS:?}");
+}
+
+#[test]
+fn without_a_clock_of_the_device_a_call_lasts_from_go_to_returned_too() {
+    let facts = window_on(without_clock(Duration::ZERO), |page, _| {
+        wait_for(&page.go);
+        std::thread::sleep(LASTS);
+        page.returned.store(1, Ordering::Release);
+        page.done.store(1, Ordering::Release);
+    });
+    let call = Duration::from_nanos(facts.call_ns);
+    assert!(call >= LASTS, "{call:?}");
+    assert!(facts.returned_seen_ns > 0);
 }
 
 #[test]

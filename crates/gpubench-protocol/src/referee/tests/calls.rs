@@ -71,7 +71,7 @@ impl Watched {
 
     /// Returns the driver calls of a window's release, before and after *go*.
     fn release(&mut self, window: u32, kind: WindowKind) -> [Vec<Call>; 2] {
-        if kind != WindowKind::Control {
+        if kind.content() == WindowContent::Call {
             self.referee.generate(&self.case, window).unwrap();
         }
         let owner = match kind.content() {
@@ -99,12 +99,16 @@ impl Watched {
 /// Windows of every kind, early and late ones.
 fn windows() -> Vec<(u32, WindowKind)> {
     let mut windows: Vec<_> = (1..=20)
-        .map(|number| match number % 3 {
+        .map(|number| match number % 5 {
             0 => (number, WindowKind::EarlyCheck),
+            1 => (number, WindowKind::Single),
+            2 => (number, WindowKind::Parts),
             _ => (number, WindowKind::Timed),
         })
         .collect();
-    windows.extend((0..6).map(|before| (WindowKind::control_window(before), WindowKind::Control)));
+    let without_call = [WindowKind::Control, WindowKind::SingleControl, WindowKind::Empty];
+    let without_call = (0..6).zip(without_call.into_iter().cycle());
+    windows.extend(without_call.map(|(before, kind)| (WindowKind::control_window(before), kind)));
     windows
 }
 
@@ -144,7 +148,7 @@ fn every_window_restores_flushes_and_reveals_in_this_order() {
             let [before, _] = watched.release(window, kind);
             let before = named(&before);
             let mut expected = preparation(mode, kind);
-            if kind != WindowKind::Control && window == 1 {
+            if kind.content() == WindowContent::Call && window == 1 {
                 // The first answers are kept.
                 let kept = expected
                     .iter()
@@ -179,7 +183,7 @@ fn every_window_queues_copies_first_and_late_write_checks_last_before_the_host_w
             .map(|call| call.name.trim_start_matches("gb_"))
             .collect();
         assert_eq!(queued, checks_after_go(), "window {window} of kind {kind:?}");
-        if kind == WindowKind::Control {
+        if kind.content() != WindowContent::Call {
             assert_eq!(named(&after[waits..]), ["synchronize"]);
         }
     }

@@ -1,0 +1,525 @@
+//! An arm with a simulated referee and workers: what its windows do to its verdict.
+
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::clients::WorkerPast;
+use crate::measurement::simulated_case::{Stage, arm, claim, fault, right_facts, with_referee, worker};
+use crate::verdict::TimeUse;
+use gpubench_contract::{Cause, Grade, Verdict};
+use gpubench_device::ClockBound;
+use gpubench_protocol::wire::{Claim, WindowFacts, WindowOrder};
+use gpubench_stats::{StopRule, WorkerCountRule};
+
+/// Every purpose of a window that makes a call.
+fn purposes_with_calls() -> Vec<WindowPurpose> {
+    use WindowKind::{EarlyCheck, Single, Timed};
+    let repeats = NonZeroU32::new(7).unwrap();
+    vec![
+        WindowPurpose::WarmUp,
+        WindowPurpose::Sample(Timed),
+        WindowPurpose::Sample(EarlyCheck),
+        WindowPurpose::Sample(Single),
+        WindowPurpose::Unsampled(Timed),
+        WindowPurpose::Unsampled(EarlyCheck),
+        WindowPurpose::Energy(repeats),
+        WindowPurpose::Steps,
+    ]
+}
+
+/// An arm after its windows.
+struct Seen {
+    measured: Measured,
+    is_active: bool,
+}
+
+fn finished(arm: Arm<'_>, context: &Context<'_>, other_clients: Option<u32>) -> Seen {
+    let is_active = arm.is_active();
+    let author = Confinement::Closed;
+    let measured = arm.finish(&context.control, &context.sequencer.rests, other_clients, &author);
+    Seen { measured, is_active }
+}
+
+/// Runs windows of a case with `calls` calls in each.
+fn after(
+    purposes: &[WindowPurpose],
+    (calls, metric): (u32, MetricKind),
+    claims: impl Fn(&WindowOrder) -> Claim + Send + 'static,
+    facts: impl Fn(&WindowOrder) -> WindowFacts + Send + 'static,
+) -> Seen {
+    let stage = Stage::of(calls);
+    let mut protocol = stage.protocol();
+    protocol.metric.kind = metric;
+    let case = ReadyCase {
+        floor_ns: Some(100.0),
+        ..stage.case()
+    };
+    let mut seen = None;
+    with_referee(&protocol, &case, facts, |context| {
+        let mut arm = arm(&protocol, &case, 0, vec![worker(claims)]);
+        arm.begin_round();
+        for purpose in purposes {
+            arm.step(context, *purpose).unwrap();
+        }
+        seen = Some(finished(arm, context, Some(0)));
+    });
+    seen.unwrap()
+}
+
+#[test]
+fn a_call_that_fails_in_any_phase_fails_its_case() {
+    let metrics = [
+        MetricKind::Time,
+        MetricKind::Instructions,
+        MetricKind::Memory,
+        MetricKind::Hardware,
+    ];
+    for metric in metrics {
+        for purpose in purposes_with_calls() {
+            let right = |order: &WindowOrder| right_facts(order, 1);
+            let in_time = |order: &WindowOrder| claim(order, 1e6);
+            let passed = after(&[purpose], (1, metric), in_time, right);
+            assert_eq!(
+                passed.measured.judgement.verdict,
+                Verdict::Pass,
+                "{purpose:?} {metric:?}"
+            );
+            assert!(passed.is_active, "{purpose:?} {metric:?}");
+
+            let wrong = |order: &WindowOrder| {
+                let mut facts = right_facts(order, 1);
+                facts.outputs[0].matched -= 1;
+                facts
+            };
+            let late = |order: &WindowOrder| {
+                let mut facts = right_facts(order, 1);
+                facts.outputs[0].late_bytes = 8;
+                facts
+            };
+            let failures = [
+                (after(&[purpose], (1, metric), fault, right), Verdict::Crashed),
+                (after(&[purpose], (1, metric), in_time, wrong), Verdict::WrongOutput),
+                (after(&[purpose], (1, metric), in_time, late), Verdict::LateWrite),
+            ];
+            for (failed, verdict) in failures {
+                let judgement = &failed.measured.judgement;
+                assert_eq!(judgement.verdict, verdict, "{purpose:?} {metric:?}: {judgement:?}");
+                assert!(!failed.is_active, "{purpose:?} {metric:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_wrong_output_is_followed_by_two_more_calls() {
+    let wrong = |order: &WindowOrder| {
+        let mut facts = right_facts(order, 1);
+        facts.outputs[0].matched = 0;
+        facts
+    };
+    let sample = WindowPurpose::Sample(WindowKind::Timed);
+    let seen = after(&[sample], (1, MetricKind::Time), |order| claim(order, 1e6), wrong);
+    assert_eq!(seen.measured.windows().count(), 3);
+    assert_eq!(seen.measured.sample_count(), 0);
+}
+
+#[test]
+fn a_window_without_a_call_that_faults_fails_the_case() {
+    let right = |order: &WindowOrder| right_facts(order, 1);
+    let seen = after(&[WindowPurpose::Empty], (1, MetricKind::Time), fault, right);
+    assert_eq!(seen.measured.judgement.cause, Some(Cause::PlanInvalid));
+    assert!(!seen.is_active);
+}
+
+#[test]
+fn the_floor_of_a_window_is_that_of_all_its_calls() {
+    let floor_of_one_ns = 100.0;
+    let sample = WindowPurpose::Sample(WindowKind::Timed);
+    for calls in [1, 5] {
+        let verdict = |elapsed_ns: f64| {
+            let claims = move |order: &WindowOrder| claim(order, elapsed_ns);
+            let facts = move |order: &WindowOrder| right_facts(order, calls);
+            after(&[sample], (calls, MetricKind::Time), claims, facts)
+                .measured
+                .judgement
+                .verdict
+        };
+        let floor_ns = floor_of_one_ns * f64::from(calls);
+        assert_eq!(verdict(floor_ns + 1.0), Verdict::Pass, "{calls}");
+        assert_eq!(verdict(floor_ns - 1.0), Verdict::BelowFloor, "{calls}");
+    }
+}
+
+#[test]
+fn each_kind_of_sample_goes_to_its_own_list() {
+    use WindowKind::{EarlyCheck, Single, Timed};
+    let kinds = [Timed, Single, EarlyCheck, Timed, Single, Single];
+    let purposes = kinds.map(WindowPurpose::Sample);
+    let claims = |order: &WindowOrder| claim(order, 1_000.0 * f64::from(order.window));
+    let facts = |order: &WindowOrder| right_facts(order, 2);
+    let seen = after(&purposes, (2, MetricKind::Time), claims, facts);
+    let run = &seen.measured.workers[0];
+    assert_eq!(run.samples.values, [500.0, 2_000.0]);
+    assert_eq!(run.parts.singles_ns, [2_000.0, 5_000.0, 6_000.0]);
+    assert_eq!((run.windows.len(), run.last_call), (6, 6));
+    assert_eq!(run.since_early, 1, "one sample follows the early check");
+}
+
+#[test]
+fn windows_for_warm_up_and_energy_are_no_samples() {
+    let purposes = [
+        WindowPurpose::WarmUp,
+        WindowPurpose::Sample(WindowKind::Timed),
+        WindowPurpose::Energy(NonZeroU32::MIN),
+        WindowPurpose::Steps,
+    ];
+    let claims = |order: &WindowOrder| Claim {
+        parts: 1,
+        part_ns: [f64::from(order.window); _],
+        ..claim(order, 1_000.0)
+    };
+    let seen = after(&purposes, (1, MetricKind::Time), claims, |order| right_facts(order, 1));
+    let run = &seen.measured.workers[0];
+    let uses: Vec<TimeUse> = run.windows.iter().map(|window| window.time_use).collect();
+    assert_eq!(
+        uses,
+        [TimeUse::WarmUp, TimeUse::Counts, TimeUse::Energy, TimeUse::Counts]
+    );
+    assert_eq!(run.warm_up.claims_ns, [1_000.0]);
+    assert_eq!(run.samples.values, [1_000.0]);
+    assert_eq!(run.parts.steps_ns, [[4.0]]);
+}
+
+#[test]
+fn the_judge_sees_the_other_processes_on_the_device() {
+    let stage = Stage::of(1);
+    let protocol = Protocol {
+        clock_bound: &ClockBound::Exclusive,
+        ..stage.protocol()
+    };
+    let case = stage.case();
+    let reason = |clients: Option<u32>| {
+        let mut seen = None;
+        with_referee(
+            &protocol,
+            &case,
+            |order| right_facts(order, 1),
+            |context| {
+                let mut arm = arm(&protocol, &case, 0, vec![worker(|order| claim(order, 1e6))]);
+                arm.begin_round();
+                arm.step(context, WindowPurpose::WarmUp).unwrap();
+                seen = Some(finished(arm, context, clients));
+            },
+        );
+        let judgement = seen.unwrap().measured.judgement;
+        assert_eq!(judgement.grade, Grade::Unverified, "there are too few windows, too");
+        judgement.grade_reason.unwrap()
+    };
+    for (clients, are_told) in [(None, false), (Some(0), false), (Some(1), true), (Some(3), true)] {
+        let reason = reason(clients);
+        assert_eq!(reason.contains("using the device"), are_told, "{clients:?}: {reason}");
+    }
+}
+
+#[test]
+fn the_energy_of_a_window_is_divided_by_its_calls_and_repeats() {
+    let stage = Stage::of(5);
+    let (protocol, case) = (stage.protocol(), stage.case());
+    with_referee(
+        &protocol,
+        &case,
+        |order| right_facts(order, 5),
+        |context| {
+            let mut arm = arm(&protocol, &case, 0, vec![worker(|order| claim(order, 1e8))]);
+            arm.begin_round();
+            let repeats = NonZeroU32::new(20).unwrap();
+            arm.step(context, WindowPurpose::Energy(repeats)).unwrap();
+            let at = Instant::now();
+            let reading = |joules, after| EnergyReading { joules, at: at + after };
+            let readings = [
+                reading(500.0, Duration::ZERO),
+                reading(700.0, Duration::from_millis(100)),
+            ];
+            arm.note_energy(readings, repeats);
+            let energy = arm.run().energy.unwrap();
+            assert_eq!(energy.per_call_j, 2.0);
+            assert_eq!(energy.resolution_j, 0.0, "the calls took all of the time");
+        },
+    );
+}
+
+#[test]
+fn energy_windows_are_repeated_by_the_time_of_all_their_calls() {
+    let stage = Stage::of(5);
+    let (protocol, case) = (stage.protocol(), stage.case());
+    let mut recording = case.recording.clone();
+    recording.tensors[4].role = gpubench::catalog::Role::InOut;
+    let changing = ReadyCase {
+        recording: &recording,
+        ..stage.case()
+    };
+    for (case, repeats) in [
+        // 200 windows of 5 ms take a second.
+        (&case, Ok(200)),
+        (&changing, Err(energy::CHANGES_INPUTS.to_owned())),
+    ] {
+        let mut arm = arm(&protocol, case, 0, Vec::new());
+        arm.runs.push(WorkerRun::default());
+        arm.run_mut().samples.values = vec![1e6];
+        assert_eq!(arm.energy_repeats().map(NonZeroU32::get), repeats);
+    }
+}
+
+#[test]
+fn an_impossible_overhead_of_a_worker_is_no_overhead() {
+    let stage = Stage::of(1);
+    let (protocol, case) = (stage.protocol(), stage.case());
+    for (told, kept) in [
+        (0.0, Some(0.0)),
+        (1_200.0, Some(1_200.0)),
+        (-1.0, None),
+        (f64::NAN, None),
+        (f64::INFINITY, None),
+    ] {
+        let mut arm = arm(&protocol, &case, 0, Vec::new());
+        arm.runs.push(WorkerRun::default());
+        arm.admit(ReadyWorker {
+            worker: worker(fault),
+            confinement: Confinement::Closed,
+            start: Start::Ready(told),
+        });
+        assert_eq!(
+            (arm.run().overhead_ns, arm.run().past),
+            (kept, WorkerPast::New),
+            "{told}"
+        );
+        assert!(arm.is_active());
+    }
+}
+
+#[test]
+fn a_refused_set_up_ends_the_arm() {
+    let stage = Stage::of(1);
+    let (protocol, case) = (stage.protocol(), stage.case());
+    let mut arm = arm(&protocol, &case, 0, Vec::new());
+    arm.runs.push(WorkerRun::default());
+    let message = "there is no plan".to_owned();
+    arm.admit(ReadyWorker {
+        worker: worker(fault),
+        confinement: Confinement::Closed,
+        start: Start::Refused(message.clone()),
+    });
+    assert_eq!(arm.ending, Ending::SetUpFailed { message });
+    assert!(!arm.is_active());
+}
+
+/// A worker that stopped for a reason, with this many windows of one call alone.
+fn stopped(reason: Option<StopReason>, singles: usize, sampled_for: Duration) -> WorkerRun {
+    let mut run = WorkerRun {
+        stop: reason,
+        sampled_for,
+        ..WorkerRun::default()
+    };
+    run.parts.singles_ns = vec![1.0; singles];
+    run
+}
+
+#[test]
+fn a_worker_has_enough_with_its_share_of_windows_with_one_call() {
+    use StopReason::{MaxSamples, TargetCv};
+    let (soon, late) = (Duration::ZERO, Duration::from_secs(30));
+    for (calls, runs, has_enough) in [
+        (1, vec![stopped(None, 0, soon)], false),
+        (1, vec![stopped(Some(TargetCv), 0, soon)], true),
+        (2, vec![stopped(None, 99, soon)], false),
+        (2, vec![stopped(Some(MaxSamples), 0, soon)], true),
+        (2, vec![stopped(Some(TargetCv), 5, soon)], false),
+        (2, vec![stopped(Some(TargetCv), 6, soon)], true),
+        (
+            2,
+            vec![stopped(Some(TargetCv), 6, soon), stopped(Some(TargetCv), 5, soon)],
+            false,
+        ),
+        (
+            2,
+            vec![stopped(Some(TargetCv), 6, soon), stopped(Some(TargetCv), 6, soon)],
+            true,
+        ),
+        (2, vec![stopped(Some(TargetCv), 2, late)], false),
+        (2, vec![stopped(Some(TargetCv), 3, late)], true),
+    ] {
+        let stage = Stage::of(calls);
+        let protocol = Protocol {
+            worker_count: WorkerCountRule::exactly(2.try_into().unwrap()),
+            stop: StopRule {
+                max_time: Duration::from_secs(10),
+                ..StopRule::default()
+            },
+            ..stage.protocol()
+        };
+        let case = stage.case();
+        let mut arm = arm(&protocol, &case, 0, Vec::new());
+        arm.runs = runs;
+        assert_eq!(arm.has_enough(), has_enough, "{calls}: {:?}", arm.runs);
+    }
+}
+
+#[test]
+fn control_windows_of_one_call_end_when_there_are_enough() {
+    let stage = Stage::of(2);
+    let (case, absent) = (stage.case(), ClockBound::Absent("it is simulated".into()));
+    for (clock_bound, singles, are_wanted) in [
+        (&ClockBound::Exclusive, 0, true),
+        (&ClockBound::Exclusive, ENOUGH_SINGLES - 1, true),
+        (&ClockBound::Exclusive, ENOUGH_SINGLES, false),
+        (&absent, 0, false),
+    ] {
+        let protocol = Protocol {
+            clock_bound,
+            ..stage.protocol()
+        };
+        with_referee(
+            &protocol,
+            &case,
+            |order| right_facts(order, 2),
+            |context| {
+                let mut arm = arm(&protocol, &case, 0, Vec::new());
+                arm.runs.push(WorkerRun::default());
+                let window = WindowEvidence::new(Box::new(bytemuck::Zeroable::zeroed()), None);
+                arm.run_mut().controls.singles = vec![window; singles];
+                assert_eq!(
+                    arm.wants_single_control(context),
+                    are_wanted,
+                    "{clock_bound:?} {singles}"
+                );
+            },
+        );
+    }
+}
+
+#[test]
+fn samples_are_taken_again_only_of_timed_calls_and_while_there_is_time() {
+    for (metric, stop, can_take_again) in [
+        (MetricKind::Time, None, true),
+        (MetricKind::Time, Some(StopReason::TargetCv), true),
+        (MetricKind::Time, Some(StopReason::MaxTime), false),
+        (MetricKind::Instructions, None, false),
+    ] {
+        let stage = Stage::of(1);
+        let mut protocol = stage.protocol();
+        protocol.metric.kind = metric;
+        let case = stage.case();
+        let mut arm = arm(&protocol, &case, 0, vec![worker(fault)]);
+        arm.begin_round();
+        arm.run_mut().stop = stop;
+        assert_eq!(arm.can_take_again(), can_take_again, "{metric:?} {stop:?}");
+        arm.end_round();
+        assert!(!arm.can_take_again(), "there is no worker");
+    }
+}
+
+#[test]
+fn a_test_names_the_order_of_threads_from_its_second_process_on() {
+    for (mode, workers, schedule) in [
+        (RunMode::Test, 1, None),
+        (RunMode::Test, 2, Some(8)),
+        (RunMode::Test, 3, Some(9)),
+        (RunMode::Test, 4, None),
+        (RunMode::Measure, 2, None),
+    ] {
+        let stage = Stage::of(1);
+        let protocol = Protocol {
+            mode,
+            schedules: &[7, 8, 9],
+            ..stage.protocol()
+        };
+        let case = stage.case();
+        let mut arm = arm(&protocol, &case, 0, Vec::new());
+        arm.runs.resize_with(workers, WorkerRun::default);
+        assert_eq!(arm.schedule(), schedule, "{mode:?} {workers}");
+    }
+}
+
+#[test]
+fn a_test_tells_that_only_later_calls_of_the_process_are_wrong() {
+    for (wrong_from, is_told) in [(1, false), (2, true), (3, true)] {
+        let stage = Stage::of(1);
+        let protocol = Protocol {
+            mode: RunMode::Test,
+            ..stage.protocol()
+        };
+        let case = stage.case();
+        let facts = move |order: &WindowOrder| {
+            let mut facts = right_facts(order, 1);
+            facts.outputs[0].matched -= u64::from(order.window >= wrong_from);
+            facts
+        };
+        with_referee(&protocol, &case, facts, |context| {
+            let mut arm = arm(&protocol, &case, 0, vec![worker(|order| claim(order, 1e6))]);
+            arm.begin_round();
+            for _ in 0..3 {
+                arm.step(context, WindowPurpose::Unsampled(WindowKind::EarlyCheck))
+                    .unwrap();
+            }
+            let message = finished(arm, context, None).measured.judgement.message.unwrap();
+            let told = message.contains("the first call in the process was right");
+            assert_eq!(told, is_told, "{wrong_from}: {message}");
+        });
+    }
+}
+
+#[test]
+fn a_case_stopped_only_if_each_of_its_workers_has_enough() {
+    let stage = Stage::of(1);
+    let (protocol, case) = (stage.protocol(), stage.case());
+    let target = Some(StopReason::TargetCv);
+    for (stops, expected) in [
+        (vec![target], target),
+        (vec![target, Some(StopReason::MaxTime)], Some(StopReason::MaxTime)),
+        (vec![target, None], None),
+        (vec![None], None),
+    ] {
+        with_referee(
+            &protocol,
+            &case,
+            |order| right_facts(order, 1),
+            |context| {
+                let mut arm = arm(&protocol, &case, 0, Vec::new());
+                arm.runs = stops.iter().map(|stop| stopped(*stop, 0, Duration::ZERO)).collect();
+                let has_succeeded = stops.iter().all(Option::is_some);
+                assert_eq!(arm.can_continue(), has_succeeded);
+                assert_eq!(finished(arm, context, None).measured.stop, expected, "{stops:?}");
+            },
+        );
+    }
+}
+
+#[test]
+fn samples_have_control_windows_between_them_and_more_if_the_key_draws_few() {
+    let stage = Stage::of(1);
+    let protocol = Protocol {
+        clock_bound: &ClockBound::Exclusive,
+        ..stage.protocol()
+    };
+    let case = stage.case();
+    with_referee(
+        &protocol,
+        &case,
+        |order| right_facts(order, 1),
+        |context| {
+            let mut arm = arm(&protocol, &case, 0, vec![worker(|order| claim(order, 1e6))]);
+            arm.begin_round();
+            for _ in 0..24 {
+                arm.step(context, WindowPurpose::Sample(WindowKind::Timed)).unwrap();
+            }
+            let drawn = arm.run().controls.windows.len();
+            assert!((3..24).contains(&drawn), "{drawn} among 24 samples");
+            assert!(arm.run().sampled_for > Duration::ZERO);
+            assert_eq!(arm.sample_count(), 24);
+            arm.catch_up(context, 1).unwrap();
+            assert!(arm.run().controls.windows.len() > drawn);
+            assert!(arm.controls.caught_up_for > Duration::ZERO);
+            assert!(arm.is_active());
+        },
+    );
+}

@@ -1,0 +1,258 @@
+//! A case whose referee and workers a test simulates. They answer every order at once.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::sync::{Arc, Mutex};
+use std::thread::spawn;
+use std::time::Duration;
+
+use bytemuck::Zeroable;
+use gpubench::catalog::{DType, Execution, Fill, Recording, Reference, Role, Tensor, Tolerance, Work};
+use gpubench::plan::Plan;
+
+use super::arm::{Arm, Context};
+use super::case::{CaseLibrary, Entrant, ReadyCase, Standing, TurnCase};
+use super::control_lease::ControlLease;
+use super::pool::WorkerPool;
+use super::protocol::{EvidenceUse, Protocol};
+use super::rest::Rests;
+use super::run_mode::RunMode;
+use super::sequence::Sequencer;
+use crate::clients::{AuthorClient, Child, Interrupt, MetricRequest, Output, RefereeClient, RoleName, WorkerClient};
+use gpubench_contract::Mode;
+use gpubench_device::{ClockBound, DeviceOrder, FaultCode, KernelHost};
+use gpubench_protocol::window::{CodePlacement, Gate, MadeCalls, Seeds, WindowCalls, WindowOwner};
+use gpubench_protocol::wire::{
+    Claim, Generate, NOWHERE, OutputFacts, Patience, WindowFacts, WindowOrder, from_referee, from_worker, to_referee,
+    to_worker,
+};
+use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule};
+
+/// Elements of each output.
+const ELEMENTS: u64 = 4;
+
+/// What the arms of a test borrow.
+pub(super) struct Stage {
+    recording: Recording,
+    calls: NonZeroU32,
+    seeds: Seeds,
+    interrupt: Interrupt,
+    clock_bound: ClockBound,
+}
+
+impl Stage {
+    /// Returns what a case with one output and `calls` calls in a window needs. No clock bounds its
+    /// claims, so it has no control windows.
+    pub(super) fn of(calls: u32) -> Stage {
+        let y = Tensor {
+            name: "y".to_owned(),
+            dtype: DType::F32,
+            shape: vec![ELEMENTS],
+            role: Role::Output,
+            fill: Fill::Poison,
+            tolerance: Tolerance::Exact,
+        };
+        Stage {
+            recording: Recording {
+                tensors: vec![y; calls as usize],
+                work: Work::default(),
+                plan: Plan::default(),
+                execution: Execution::Sealed,
+                call: None,
+                // The referee then prepares windows without the author.
+                reference: Reference::Plan(Plan::default()),
+            },
+            calls: NonZeroU32::new(calls).unwrap(),
+            seeds: Seeds::new([1; 32]),
+            interrupt: Interrupt::default(),
+            clock_bound: ClockBound::Absent("it is simulated".into()),
+        }
+    }
+
+    pub(super) fn protocol(&self) -> Protocol<'_> {
+        Protocol {
+            energy: Default::default(),
+            rest: Default::default(),
+            schedules: &[],
+            mode: RunMode::Measure,
+            metric: MetricRequest::default(),
+            worker_count: WorkerCountRule::exactly(NonZeroUsize::MIN),
+            warm_up: WarmUpRule {
+                max_windows: 1,
+                ..WarmUpRule::default()
+            },
+            stop: StopRule::default(),
+            within: Duration::from_secs(60),
+            reference_within: Duration::from_secs(60),
+            kernels_run_in: KernelHost::Referee,
+            device: DeviceOrder::cpu(1, 0),
+            observer: None,
+            submissions: None,
+            evidence: EvidenceUse::Judged,
+            output: Output::Captured,
+            clock_bound: &self.clock_bound,
+            seeds: &self.seeds,
+            interrupt: &self.interrupt,
+        }
+    }
+
+    pub(super) fn case(&self) -> ReadyCase<'_> {
+        ReadyCase {
+            number: 0,
+            benchmark: 0,
+            request: &[],
+            recording: &self.recording,
+            encoded: &[],
+            modules: &[],
+            own_modules: &[],
+            calls: WindowCalls {
+                mode: Mode::Hot,
+                count: self.calls,
+            },
+            floor_ns: None,
+            annotation: None,
+            library: CaseLibrary {
+                files: &[],
+                search: &[],
+            },
+        }
+    }
+}
+
+/// Returns the arm at `position` with these workers, one for each round. It is judged.
+pub(super) fn arm<'a>(
+    protocol: &'a Protocol<'a>,
+    case: &'a ReadyCase<'a>,
+    position: usize,
+    workers: Vec<WorkerClient>,
+) -> Arm<'a> {
+    arm_of(Standing::Judged, protocol, case, position, workers)
+}
+
+/// Returns an arm of a standing.
+pub(super) fn arm_of<'a>(
+    standing: Standing,
+    protocol: &'a Protocol<'a>,
+    case: &'a ReadyCase<'a>,
+    position: usize,
+    workers: Vec<WorkerClient>,
+) -> Arm<'a> {
+    let entrant = Entrant {
+        name: "the case",
+        standing,
+    };
+    let pool = WorkerPool::simulated(case, protocol, WindowOwner::arm(position), workers);
+    Arm::new(TurnCase { case, entrant }, protocol, pool)
+}
+
+/// Returns a worker that claims `claim` of every window.
+pub(super) fn worker(claim: impl Fn(&WindowOrder) -> Claim + Send + 'static) -> WorkerClient {
+    let (child, broker) = Child::simulated(RoleName::Worker);
+    spawn(move || {
+        while let Ok(frame) = broker.receive(Patience::at_most(Duration::from_secs(600))) {
+            assert_eq!(frame.kind, to_worker::ARM);
+            let order: WindowOrder = frame.record().unwrap();
+            broker.send_record(from_worker::ARMED, &order).unwrap();
+            broker.send_record(from_worker::CLAIM, &claim(&order)).unwrap();
+        }
+    });
+    WorkerClient::simulated(child)
+}
+
+/// Returns the claim that the calls of a window took `elapsed_ns`.
+pub(super) fn claim(order: &WindowOrder, elapsed_ns: f64) -> Claim {
+    Claim {
+        elapsed_ns,
+        ..Claim::empty(order.window)
+    }
+}
+
+/// Returns a claim about a window whose call faulted.
+pub(super) fn fault(order: &WindowOrder) -> Claim {
+    Claim {
+        fault: FaultCode::LaunchFailed,
+        ..Claim::empty(order.window)
+    }
+}
+
+/// Returns facts about a window of 1 s whose outputs are right, if it makes `calls` calls.
+pub(super) fn right_facts(order: &WindowOrder, calls: u32) -> WindowFacts {
+    let made = match order.kind.made_calls() {
+        MadeCalls::All => calls,
+        MadeCalls::First => 1,
+    };
+    let mut facts = WindowFacts {
+        window: order.window,
+        kind: order.kind,
+        output_count: made,
+        s1_ns: 1_000,
+        s2_ns: 1_000_001_000,
+        redzone_buffer: NOWHERE,
+        ..WindowFacts::zeroed()
+    };
+    for (tensor, output) in facts.outputs.iter_mut().take(made as usize).enumerate() {
+        *output = OutputFacts {
+            tensor: tensor as u64,
+            elements: ELEMENTS,
+            matched: ELEMENTS,
+            first_wrong: NOWHERE,
+            worst: NOWHERE,
+            ..OutputFacts::zeroed()
+        };
+    }
+    facts
+}
+
+/// Runs `act` with a referee that tells `facts` of every window. Returns the released windows, in
+/// order.
+pub(super) fn with_referee(
+    protocol: &Protocol<'_>,
+    case: &ReadyCase<'_>,
+    facts: impl Fn(&WindowOrder) -> WindowFacts + Send + 'static,
+    act: impl FnOnce(&mut Context<'_>),
+) -> Vec<WindowOrder> {
+    until_closed(protocol, case, facts, |mut context| act(&mut context))
+}
+
+/// The same for an `act` that closes the case.
+pub(super) fn until_closed(
+    protocol: &Protocol<'_>,
+    case: &ReadyCase<'_>,
+    facts: impl Fn(&WindowOrder) -> WindowFacts + Send + 'static,
+    act: impl FnOnce(Context<'_>),
+) -> Vec<WindowOrder> {
+    let (child, broker) = Child::simulated(RoleName::Referee);
+    let (author, _author_end) = Child::simulated(RoleName::Author);
+    let (mut referee, mut author) = (RefereeClient::simulated(child), AuthorClient::simulated(author));
+    let released = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&released);
+    spawn(move || {
+        while let Ok(frame) = broker.receive(Patience::at_most(Duration::from_secs(600))) {
+            match frame.kind {
+                to_referee::PREPARE_WITH_ANSWERS => broker.send_record(from_referee::PREPARED, &Generate::zeroed()),
+                to_referee::RELEASE => {
+                    let order: WindowOrder = frame.record().unwrap();
+                    noted.lock().unwrap().push(order);
+                    broker.send_record(from_referee::FACTS, &facts(&order))
+                }
+                to_referee::CLOSE_CASE => broker.send(from_referee::CASE_CLOSED, &[], &[]),
+                _ => Ok(()),
+            }
+            .unwrap();
+        }
+    });
+    act(Context {
+        sequencer: Sequencer {
+            referee: &mut referee,
+            author: &mut author,
+            placement: CodePlacement::new(case.recording, KernelHost::Referee),
+            protocol,
+            last_inputs: None,
+            gate: Gate::Stream,
+            rests: Rests::from_protocol(protocol),
+        },
+        control: ControlLease::absent(),
+        begun: 0,
+        controls: 0,
+    });
+    released.lock().unwrap().clone()
+}
