@@ -3,6 +3,7 @@
 
 #include <time.h>
 
+#include <climits>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

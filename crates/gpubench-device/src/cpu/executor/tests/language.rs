@@ -73,6 +73,14 @@ fn numbers_of_eight_bits_round_to_nearest_even_and_saturate() {
 }
 
 #[test]
+fn what_nvcc_includes_need_not_be_included() {
+    expect_checks(
+        "",
+        "CHECK(INT_MAX == 2147483647 && UINT_MAX == ~0u && strlen(\"abc\") == 3 && sizeof(size_t) == 8 && abs(-3) == 3);",
+    );
+}
+
+#[test]
 fn the_hosts_standard_headers_and_cudas_qualifiers_go_together() {
     let headers = [
         "algorithm",
