@@ -389,6 +389,25 @@ mod tests {
     }
 
     #[test]
+    fn the_grade_over_all_arguments_is_the_lowest() {
+        for argument in [0, 1] {
+            let mut run = run();
+            run.results
+                .iter_mut()
+                .for_each(|result| result.grade = Some(Grade::Sealed));
+            let mut of_first = run
+                .results
+                .iter_mut()
+                .filter(|result| result.benchmark == "matmul::tiled");
+            of_first.nth(argument).unwrap().grade = Some(Grade::Unverified);
+            let over_all = contests(&run).pop().unwrap();
+            let grades: Vec<Option<Grade>> = over_all.contestants.iter().map(|one| one.grade).collect();
+            let sealed = Some(Grade::Sealed);
+            assert_eq!(grades, [Some(Grade::Unverified), sealed, sealed], "{argument}");
+        }
+    }
+
+    #[test]
     fn code_that_lives_while_others_are_measured_is_told() {
         let mut run = run();
         run.run.device.kind = DeviceKind::Cuda;

@@ -43,6 +43,32 @@ fn graphs_and_hot_calls_pass_and_leave_nothing_allocated() {
     }
 }
 
+/// All of them would be in the referee's time.
+#[test]
+fn a_hot_window_makes_only_the_calls_that_are_timed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let launches = folder.path().join("launches");
+    let gpu = FakeGpu::new();
+    let run = only_case(&gpu).json().args(["--mode", "hot"]);
+    let run = run.env("FAKE_CUDA_LAUNCHES", launches.to_str().expect("text"));
+    let records = run.finish().expect_code(0).records();
+    let result = records.result(CASE);
+    let [calls, windows, single] = [
+        &result["calls_per_sample"],
+        &result["windows"],
+        &result["window_counts"]["single"],
+    ]
+    .map(|number| number.as_u64().expect("a number"));
+    let launches = std::fs::read_to_string(launches).expect("workers have launched kernels");
+    let made = launches.lines().filter(|kernel| *kernel == "one_thread_a_row").count();
+    assert_eq!(
+        made as u64,
+        (windows - single) * calls + single,
+        "{:#}",
+        result["window_counts"]
+    );
+}
+
 #[test]
 fn a_call_that_cannot_be_captured_ends_its_case_with_the_reason() {
     for call in [

@@ -7,6 +7,7 @@ mod clock;
 mod contests;
 mod energy;
 mod graphs;
+mod hardware;
 mod kernels;
 mod locked_clocks;
 mod throttling;

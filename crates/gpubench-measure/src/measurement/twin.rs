@@ -104,7 +104,7 @@ mod tests {
         });
         let own = window(WindowEnd::Checked, 60_000);
         let rounds = [
-            run(&[own.clone()], &control[..2]),
+            run(std::slice::from_ref(&own), &control[..2]),
             run(&[], &control[2..]),
             run(&[own], &[]),
         ];

@@ -143,3 +143,92 @@ pub(super) fn launches(recording: &Recording) -> NonZeroU32 {
         .and_then(NonZeroU32::new)
         .unwrap_or(NonZeroU32::MIN)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use gpubench::catalog::{Reference, Work};
+    use gpubench::plan::{BufferId, Plan, Span};
+
+    use super::*;
+    use crate::wire::BufferLayout;
+    use gpubench_device::cpu::CpuDriver;
+    use gpubench_device::cpu::executor::ScheduleSeed;
+    use gpubench_device::faulty::FaultyDriver;
+
+    /// Two calls with an input, an output, an in-out tensor and a scratch tensor each.
+    fn buffers(driver: &mut dyn Driver) -> Buffers {
+        let layout = BufferLayout::alone(driver.facts(), 4_096).unwrap();
+        let roles = [Role::Input, Role::Output, Role::InOut, Role::Scratch].repeat(2);
+        let buffers = roles.into_iter().map(|role| NamedBuffer {
+            name: format!("{role:?}"),
+            role,
+            mapping: driver.alloc(layout.allocation).unwrap(),
+            layout,
+        });
+        Buffers(buffers.collect())
+    }
+
+    #[test]
+    fn a_twin_touches_the_tensors_of_the_calls_that_are_made_as_often_as_they_launch() {
+        let names = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&names);
+        let cpu = CpuDriver::new(None, ScheduleSeed::Natural).unwrap();
+        let mut driver = FaultyDriver::watched(cpu, move |_, call| log.lock().unwrap().push(call.name.clone()));
+        let harness = Harness::load(&mut driver).unwrap();
+        let stream = driver.stream().unwrap();
+        let buffers = buffers(&mut driver);
+        let calls = WindowCalls {
+            mode: Mode::Hot,
+            count: NonZeroU32::new(2).unwrap(),
+        };
+        let launches = NonZeroU32::new(6).unwrap();
+        let twin = Twin::new(&mut driver, &harness, stream, &buffers, calls, launches).unwrap();
+        let touched = twin.calls.iter().map(|call| call.buffers.len());
+        assert_eq!(touched.collect::<Vec<_>>(), [3, 3], "all but the scratch");
+        for (made, expected) in [(MadeCalls::First, 3), (MadeCalls::All, 6)] {
+            names.lock().unwrap().clear();
+            twin.queue(made, &mut driver, &harness, stream).unwrap();
+            let queued = names.lock().unwrap().iter().filter(|name| *name == "gb_twin").count();
+            assert_eq!(queued, expected, "{made:?}");
+        }
+        driver.synchronize(stream).unwrap();
+    }
+
+    #[test]
+    fn only_hot_modes_bring_the_buffers_to_the_caches() {
+        let mut driver = CpuDriver::new(None, ScheduleSeed::Natural).unwrap();
+        let buffers = buffers(&mut driver);
+        for (mode, touched) in [
+            (Mode::Cold, 0),
+            (Mode::Warm, 0),
+            (Mode::Hot, buffers.0.len()),
+            (Mode::Graph, 0),
+            (Mode::HotGraph, buffers.0.len()),
+        ] {
+            assert_eq!(Warming::new(mode, &buffers).0.len(), touched, "{mode:?}");
+        }
+    }
+
+    #[test]
+    fn steps_that_launch_nothing_are_no_launches() {
+        let target = Span {
+            buffer: BufferId::Tensor(0),
+            offset: 0,
+            len: 4,
+        };
+        let recording = Recording {
+            tensors: Vec::new(),
+            work: Work::default(),
+            plan: Plan {
+                steps: vec![Step::Memset { target, value: 0 }; 3],
+                ..Plan::default()
+            },
+            execution: Default::default(),
+            call: None,
+            reference: Reference::Author,
+        };
+        assert_eq!(launches(&recording), NonZeroU32::MIN);
+    }
+}

@@ -135,3 +135,20 @@ fn the_broker_can_end_a_window_while_its_call_runs() {
     });
     assert_eq!((facts.end, facts.call_ns), (WindowEnd::Aborted, 0));
 }
+
+#[test]
+fn a_return_by_the_clock_of_the_device_is_counted_from_go() {
+    use crate::referee::call_time::{ReturnTime, SeenCall};
+    let reported = |at_ns| {
+        let mut facts = WindowFacts {
+            s0_ns: 100,
+            s1_ns: 1_000,
+            ..bytemuck::Zeroable::zeroed()
+        };
+        let at = ReturnTime::OnDevice(at_ns);
+        SeenCall::Returned { at, seen_ns: 7 }.report(&mut facts);
+        (facts.call_ns, facts.returned_seen_ns)
+    };
+    assert_eq!(reported(1_500), (500, 7));
+    assert_eq!(reported(900), (0, 7), "before *go*");
+}
