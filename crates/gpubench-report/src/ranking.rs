@@ -298,8 +298,11 @@ mod tests {
         );
     }
 
-    /// Returns the rankings of results of one problem, each with its own axes.
-    fn rankings_of(results: &[(&str, &[(&str, i64)], &[&str], f64)]) -> Rankings {
+    /// A benchmark, its arguments, the axes that it adds to its problem, and its time.
+    type Timed<'a> = (&'a str, &'a [(&'a str, i64)], &'a [&'a str], f64);
+
+    /// Returns the rankings of results of one problem.
+    fn rankings_of(results: &[Timed<'_>]) -> Rankings {
         let mut run = gpubench_testing::competition();
         let of = run.results.swap_remove(0);
         let mut rankings = Rankings::default();
@@ -338,7 +341,7 @@ mod tests {
 
     #[test]
     fn block_sizes_compete_alone_and_with_those_of_other_benchmarks() {
-        let sizes: [(&str, &[(&str, i64)], &[&str], f64); 4] = [
+        let sizes: [Timed<'_>; 4] = [
             ("a", &[("n", 64), ("threads", 128)], &["threads"], 100.0),
             ("a", &[("n", 64), ("threads", 256)], &["threads"], 200.0),
             ("b", &[("n", 64), ("threads", 256)], &["threads"], 400.0),

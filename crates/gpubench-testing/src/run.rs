@@ -642,13 +642,13 @@ fn wrong_output(case: &BenchmarkStarted) -> BenchmarkComplete {
         first_wrong: (wrong > 0).then(|| WrongElement {
             index: 5,
             expected: element(0.5),
-            got: got.clone(),
+            got,
         }),
         wrong: (5..5 + wrong)
             .map(|index| WrongElement {
                 index,
                 expected: element(0.5),
-                got: got.clone(),
+                got,
             })
             .collect(),
         pattern: (wrong > 1).then(|| format!("the wrong elements are `{output}[1, 1..4]`")),

@@ -161,8 +161,7 @@ pub(super) fn is_of_host(word: &str) -> bool {
         let rest = word.strip_prefix(*prefix);
         rest.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_uppercase()))
     };
-    OF_HOST.iter().any(|prefix| names_something(&prefix))
-        && !OF_COMPLEX_NUMBERS.iter().any(|known| word.starts_with(known))
+    OF_HOST.iter().any(names_something) && !OF_COMPLEX_NUMBERS.iter().any(|known| word.starts_with(known))
 }
 
 /// Prefixes of the names in the libraries of host code, each before a capital letter.
