@@ -36,11 +36,11 @@ pub(super) fn first_wrong(tensor: &Tensor, output: &OutputFacts) -> String {
     format!("first wrong element {name}: expected {expected} {allowed}, got {got}")
 }
 
-/// A result that is rounded differently is at most so many steps of its type away.
+/// The steps of its type that a result is away, at most, if it is only rounded differently.
 const ROUNDED_DIFFERENTLY: f64 = 4.0;
 
-/// Returns a hint if the first wrong element is only a few steps of its type away, and the tolerance
-/// is smaller than one.
+/// Returns a hint if the first wrong element is only a few steps of its type away, and the
+/// tolerance is smaller than one.
 fn too_tight(tensor: &Tensor, output: &OutputFacts) -> Option<String> {
     let values = [output.expected_bits, output.got_bits].map(|bits| element_value(tensor.dtype, bits));
     let [ElementValue::Float(expected), ElementValue::Float(got)] = values else {
