@@ -22,8 +22,8 @@ use gpubench_contract::Mode;
 use gpubench_device::{ClockBound, DeviceOrder, FaultCode, KernelHost};
 use gpubench_protocol::window::{CodePlacement, Gate, MadeCalls, Seeds, WindowCalls, WindowOwner};
 use gpubench_protocol::wire::{
-    Claim, Generate, NOWHERE, OutputFacts, Patience, WindowFacts, WindowOrder, from_referee, from_worker, to_referee,
-    to_worker,
+    Claim, Differences, DifferencesOrder, Generate, NOWHERE, OutputFacts, Patience, WindowFacts, WindowOrder,
+    from_referee, from_worker, to_referee, to_worker,
 };
 use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule};
 
@@ -233,6 +233,15 @@ pub(super) fn until_closed(
                     let order: WindowOrder = frame.record().unwrap();
                     noted.lock().unwrap().push(order);
                     broker.send_record(from_referee::FACTS, &facts(&order))
+                }
+                to_referee::DIFFERENCES => {
+                    let DifferencesOrder { tensor } = frame.record().unwrap();
+                    let found = Differences {
+                        tensor,
+                        wrong: 1,
+                        ..Differences::zeroed()
+                    };
+                    broker.send_record(from_referee::DIFFERENCES_FOUND, &found)
                 }
                 to_referee::CLOSE_CASE => broker.send(from_referee::CASE_CLOSED, &[], &[]),
                 _ => Ok(()),

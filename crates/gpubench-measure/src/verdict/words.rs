@@ -37,10 +37,13 @@ pub(super) fn first_wrong(tensor: &Tensor, output: &OutputFacts) -> String {
 }
 
 /// The steps of its type that a result is away, at most, if it is only rounded differently.
-const ROUNDED_DIFFERENTLY: f64 = 4.0;
+const ROUNDED_DIFFERENTLY: f64 = 16.0;
+
+/// A tolerance of fewer steps is too tight for results of several operations.
+const FEWEST_STEPS: f64 = 2.0;
 
 /// Returns a hint if the first wrong element is only a few steps of its type away, and the
-/// tolerance is smaller than one.
+/// tolerance has fewer than two.
 fn too_tight(tensor: &Tensor, output: &OutputFacts) -> Option<String> {
     let values = [output.expected_bits, output.got_bits].map(|bits| element_value(tensor.dtype, bits));
     let [ElementValue::Float(expected), ElementValue::Float(got)] = values else {
@@ -51,7 +54,7 @@ fn too_tight(tensor: &Tensor, output: &OutputFacts) -> Option<String> {
         Tolerance::Exact => 0.0,
         Tolerance::Close { rtol, atol } => atol + rtol * expected.abs(),
     };
-    let is_too_tight = allowed < step && (got - expected).abs() <= ROUNDED_DIFFERENTLY * step;
+    let is_too_tight = allowed < FEWEST_STEPS * step && (got - expected).abs() <= ROUNDED_DIFFERENTLY * step;
     is_too_tight.then(|| {
         format!(
             " (hint: the tolerance is too tight for {}: neighbours differ by {step:.1e} there, so another order of \
@@ -237,6 +240,7 @@ mod tests {
             words.contains("too tight for f32: neighbours differ by 3.1e-5 there"),
             "{words}"
         );
+        assert!(hint(DType::F32, close(1e-7, 0.0), expected, near).is_some());
         assert_eq!(hint(DType::F32, close(1e-6, 0.0), expected, near), None);
         assert_eq!(hint(DType::F32, close(1e-9, 0.0), expected, f32_bits(510.0)), None);
         assert_eq!(hint(DType::F32, Tolerance::Exact, expected, f32_bits(f32::NAN)), None);
