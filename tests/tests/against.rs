@@ -581,7 +581,7 @@ fn a_candidate_that_no_longer_compiles_is_a_failure_in_every_report() {
     }
     let junit = read(junit);
     assert!(
-        junit.contains("tests=\"3\" skipped=\"0\" errors=\"3\" failures=\"0\"")
+        junit.contains("tests=\"3\" skipped=\"0\" errors=\"1\" failures=\"0\"")
             && junit.contains("<error message=\"error: compile-failed\" type=\"error\">could not compile `spin.cu`"),
         "{junit}"
     );

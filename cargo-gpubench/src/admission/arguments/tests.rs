@@ -203,6 +203,21 @@ fn a_buffer_of_wider_or_narrower_floats_is_refused() {
     }
 }
 
+#[test]
+fn a_template_and_an_alias_are_compared_as_what_they_stand_for() {
+    use DType::{F16, F32, F64};
+    let given = |factor| vec![buffer(), number("f32", factor), number("F16", F16)];
+    assert_eq!(result("any<float>", given(F32)), "fits");
+    let message = result("any<double>", given(F64));
+    assert!(message.contains("argument 1"), "{message}");
+    let message = result("any<float>", given(F64));
+    assert!(message.contains("argument 2"), "{message}");
+    let alias = "using real = float;\n__global__ void aliased(real *x) {}";
+    assert_eq!(result_of(alias, &[], "aliased", vec![buffer()]), "fits");
+    let message = result_of(alias, &[], "aliased", vec![buffer_of(F64)]);
+    assert!(message.contains("argument 1"), "{message}");
+}
+
 /// Every way in which published kernels take elements of a type, or bits of any type.
 #[test]
 fn a_pointer_is_accepted_wherever_it_may_fit() {

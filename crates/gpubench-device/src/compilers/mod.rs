@@ -32,6 +32,7 @@ mod scratch;
 mod static_shared;
 #[cfg(test)]
 mod tests;
+mod type_names;
 mod undefined;
 mod unit;
 

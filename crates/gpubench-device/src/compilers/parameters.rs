@@ -1,5 +1,5 @@
-//! The parameters of a kernel, read from the text of its source. Unclear types are unknown: type
-//! aliases, template parameters, macros, and kernels with different declarations.
+//! The parameters of a kernel, read from the text of its source. Unclear types are unknown: macros,
+//! names with several meanings, and kernels with different declarations.
 
 use std::collections::HashSet;
 
@@ -7,6 +7,7 @@ use gpubench::catalog::{DType, Source};
 
 use super::options::host_options;
 use super::scan::{Token, after_parentheses, definitions_apart, is_word, tokens};
+use super::type_names::TypeNames;
 
 /// A kernel's parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +61,7 @@ pub fn declared_parameters(source: &Source, name: &str) -> Option<Vec<Parameter>
     let (texts, definitions): (Vec<String>, Vec<String>) = texts.unzip();
     let files: Vec<Vec<Token<'_>>> = texts.iter().map(|text| tokens(text)).collect();
     let redefined = redefined(&files, &definitions, &source.options);
+    let aliases = TypeNames::of_aliases(&files);
     let text = Text { files, redefined };
     let mut found: Option<Vec<Parameter>> = None;
     for tokens in &text.files {
@@ -67,9 +69,10 @@ pub fn declared_parameters(source: &Source, name: &str) -> Option<Vec<Parameter>
             let Some(list) = parameter_list(&tokens[at + 1..], wanted) else {
                 continue;
             };
+            let names = aliases.with_arguments(&tokens[..at], name);
             let parameters = split(list)?
                 .into_iter()
-                .map(|parameter| parsed(parameter, &text))
+                .map(|parameter| parsed(parameter, &names, &text))
                 .collect::<Option<Vec<_>>>()?;
             match &found {
                 Some(known) if !same(known, &parameters) => return None,
@@ -184,14 +187,15 @@ const QUALIFIERS: [&str; 8] = [
     "register",
 ];
 
-fn parsed(tokens: &[Token<'_>], text: &Text<'_>) -> Option<Parameter> {
+fn parsed<'a>(tokens: &[Token<'a>], names: &TypeNames<'a>, text: &Text<'_>) -> Option<Parameter> {
     let default = tokens.iter().position(|token| token.text == "=");
     let tokens = &tokens[..default.unwrap_or(tokens.len())];
     let texts: Vec<&str> = tokens.iter().map(|token| token.text).collect();
-    let (ty, name) = if texts.is_empty() {
-        return None;
-    } else {
-        type_of(&texts, text)
+    let is_redefined = texts.iter().any(|word| text.redefined.contains(*word));
+    let (ty, name) = match texts[..] {
+        [] => return None,
+        _ if is_redefined => (ParameterType::Unknown, None),
+        _ => type_of(&names.resolved(&texts), text),
     };
     Some(Parameter {
         written: joined(&texts),
@@ -204,7 +208,7 @@ fn parsed(tokens: &[Token<'_>], text: &Text<'_>) -> Option<Parameter> {
 fn type_of<'a>(texts: &[&'a str], text: &Text<'_>) -> (ParameterType, Option<&'a str>) {
     let has = |sign: &str| texts.contains(&sign);
     let has_attributes = texts.windows(2).any(|pair| pair == ["[", "["]);
-    if has(".") || has_attributes || texts.iter().any(|word| text.redefined.contains(*word)) {
+    if has(".") || has_attributes {
         return (ParameterType::Unknown, None);
     }
     let last = texts.last().copied().filter(|last| is_word(last) && texts.len() > 1);
@@ -387,11 +391,15 @@ mod tests {
         assert_eq!(
             read(text, "scale<float>").unwrap(),
             [
-                written("const T *__restrict__ x", Some("x"), ParameterType::Pointer(None)),
+                written(
+                    "const T *__restrict__ x",
+                    Some("x"),
+                    ParameterType::Pointer(Some(DType::F32))
+                ),
                 written("float *y", Some("y"), ParameterType::Pointer(Some(DType::F32))),
                 written("float factor", Some("factor"), ParameterType::Number(DType::F32)),
                 written("unsigned long long n", Some("n"), ParameterType::Number(DType::U64)),
-                written("T t", Some("t"), ParameterType::Unknown),
+                written("T t", Some("t"), ParameterType::Number(DType::F32)),
                 written("int", None, ParameterType::Number(DType::U32)),
             ]
         );
