@@ -182,7 +182,7 @@ fn options_of_other_tools_get_a_hint_with_ours() {
     assert!(
         finished
             .stderr
-            .contains("(hint: `--min-samples N --max-samples N` takes exactly N samples of a case)"),
+            .contains("type `--min-samples 100 --max-samples 100`: it takes exactly 100 samples of a case"),
         "{}",
         finished.stderr
     );

@@ -238,10 +238,13 @@ pub(super) fn found_in(check: &Check) -> String {
 }
 
 /// Where the wrong elements of an output lie, and the first of them, a line each. Nothing if there
-/// is only one, which the message names.
-pub(super) fn wrong_elements(check: &Check) -> Vec<String> {
+/// is only one, which the message names. Elements that were not written have no values.
+fn wrong_elements(check: &Check, cause: Option<Cause>) -> Vec<String> {
     if check.wrong.len() < 2 {
         return Vec::new();
+    }
+    if matches!(cause, Some(Cause::Unwritten | Cause::Partial)) {
+        return check.pattern.iter().cloned().collect();
     }
     let first = match &check.pattern {
         Some(pattern) => format!("{pattern}; the first:"),
@@ -260,6 +263,12 @@ pub(super) fn wrong_elements(check: &Check) -> Vec<String> {
     let elements =
         elements.map(|(name, wrong)| format!("  {name:longest$}  expected {}, got {}", wrong.expected, wrong.got));
     std::iter::once(first).chain(elements).collect()
+}
+
+/// Returns the lines about the wrong elements of the first output that has several.
+pub(super) fn first_wrong_elements(result: &BenchmarkComplete) -> Vec<String> {
+    let mut outputs = result.checks.iter().map(|check| wrong_elements(check, result.cause));
+    outputs.find(|lines| !lines.is_empty()).unwrap_or_default()
 }
 
 /// `largest error 0.25 absolute, 0.5 relative`.

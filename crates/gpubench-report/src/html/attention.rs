@@ -4,7 +4,7 @@ use super::comparison;
 use super::markup::{self, Element, Markup, element, list, prose, span, text};
 use super::names::{Anchor, case_name, verdict};
 use crate::remarks::{NAMED, Remarks};
-use crate::wording::{found_in, gloss, wrong_besides_message, wrong_elements};
+use crate::wording::{first_wrong_elements, found_in, gloss, wrong_besides_message};
 use gpubench_contract::units::{change, counted};
 use gpubench_contract::{BenchmarkComplete, ChangeVerdict, ComparisonComplete, ComparisonRow};
 use gpubench_store::StoredRun;
@@ -69,8 +69,8 @@ pub(super) fn explanation(result: &BenchmarkComplete) -> Markup {
             .child(element("code").text(&check.output))
             .text(format_args!(": {}", found_in(check)))
     });
-    let elements = result.checks.iter().map(wrong_elements).find(|lines| !lines.is_empty());
-    let elements = elements.map(|lines| element("pre").with("tabindex", "0").text(lines.join("\n")));
+    let elements = first_wrong_elements(result);
+    let elements = (!elements.is_empty()).then(|| element("pre").with("tabindex", "0").text(elements.join("\n")));
     Markup::from(message).then(list("quiet", wrong)).then(elements)
 }
 

@@ -2,7 +2,7 @@
 
 use super::columns::sign_of;
 use super::style::{FAINT, Styling, TITLE};
-use crate::wording::{found_in, gloss, wrong_besides_message, wrong_elements};
+use crate::wording::{first_wrong_elements, found_in, gloss, wrong_besides_message};
 use gpubench_contract::BenchmarkComplete;
 use gpubench_diagnostic::layout::{fitted, folded, padded, width, wrapped};
 use gpubench_diagnostic::{printable, printable_line};
@@ -70,9 +70,7 @@ pub(super) fn lines(
         }
     }
     body.extend(other_outputs(result).iter().flat_map(|line| wrapped(line, room)));
-    let mut wrong = result.checks.iter().map(wrong_elements);
-    let first = wrong.find(|lines| !lines.is_empty());
-    for line in first.unwrap_or_default() {
+    for line in first_wrong_elements(result) {
         body.extend(folded(&printable_line(&line), room));
     }
     let barred = |line: String| format!("{}{line}", styling.paint(FAINT, BAR)).trim_end().to_owned();
