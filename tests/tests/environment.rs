@@ -121,14 +121,14 @@ fn with_kernel_cache(options: &str) -> Option<Finished> {
     )
 }
 
-fn assert_kernels_fail(finished: Finished, reason: &str) {
-    let finished = finished.expect_code(101);
+fn assert_kernels_fail(finished: Finished, reason: &str, cause: &str, code: i32) {
+    let finished = finished.expect_code(code);
     the_error(&finished, &[reason, "gpubench/kernels"]);
     let records = finished.records();
     let result = records.result(CASE);
     assert_eq!(
         (&result["verdict"], &result["cause"]),
-        (&Value::from("error"), &Value::from("compile-failed"))
+        (&Value::from("error"), &Value::from(cause))
     );
     assert!(
         result["message"]
@@ -144,7 +144,7 @@ fn assert_kernels_fail(finished: Finished, reason: &str) {
 #[test]
 fn a_full_disk_for_compiled_kernels_is_an_error() {
     if let Some(finished) = with_kernel_cache("size=64k") {
-        return assert_kernels_fail(finished, "No space left on device");
+        return assert_kernels_fail(finished, "No space left on device", "disk-full", 110);
     }
     eprintln!("no file system can be mounted here: files are kept from growing instead");
     a_failed_memory_allocation_is_an_error();
@@ -153,7 +153,7 @@ fn a_full_disk_for_compiled_kernels_is_an_error() {
 #[test]
 fn an_unwritable_kernel_cache_is_an_error() {
     match with_kernel_cache("ro") {
-        Some(finished) => assert_kernels_fail(finished, "Read-only file system"),
+        Some(finished) => assert_kernels_fail(finished, "Read-only file system", "compile-failed", 101),
         None => eprintln!("no file system can be mounted here: not tested"),
     }
 }

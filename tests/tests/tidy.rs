@@ -218,9 +218,9 @@ fn parameters_have_the_types_of_their_axes() {
 }
 
 #[test]
-fn booleans_are_recorded_as_zero_and_one() {
-    let params = &records().result("axes::scale::n=1000,gain=0.5,negate=1,order=backward")["params"];
-    assert_eq!(params["negate"], 1);
+fn booleans_are_recorded_as_such() {
+    let params = &records().result("axes::scale::n=1000,gain=0.5,negate=true,order=backward")["params"];
+    assert_eq!(params["negate"], true);
 }
 
 #[test]

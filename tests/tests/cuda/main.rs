@@ -371,7 +371,7 @@ fn a_fault_that_sticks_to_the_context_ends_one_case() {
     let gpu = FakeGpu::new();
     let faults = "sums::one_block_a_row<32>:700,scale<forward>:716,scale<backward>:719,numbers_of_every_width:214";
     let run = tidy(&gpu).json().env("FAKE_CUDA_FAULTS", faults);
-    let run = run.args(["sums", "arguments", "axes::scale::n=100,gain=0.5,negate=0"]);
+    let run = run.args(["sums", "arguments", "axes::scale::n=100,gain=0.5,negate=false"]);
     let records = run.finish().expect_code(100).records();
     for (case, cause, result) in [
         (
@@ -380,12 +380,12 @@ fn a_fault_that_sticks_to_the_context_ends_one_case() {
             "CUDA_ERROR_ILLEGAL_ADDRESS",
         ),
         (
-            "axes::scale::n=100,gain=0.5,negate=0,order=forward",
+            "axes::scale::n=100,gain=0.5,negate=false,order=forward",
             "misaligned-access",
             "CUDA_ERROR_MISALIGNED_ADDRESS",
         ),
         (
-            "axes::scale::n=100,gain=0.5,negate=0,order=backward",
+            "axes::scale::n=100,gain=0.5,negate=false,order=backward",
             "launch-failed",
             "CUDA_ERROR_LAUNCH_FAILED",
         ),
