@@ -179,7 +179,7 @@ fn threads_that_write_after_the_call_never_pass() {
 // Host code.
 ends! {
     a_reference_that_panics_is_the_authors_error:
-        "host::reference_panics" is "error", "reference-failed", "panicked", "index out of bounds", "src/host.rs:39";
+        "host::reference_panics" is "error", "reference-failed", "panicked", "index out of bounds", "src/host.rs:40";
     a_reference_that_fails_is_the_authors_error: "host::reference_fails" is "error", "reference-failed", "no answer to that";
     a_reference_that_hangs_is_the_authors_error: "host::reference_hangs" is "error", "reference-timeout", "5s", "--reference-timeout";
     a_reference_that_aborts_is_the_authors_error: "host::reference_aborts" is "error", "reference-failed", "SIGABRT";

@@ -213,7 +213,7 @@ impl Side<'_> {
 pub(crate) fn compile_errors(prepared: &[Prepared]) -> Vec<&str> {
     let failures = prepared.iter().flatten().filter_map(|case| case.as_ref().err());
     let mut errors = Vec::new();
-    for failure in failures.filter(|failure| failure.cause == Cause::CompileFailed) {
+    for failure in failures.filter(|failure| matches!(failure.cause, Cause::CompileFailed | Cause::DiskFull)) {
         if !errors.contains(&failure.message.as_str()) {
             errors.push(&failure.message);
         }
