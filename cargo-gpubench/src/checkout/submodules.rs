@@ -29,6 +29,7 @@ impl CheckedOut<'_> {
     pub(super) fn fill_submodules(self, interrupted: &AtomicBool) -> Result<Vec<Utf8PathBuf>, CheckoutError> {
         let mut missing = Vec::new();
         for (place, commit) in self.submodules()? {
+            self.refuse_links_out(&place)?;
             let (own, folder) = (self.repository.join(&place), self.folder.join(&place));
             let git = Git::in_folder(&own);
             if !is_there(&git, &own, &commit)? {
@@ -50,6 +51,20 @@ impl CheckedOut<'_> {
             missing.extend(inner.into_iter().map(|inner| place.join(inner)));
         }
         Ok(missing)
+    }
+
+    /// Checks that no link leads from the checkout to the place of a submodule. Filling it removes
+    /// what is there.
+    fn refuse_links_out(self, place: &Utf8Path) -> Result<(), CheckoutError> {
+        let around = self.folder.join(place.parent().unwrap_or(Utf8Path::new("")));
+        let [root, around] = [self.folder, &around].map(Utf8Path::canonicalize_utf8);
+        if matches!((&root, &around), (Ok(root), Ok(around)) if around.starts_with(root)) {
+            return Ok(());
+        }
+        Err(CheckoutError::refused(
+            format!("the submodule `{place}` of the revision is not inside of its checkout"),
+            "compare with a saved run with `--baseline NAME`",
+        ))
     }
 
     /// Returns the folder and the commit of each submodule.
@@ -79,5 +94,32 @@ fn is_there(git: &Git, own: &Utf8Path, commit: &str) -> Result<bool, CheckoutErr
         Ok(git.ask(&["cat-file", "-e", &format!("{commit}^{{commit}}")])?.is_ok())
     } else {
         Ok(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_behind_a_link_or_outside_is_refused() {
+        let kept = tempfile::tempdir().expect("a folder");
+        let root = Utf8Path::from_path(kept.path()).expect("text");
+        let folder = root.join("sources");
+        std::fs::create_dir_all(folder.join("inside")).expect("made");
+        std::fs::create_dir(root.join("victim")).expect("made");
+        std::os::unix::fs::symlink("../victim", folder.join("link")).expect("linked");
+        let checked_out = CheckedOut {
+            repository: root,
+            commit: "HEAD",
+            folder: &folder,
+        };
+        for place in ["vendor", "inside/vendor"] {
+            assert!(checked_out.refuse_links_out(Utf8Path::new(place)).is_ok(), "{place}");
+        }
+        for place in ["link/vendor", "../victim/vendor", "/vendor", "missing/vendor"] {
+            let refused = checked_out.refuse_links_out(Utf8Path::new(place));
+            assert!(refused.is_err_and(|error| error.to_string().contains(place)), "{place}");
+        }
     }
 }

@@ -67,7 +67,9 @@ pub(super) fn checks(
             stale_output_passes: stale_output_passes(windows, position),
             median_abs_error,
             wrong: found.map_or_else(Vec::new, |found| listed(tensor, found)),
-            pattern: found.and_then(|found| pattern(tensor, found)),
+            pattern: found
+                .filter(|found| found.wrong == output.elements - output.matched)
+                .and_then(|found| pattern(tensor, found)),
             ..check(tensor, output)
         })
     })

@@ -22,7 +22,7 @@ pub struct DifferencesOrder {
 pub struct Differences {
     /// Position of the tensor.
     pub tensor: u64,
-    /// Number of wrong elements.
+    /// Number of wrong elements that were found. The end of a large output is not looked at.
     pub wrong: u64,
     /// Number of `elements` that are used.
     pub listed: u64,
