@@ -27,14 +27,7 @@ fn check(page: &str, block: &str, generated: &str) {
     let (before, rest) = text.split_once(&begin).expect("the block begins");
     let (_, after) = rest.split_once(&end).expect("the block ends");
     let wanted = format!("{before}{begin}\n{}\n\n{end}{after}", generated.trim());
-    if std::env::var_os(UPDATE).is_some() {
-        std::fs::write(repository().join(path), wanted).expect("the page is written");
-    } else {
-        assert!(
-            text == wanted,
-            "{path}: run this test with {UPDATE}=1 and look at the difference"
-        );
-    }
+    gpubench_diagnostic::testing::assert_generated(repository().join(path), &wanted, UPDATE);
 }
 
 fn table<'a>(heads: &str, rows: impl Iterator<Item = (&'a str, &'a str)>) -> String {

@@ -1,4 +1,4 @@
-//! What a test needs of its machine.
+//! What a test needs of its machine, and of generated pages.
 //!
 //! A test that needs a program calls [`need`] first. Where the program is missing, the test ends
 //! with one message, which `.ci/test` counts as a skip.
@@ -16,6 +16,24 @@ pub fn need(program: &str) {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let is_there = std::env::split_paths(&folders).any(|folder| folder.join(program).is_file());
     assert!(is_there, "{}", missing(&format!("`{program}`")));
+}
+
+/// Compares a page with its generated text, or writes it if the environment has the variable
+/// `update`.
+///
+/// # Panics
+/// If the page is not up to date, or cannot be read or written.
+pub fn assert_generated(page: impl AsRef<Path>, wanted: &str, update: &str) {
+    let page = page.as_ref();
+    if std::env::var_os(update).is_some() {
+        return std::fs::write(page, wanted).expect("the page is written");
+    }
+    let found = std::fs::read_to_string(page).expect("the page is read");
+    let page = page.display();
+    assert!(
+        found == wanted,
+        "{page}: run this test with {update}=1 and look at the difference"
+    );
 }
 
 fn missing(what: &str) -> String {

@@ -50,14 +50,7 @@ fn the_page_in_the_documentation_matches_the_table() {
     let page = std::fs::read_to_string(path()).expect("the page");
     let (before, _) = page.split_once(BEGIN).expect("the tables begin");
     let wanted = format!("{before}{BEGIN}{}", generated());
-    if std::env::var_os(UPDATE).is_some() {
-        std::fs::write(path(), wanted).expect("the page is written");
-    } else {
-        assert!(
-            page == wanted,
-            "run this test with {UPDATE}=1 and look at the difference"
-        );
-    }
+    gpubench_diagnostic::testing::assert_generated(path(), &wanted, UPDATE);
 }
 
 #[test]

@@ -100,12 +100,5 @@ fn the_reference_in_the_documentation_matches_the_table() {
     let (before, rest) = page.split_once(BEGIN).expect("the reference begins");
     let (_, after) = rest.split_once(END).expect("the reference ends");
     let wanted = format!("{before}{BEGIN}{}\n{END}{after}", generated());
-    if std::env::var_os(UPDATE).is_some() {
-        std::fs::write(path(), wanted).expect("the page is written");
-    } else {
-        assert!(
-            page == wanted,
-            "run this test with {UPDATE}=1 and look at the difference"
-        );
-    }
+    gpubench_diagnostic::testing::assert_generated(path(), &wanted, UPDATE);
 }

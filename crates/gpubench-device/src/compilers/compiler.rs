@@ -19,8 +19,17 @@ use crate::FrozenFile;
 use crate::cgroup::MemoryWatch;
 use gpubench_contract::units::size;
 
-/// What compilers say if a disk is full.
+/// What compilers say if a disk is full. A source can make them say it, too.
 const DISK_FULL: &str = "No space left on device";
+
+/// A disk with this much free space was not full. A compiler removes what it could not finish.
+const ENOUGH_BYTES: u64 = 64 << 20;
+
+/// Returns the free space of the file system of a folder, in bytes.
+fn free_bytes(folder: &Path) -> io::Result<u64> {
+    let found = rustix::fs::statvfs(folder)?;
+    Ok(found.f_bavail.saturating_mul(found.f_frsize))
+}
 
 /// The result of compiling the kernels of a source separately.
 #[derive(Debug)]
@@ -87,7 +96,8 @@ impl Wanted<'_> {
         if finished.status.success() {
             return None;
         }
-        if finished.stderr.contains(DISK_FULL) {
+        let is_full = || free_bytes(scratch.directory()).is_ok_and(|free| free < ENOUGH_BYTES);
+        if finished.stderr.contains(DISK_FULL) && is_full() {
             let full = io::Error::from(rustix::io::Errno::NOSPC);
             return Some(KernelBuildError::io("compile below", scratch.directory())(full));
         }

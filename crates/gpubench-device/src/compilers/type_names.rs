@@ -35,7 +35,12 @@ impl<'a> TypeNames<'a> {
 
     fn add(&mut self, name: &'a str, meaning: &[&'a str]) {
         let is_new = !self.meanings.contains_key(name);
-        let known = if is_new { meaning.to_vec() } else { Vec::new() };
+        let is_plain = meaning.iter().all(|word| is_word(word) || *word == ":");
+        let known = if is_new && is_plain {
+            meaning.to_vec()
+        } else {
+            Vec::new()
+        };
         self.meanings.insert(name, known);
     }
 
@@ -159,6 +164,8 @@ mod tests {
         assert_eq!(resolved(hidden, "k", "T"), "T");
         let other = "template <typename T> struct S { T x; }; __global__ void k(S s);";
         assert_eq!(resolved(other, "k<float>", "T"), "T");
+        let fields = "typedef struct { int x; } P; using F = float (*)(int); __global__ void k(float x, F f);";
+        assert_eq!(resolved(fields, "k", "x F"), "x F");
         let nested = "template <template <class> class C, typename T> __global__ void k(T x);";
         assert_eq!(resolved(nested, "k<Vec, float>", "T C"), "float C");
     }

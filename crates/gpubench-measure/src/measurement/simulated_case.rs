@@ -213,7 +213,16 @@ pub(super) fn with_referee(
     until_closed(protocol, case, facts, |mut context| act(&mut context))
 }
 
-/// The same for an `act` that closes the case.
+/// The same with a referee that finds the output of each window's only call right.
+pub(super) fn with_right_referee(
+    protocol: &Protocol<'_>,
+    case: &ReadyCase<'_>,
+    act: impl FnOnce(&mut Context<'_>),
+) -> Vec<WindowOrder> {
+    with_referee(protocol, case, |order| right_facts(order, 1), act)
+}
+
+/// The same as `with_referee` for an `act` that closes the case.
 pub(super) fn until_closed(
     protocol: &Protocol<'_>,
     case: &ReadyCase<'_>,

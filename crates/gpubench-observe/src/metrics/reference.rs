@@ -37,12 +37,5 @@ fn the_reference_of_metrics_matches_the_code() {
         );
     }
     let wanted = format!("{before}{BEGIN}{table}\n{END}{after}");
-    if std::env::var_os(UPDATE).is_some() {
-        std::fs::write(&path, wanted).expect("the reference is written");
-    } else {
-        assert!(
-            text == wanted,
-            "{path}: run this test with {UPDATE}=1 and look at the difference"
-        );
-    }
+    gpubench_diagnostic::testing::assert_generated(&path, &wanted, UPDATE);
 }

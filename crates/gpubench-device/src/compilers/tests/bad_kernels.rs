@@ -106,3 +106,21 @@ __global__ void good(float *x) { Three all{{x[0], x[1], x[2]}}; x[0] = 0; for (f
     let (good, _) = separated(text, &["bad", "good"]);
     assert_eq!(good, ["good"]);
 }
+
+#[test]
+fn a_source_cannot_claim_that_the_disk_is_full() {
+    let cache = tempfile::tempdir().expect("a directory");
+    let error = HostCompiler::find()
+        .expect("a C++ compiler")
+        .compile(Wanted {
+            source: &source_of("#error No space left on device\n__global__ void k() {}\n"),
+            names: &["k".to_owned()],
+            cache: cache.path(),
+            interrupt: &AtomicBool::new(false),
+        })
+        .expect_err("it does not compile");
+    assert!(
+        matches!(error, KernelBuildError::Compile { .. }) && !error.is_full_disk(),
+        "{error:?}"
+    );
+}

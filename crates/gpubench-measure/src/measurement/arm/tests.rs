@@ -4,7 +4,9 @@ use std::time::{Duration, Instant};
 
 use super::*;
 use crate::clients::WorkerPast;
-use crate::measurement::simulated_case::{Stage, arm, claim, fault, right_facts, with_referee, worker};
+use crate::measurement::simulated_case::{
+    Stage, arm, claim, fault, right_facts, with_referee, with_right_referee, worker,
+};
 use crate::verdict::TimeUse;
 use gpubench_contract::{Cause, Grade, Verdict};
 use gpubench_device::ClockBound;
@@ -200,17 +202,12 @@ fn the_judge_sees_the_other_processes_on_the_device() {
     let case = stage.case();
     let reason = |clients: Option<u32>| {
         let mut seen = None;
-        with_referee(
-            &protocol,
-            &case,
-            |order| right_facts(order, 1),
-            |context| {
-                let mut arm = arm(&protocol, &case, 0, vec![worker(|order| claim(order, 1e6))]);
-                arm.begin_round();
-                arm.step(context, WindowPurpose::WarmUp).unwrap();
-                seen = Some(finished(arm, context, clients));
-            },
-        );
+        with_right_referee(&protocol, &case, |context| {
+            let mut arm = arm(&protocol, &case, 0, vec![worker(|order| claim(order, 1e6))]);
+            arm.begin_round();
+            arm.step(context, WindowPurpose::WarmUp).unwrap();
+            seen = Some(finished(arm, context, clients));
+        });
         let judgement = seen.unwrap().measured.judgement;
         assert_eq!(judgement.grade, Grade::Unverified, "there are too few windows, too");
         judgement.grade_reason.unwrap()
@@ -479,18 +476,13 @@ fn a_case_stopped_only_if_each_of_its_workers_has_enough() {
         (vec![target, None], None),
         (vec![None], None),
     ] {
-        with_referee(
-            &protocol,
-            &case,
-            |order| right_facts(order, 1),
-            |context| {
-                let mut arm = arm(&protocol, &case, 0, Vec::new());
-                arm.runs = stops.iter().map(|stop| stopped(*stop, 0, Duration::ZERO)).collect();
-                let has_succeeded = stops.iter().all(Option::is_some);
-                assert_eq!(arm.can_continue(), has_succeeded);
-                assert_eq!(finished(arm, context, None).measured.stop, expected, "{stops:?}");
-            },
-        );
+        with_right_referee(&protocol, &case, |context| {
+            let mut arm = arm(&protocol, &case, 0, Vec::new());
+            arm.runs = stops.iter().map(|stop| stopped(*stop, 0, Duration::ZERO)).collect();
+            let has_succeeded = stops.iter().all(Option::is_some);
+            assert_eq!(arm.can_continue(), has_succeeded);
+            assert_eq!(finished(arm, context, None).measured.stop, expected, "{stops:?}");
+        });
     }
 }
 
@@ -502,24 +494,19 @@ fn samples_have_control_windows_between_them_and_more_if_the_key_draws_few() {
         ..stage.protocol()
     };
     let case = stage.case();
-    with_referee(
-        &protocol,
-        &case,
-        |order| right_facts(order, 1),
-        |context| {
-            let mut arm = arm(&protocol, &case, 0, vec![worker(|order| claim(order, 1e6))]);
-            arm.begin_round();
-            for _ in 0..24 {
-                arm.step(context, WindowPurpose::Sample(WindowKind::Timed)).unwrap();
-            }
-            let drawn = arm.run().controls.windows.len();
-            assert!((3..24).contains(&drawn), "{drawn} among 24 samples");
-            assert!(arm.run().sampled_for > Duration::ZERO);
-            assert_eq!(arm.sample_count(), 24);
-            arm.catch_up(context, 1).unwrap();
-            assert!(arm.run().controls.windows.len() > drawn);
-            assert!(arm.controls.caught_up_for > Duration::ZERO);
-            assert!(arm.is_active());
-        },
-    );
+    with_right_referee(&protocol, &case, |context| {
+        let mut arm = arm(&protocol, &case, 0, vec![worker(|order| claim(order, 1e6))]);
+        arm.begin_round();
+        for _ in 0..24 {
+            arm.step(context, WindowPurpose::Sample(WindowKind::Timed)).unwrap();
+        }
+        let drawn = arm.run().controls.windows.len();
+        assert!((3..24).contains(&drawn), "{drawn} among 24 samples");
+        assert!(arm.run().sampled_for > Duration::ZERO);
+        assert_eq!(arm.sample_count(), 24);
+        arm.catch_up(context, 1).unwrap();
+        assert!(arm.run().controls.windows.len() > drawn);
+        assert!(arm.controls.caught_up_for > Duration::ZERO);
+        assert!(arm.is_active());
+    });
 }

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::measurement::case::{ReadyCase, Standing};
-use crate::measurement::simulated_case::{Stage, arm, arm_of, claim, fault, right_facts, with_referee, worker};
+use crate::measurement::simulated_case::{
+    Stage, arm, arm_of, claim, fault, right_facts, with_referee, with_right_referee, worker,
+};
 use crate::measurement::submissions::{SubmissionCount, SubmissionCounter};
 use gpubench_device::telemetry::{EnergyReading, Throttling};
 use gpubench_protocol::wire::{Claim, WindowOrder};
@@ -104,17 +106,12 @@ fn neither_arm_always_follows_the_other() {
     };
     let case = stage.case();
     let mut samples = Vec::new();
-    let released = with_referee(
-        &protocol,
-        &case,
-        |order| right_facts(order, 1),
-        |context| {
-            let mut rounds = rounds(&protocol, &case, [short, short]);
-            let mut watcher = Thermometer::that_finds(|_| Throttling::Absent);
-            rounds.run(RunMode::Measure, context, &mut watcher).unwrap();
-            samples = rounds.arms.iter().map(Arm::sample_count).collect();
-        },
-    );
+    let released = with_right_referee(&protocol, &case, |context| {
+        let mut rounds = rounds(&protocol, &case, [short, short]);
+        let mut watcher = Thermometer::that_finds(|_| Throttling::Absent);
+        rounds.run(RunMode::Measure, context, &mut watcher).unwrap();
+        samples = rounds.arms.iter().map(Arm::sample_count).collect();
+    });
     assert_eq!(samples, [40, 40]);
     let laps: Vec<[usize; 2]> = released
         .chunks(2)
@@ -138,25 +135,20 @@ fn samples_of_all_arms_are_taken_again_together() {
         ..stage.protocol()
     };
     let case = stage.case();
-    with_referee(
-        &protocol,
-        &case,
-        |order| right_facts(order, 1),
-        |context| {
-            let mut rounds = rounds(&protocol, &case, [short, long]);
-            let mut watcher = Thermometer::that_finds(|samples| match samples {
-                6 => Throttling::Found(2),
-                _ => Throttling::Absent,
-            });
-            watcher.samples = 0;
-            rounds.run(RunMode::Measure, context, &mut watcher).unwrap();
-            // The last sample is found throttled each time, until no more may be taken again.
-            assert_eq!(watcher.thrown_away, 6);
-            for arm in &rounds.arms {
-                assert_eq!(arm.sample_count(), 6);
-            }
-        },
-    );
+    with_right_referee(&protocol, &case, |context| {
+        let mut rounds = rounds(&protocol, &case, [short, long]);
+        let mut watcher = Thermometer::that_finds(|samples| match samples {
+            6 => Throttling::Found(2),
+            _ => Throttling::Absent,
+        });
+        watcher.samples = 0;
+        rounds.run(RunMode::Measure, context, &mut watcher).unwrap();
+        // The last sample is found throttled each time, until no more may be taken again.
+        assert_eq!(watcher.thrown_away, 6);
+        for arm in &rounds.arms {
+            assert_eq!(arm.sample_count(), 6);
+        }
+    });
 }
 
 #[test]
@@ -170,22 +162,17 @@ fn nothing_is_taken_again_while_only_some_arms_have_samples() {
         ..stage.protocol()
     };
     let case = stage.case();
-    with_referee(
-        &protocol,
-        &case,
-        |order| right_facts(order, 1),
-        |context| {
-            let mut rounds = rounds(&protocol, &case, [long, short]);
-            let mut watcher = Thermometer::that_finds(|samples| match samples {
-                ..=5 => Throttling::Absent,
-                _ => Throttling::Found(1),
-            });
-            rounds.run(RunMode::Measure, context, &mut watcher).unwrap();
-            let samples: Vec<usize> = rounds.arms.iter().map(Arm::sample_count).collect();
-            assert_eq!(samples, [5, 20]);
-            assert_eq!(watcher.thrown_away, 0, "samples with the same number are close in time");
-        },
-    );
+    with_right_referee(&protocol, &case, |context| {
+        let mut rounds = rounds(&protocol, &case, [long, short]);
+        let mut watcher = Thermometer::that_finds(|samples| match samples {
+            ..=5 => Throttling::Absent,
+            _ => Throttling::Found(1),
+        });
+        rounds.run(RunMode::Measure, context, &mut watcher).unwrap();
+        let samples: Vec<usize> = rounds.arms.iter().map(Arm::sample_count).collect();
+        assert_eq!(samples, [5, 20]);
+        assert_eq!(watcher.thrown_away, 0, "samples with the same number are close in time");
+    });
 }
 
 /// Returns the numbers of windows of each of two arms.
@@ -207,22 +194,17 @@ fn an_arm_that_failed_has_no_further_rounds() {
     };
     let case = stage.case();
     let fails = |order: &WindowOrder| if order.window > 2 { fault(order) } else { short(order) };
-    let released = with_referee(
-        &protocol,
-        &case,
-        |order| right_facts(order, 1),
-        |context| {
-            let arms = vec![
-                arm(&protocol, &case, 0, vec![worker(fails)]),
-                arm(&protocol, &case, 1, vec![worker(short), worker(short)]),
-            ];
-            let mut rounds = rounds_of(arms, 2, &protocol);
-            rounds.run(RunMode::Measure, context, &mut cool()).unwrap();
-            let go_on: Vec<bool> = rounds.arms.iter().map(Arm::can_continue).collect();
-            assert_eq!(go_on, [false, true]);
-            assert_eq!(rounds.arms[1].sample_count(), 4);
-        },
-    );
+    let released = with_right_referee(&protocol, &case, |context| {
+        let arms = vec![
+            arm(&protocol, &case, 0, vec![worker(fails)]),
+            arm(&protocol, &case, 1, vec![worker(short), worker(short)]),
+        ];
+        let mut rounds = rounds_of(arms, 2, &protocol);
+        rounds.run(RunMode::Measure, context, &mut cool()).unwrap();
+        let go_on: Vec<bool> = rounds.arms.iter().map(Arm::can_continue).collect();
+        assert_eq!(go_on, [false, true]);
+        assert_eq!(rounds.arms[1].sample_count(), 4);
+    });
     let [failed, other] = windows_of_arms(&released);
     assert_eq!(failed, 2, "a warm-up and the call that faulted");
     assert!(
@@ -239,19 +221,14 @@ fn without_a_judged_arm_the_others_stop() {
         ..stage.protocol()
     };
     let case = stage.case();
-    let released = with_referee(
-        &protocol,
-        &case,
-        |order| right_facts(order, 1),
-        |context| {
-            let arms = vec![
-                arm(&protocol, &case, 0, vec![worker(fault)]),
-                arm_of(Standing::Compared, &protocol, &case, 1, vec![worker(short)]),
-            ];
-            let mut rounds = rounds_of(arms, 1, &protocol);
-            rounds.run(RunMode::Measure, context, &mut cool()).unwrap();
-        },
-    );
+    let released = with_right_referee(&protocol, &case, |context| {
+        let arms = vec![
+            arm(&protocol, &case, 0, vec![worker(fault)]),
+            arm_of(Standing::Compared, &protocol, &case, 1, vec![worker(short)]),
+        ];
+        let mut rounds = rounds_of(arms, 1, &protocol);
+        rounds.run(RunMode::Measure, context, &mut cool()).unwrap();
+    });
     let [judged, compared] = windows_of_arms(&released);
     assert_eq!(judged, 1);
     assert!(compared <= 1, "{compared} windows after the judged one failed");
@@ -269,21 +246,16 @@ fn the_energy_is_measured_once_and_only_of_judged_arms() {
     let half_a_second = |order: &WindowOrder| claim(order, 5e8);
     let workers = || vec![worker(half_a_second), worker(half_a_second)];
     let mut readings = 0;
-    let released = with_referee(
-        &protocol,
-        &case,
-        |order| right_facts(order, 1),
-        |context| {
-            let arms = vec![
-                arm(&protocol, &case, 0, workers()),
-                arm_of(Standing::Compared, &protocol, &case, 1, workers()),
-            ];
-            let mut rounds = rounds_of(arms, 2, &protocol);
-            let mut watcher = cool();
-            rounds.run(RunMode::Measure, context, &mut watcher).unwrap();
-            readings = watcher.energy_readings;
-        },
-    );
+    let released = with_right_referee(&protocol, &case, |context| {
+        let arms = vec![
+            arm(&protocol, &case, 0, workers()),
+            arm_of(Standing::Compared, &protocol, &case, 1, workers()),
+        ];
+        let mut rounds = rounds_of(arms, 2, &protocol);
+        let mut watcher = cool();
+        rounds.run(RunMode::Measure, context, &mut watcher).unwrap();
+        readings = watcher.energy_readings;
+    });
     let repeated = released.iter().filter(|order| order.repeats.get() == 2);
     let owners: Vec<usize> = repeated.map(|order| order.owner.position()).collect();
     assert_eq!((owners, readings), (vec![0], 2));
@@ -294,25 +266,20 @@ fn a_test_makes_three_calls_in_its_first_process_and_one_in_each_other() {
     let stage = Stage::of(1);
     let (protocol, case) = (stage.protocol(), stage.case());
     let mut calls = Vec::new();
-    with_referee(
-        &protocol,
-        &case,
-        |order| right_facts(order, 1),
-        |context| {
-            let workers = vec![worker(short), worker(short), worker(short)];
-            let mut rounds = rounds_of(vec![arm(&protocol, &case, 0, workers)], 3, &protocol);
-            rounds.run(RunMode::Test, context, &mut cool()).unwrap();
-            let arm = rounds.arms.pop().unwrap();
-            let author = gpubench_sandbox::Confinement::Closed;
-            let measured = arm.finish(&context.control, &context.sequencer.rests, None, &author);
-            calls = measured.workers.iter().map(|run| run.windows.len()).collect();
-            assert!(
-                measured
-                    .windows()
-                    .all(|window| window.facts.kind == WindowKind::EarlyCheck)
-            );
-        },
-    );
+    with_right_referee(&protocol, &case, |context| {
+        let workers = vec![worker(short), worker(short), worker(short)];
+        let mut rounds = rounds_of(vec![arm(&protocol, &case, 0, workers)], 3, &protocol);
+        rounds.run(RunMode::Test, context, &mut cool()).unwrap();
+        let arm = rounds.arms.pop().unwrap();
+        let author = gpubench_sandbox::Confinement::Closed;
+        let measured = arm.finish(&context.control, &context.sequencer.rests, None, &author);
+        calls = measured.workers.iter().map(|run| run.windows.len()).collect();
+        assert!(
+            measured
+                .windows()
+                .all(|window| window.facts.kind == WindowKind::EarlyCheck)
+        );
+    });
     assert_eq!(calls, [3, 1, 1]);
 }
 
@@ -335,16 +302,11 @@ fn a_profile_whose_submissions_are_counted_ends_with_three_empty_windows() {
             ..stage.protocol()
         };
         let case = stage.case();
-        let released = with_referee(
-            &protocol,
-            &case,
-            |order| right_facts(order, 1),
-            |context| {
-                let mut rounds = rounds_of(vec![arm(&protocol, &case, 0, vec![worker(short)])], 1, &protocol);
-                let mode = RunMode::Profile(Duration::ZERO);
-                rounds.run(mode, context, &mut cool()).unwrap();
-            },
-        );
+        let released = with_right_referee(&protocol, &case, |context| {
+            let mut rounds = rounds_of(vec![arm(&protocol, &case, 0, vec![worker(short)])], 1, &protocol);
+            let mode = RunMode::Profile(Duration::ZERO);
+            rounds.run(mode, context, &mut cool()).unwrap();
+        });
         let kinds: Vec<WindowKind> = released.iter().map(|order| order.kind).collect();
         assert_eq!(
             kinds,
