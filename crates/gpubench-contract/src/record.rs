@@ -88,18 +88,28 @@ pub struct RunStarted {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct RepeatedCommand {
-    /// Program: `cargo gpubench`, or the executable itself without cargo.
-    pub program: String,
+    /// How the tool was started. A record cannot name another program to run.
+    pub program: Program,
     /// Options to repeat, word by word.
     pub options: Vec<String>,
     /// Axes with values from the command line.
     pub overridden_axes: Vec<String>,
 }
 
+words! {
+    /// How the tool is started.
+    pub enum Program {
+        /// As a subcommand of cargo.
+        Cargo = "cargo gpubench",
+        /// By itself, where there is no cargo.
+        Executable = "cargo-gpubench gpubench",
+    }
+}
+
 impl Default for RepeatedCommand {
     fn default() -> RepeatedCommand {
         RepeatedCommand {
-            program: "cargo gpubench".to_owned(),
+            program: Program::Cargo,
             options: Vec::new(),
             overridden_axes: Vec::new(),
         }

@@ -24,7 +24,7 @@ pub(super) fn command(repeated: &RepeatedCommand, result: &BenchmarkComplete, se
         .iter()
         .map(|word| format!(" {}", shell_quoted(&printable_line(word))))
         .collect();
-    format!("{}{quoted}", printable_line(&repeated.program))
+    format!("{}{quoted}", repeated.program.as_str())
 }
 
 /// Returns the options with the mode of a result in place of all modes of the run. The default
@@ -162,5 +162,19 @@ mod tests {
             command(&repeated, &result, "5eed"),
             "cargo gpubench --manifest-path 'my kernels/Cargo.toml' --features 'fp8 bf16' --exact add --seed 5eed"
         );
+    }
+
+    #[test]
+    fn a_record_can_name_no_other_program_and_its_words_stay_words() {
+        let hostile = r#"{"program": "sh -c evil; cargo gpubench", "options": [], "overridden_axes": []}"#;
+        assert!(serde_json::from_str::<RepeatedCommand>(hostile).is_err());
+        let result = every_verdict().results.remove(1);
+        let repeated = RepeatedCommand {
+            options: vec!["; evil".to_owned(), "$(evil)\u{1b}[2J".to_owned()],
+            ..RepeatedCommand::default()
+        };
+        let written = command(&repeated, &result, "5eed");
+        assert!(written.starts_with("cargo gpubench '; evil' '$(evil)"), "{written}");
+        assert!(!written.contains('\u{1b}'), "{written:?}");
     }
 }

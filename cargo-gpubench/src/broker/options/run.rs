@@ -7,7 +7,7 @@ use super::{
     ResultOptions,
 };
 use crate::broker::cases::CaseSelection;
-use gpubench_contract::RepeatedCommand;
+use gpubench_contract::{Program, RepeatedCommand};
 use gpubench_measure::measurement::RunMode;
 use gpubench_report::OutputTarget;
 use gpubench_sandbox::Rights;
@@ -56,12 +56,11 @@ pub struct RunOptions {
 impl RunOptions {
     /// Returns the command of the run, without the parts that depend on the case.
     pub fn repeated_command(&self) -> RepeatedCommand {
-        let program = match &self.libraries {
-            LibrarySource::Archive { .. } => "cargo-gpubench gpubench",
-            LibrarySource::Build(_) => "cargo gpubench",
-        };
         RepeatedCommand {
-            program: program.to_owned(),
+            program: match &self.libraries {
+                LibrarySource::Archive { .. } => Program::Executable,
+                LibrarySource::Build(_) => Program::Cargo,
+            },
             options: self.repeated.clone(),
             overridden_axes: self.cases.axes.iter().map(|axis| axis.name.clone()).collect(),
         }
