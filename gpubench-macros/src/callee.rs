@@ -2,6 +2,7 @@
 //! expected ones by name.
 
 use crate::function::{Form, Function, Kind, Parameter};
+use crate::same_file::parameters_of;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Expr;
@@ -11,6 +12,7 @@ use syn::spanned::Spanned;
 #[derive(Default)]
 pub(crate) struct Expected {
     types: Vec<TokenStream>,
+    /// Name and type of each, as in a signature: `n: usize`.
     shown: Vec<String>,
     /// Type parameters among `types`, which the function's signature determines.
     decided: Vec<TokenStream>,
@@ -107,6 +109,30 @@ impl Expected {
         names.collect::<Vec<_>>().join(", ")
     }
 
+    /// Returns the names of the parameters of the function `named` if one of them has the name of
+    /// another parameter of the same type. The compiler accepts such a function. A function in
+    /// another file is not checked.
+    fn swapped(&self, named: &TokenStream) -> Option<Vec<String>> {
+        let parameters: Vec<_> = self.shown.iter().filter_map(|shown| shown.split_once(": ")).collect();
+        let function: Ident = syn::parse2(named.clone()).ok()?;
+        let is_swapped = |position: usize, name: &str| {
+            let expected = parameters.get(position);
+            let meant = parameters.iter().find(|(other, _)| *other == name);
+            matches!((expected, meant), (Some(expected), Some(meant)) if expected.0 != meant.0 && expected.1 == meant.1)
+        };
+        let has_same_types =
+            |(position, (_, ty)): (usize, &(&str, &str))| parameters[..position].iter().any(|(_, other)| other == ty);
+        if !parameters.iter().enumerate().any(has_same_types) {
+            return None;
+        }
+        let names = parameters_of(&function, named.span())?;
+        let swapped = names
+            .iter()
+            .enumerate()
+            .any(|(position, name)| is_swapped(position, name));
+        swapped.then_some(names)
+    }
+
     /// Returns a statement that checks the signature of the function `named`, and a local name to
     /// call it by. The expected types come from `function`.
     pub(crate) fn checked(
@@ -119,6 +145,15 @@ impl Expected {
         let (span, origin) = (named.span(), function.item.sig.ident.span());
         let local = Ident::new("candidate", Span::mixed_site());
         let Expected { types, decided, .. } = self;
+        let swapped = self.swapped(named).map(|names| {
+            let taken = names.join(", ");
+            let message = format!(
+                "`{}` takes `{taken}`, but gets `{}` in this order: rename its parameters or pass the arguments yourself",
+                shown(named),
+                self.names()
+            );
+            quote_spanned!(span=> ::core::compile_error!(#message);)
+        });
         let literal = |text: &str| text.replace('{', "{{").replace('}', "}}");
         let (message, label) = (literal(&wrong.message), literal(&wrong.label));
         let notes = wrong.notes.iter().map(|note| literal(note));
@@ -127,6 +162,7 @@ impl Expected {
         let bound = quote_spanned!(origin=> fn gpubench_function<GpubenchFound: GpubenchExpected>(#local: GpubenchFound) -> GpubenchFound::Function);
         let callee = Ident::new("gpubench_callee", Span::mixed_site().located_at(span));
         let statement = quote! {
+            #swapped
             let #callee = {
                 #[diagnostic::on_unimplemented(message = #message, label = #label, #(note = #notes),*)]
                 trait GpubenchExpected {

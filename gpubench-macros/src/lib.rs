@@ -19,6 +19,7 @@ mod place;
 mod problem;
 mod reference;
 mod requirements;
+mod same_file;
 mod source_files;
 
 use proc_macro::TokenStream;

@@ -452,6 +452,61 @@ fn a_build_error_of_the_baseline_names_the_baseline() {
 }
 
 #[test]
+fn a_baseline_without_benchmarks_is_a_warning_and_all_cases_are_new() {
+    let repository = shared_repository();
+    let folder = repository.crate_folder();
+    let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).expect("text");
+    let runtime = "[dependencies]\n";
+    let optional = manifest.replace("gpubench\" }", "gpubench\", optional = true }");
+    let with_feature = format!("{optional}\n[features]\nbench = [\"dep:gpubench\"]\n");
+    let plain = manifest.split(runtime).next().expect("a part").to_owned();
+    let library = std::fs::read_to_string(folder.join("src/lib.rs")).expect("text");
+    let commit = |branch: &str, manifest: &str, library: &str| {
+        repository.git(&["checkout", "--quiet", "-B", branch, "main"]);
+        std::fs::write(folder.join("Cargo.toml"), manifest).expect("written");
+        std::fs::write(folder.join("src/lib.rs"), library).expect("written");
+        repository.commit(branch);
+    };
+    commit("without-the-runtime", &plain, "");
+    repository.git(&["checkout", "--quiet", "-B", "elsewhere", "main"]);
+    repository.git(&["mv", "kernels", "moved"]);
+    repository.commit("elsewhere");
+    commit("with-a-feature", &with_feature, &library);
+    let take = |revision: &str, more: &[&str]| {
+        let finished = repository
+            .against(revision)
+            .args(["young", "--min-samples", "2", "--max-samples", "2", "--workers", "1"])
+            .args(more.iter().copied())
+            .finish()
+            .expect_code(0);
+        assert_eq!(
+            comparison(&finished)["new"],
+            serde_json::json!(["young::n=64 [warm]"]),
+            "{revision}"
+        );
+        let mut warnings = finished
+            .stderr
+            .lines()
+            .filter(|line| line.starts_with("warning: the baseline"));
+        let warning = warnings.next().unwrap_or_default().to_owned();
+        assert_eq!(warnings.next(), None);
+        warning
+    };
+    let behind_a_feature = take("without-the-runtime", &["--features", "bench"]);
+    repository.git(&["checkout", "--quiet", "--force", "main"]);
+    let texts = [
+        behind_a_feature,
+        take("without-the-runtime", &[]),
+        take("elsewhere", &[]),
+    ];
+    insta::assert_snapshot!(texts.join("\n"), @r"
+    warning: the baseline `without-the-runtime` has no benchmarks, since no selected package has a requested feature; nothing is compared
+    warning: the baseline `without-the-runtime` has no benchmarks, since package `spin` does not depend on `gpubench`; nothing is compared
+    warning: the baseline `elsewhere` has no benchmarks, since `elsewhere` has no `kernels/spin/Cargo.toml`; nothing is compared
+    ");
+}
+
+#[test]
 fn a_failing_baseline_is_not_compared_and_is_no_success() {
     let repository = shared_repository();
     let kernels = repository.crate_folder().join("src/spin.cu");

@@ -97,6 +97,21 @@ fn an_unwritable_target_directory_is_an_error_with_its_path() {
     assert_eq!(finished.stdout, "");
 }
 
+#[test]
+fn of_several_targets_in_the_configuration_the_host_is_built() {
+    let host = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    let targets = format!("build.target=[\"{host}\", \"wasm32-unknown-unknown\"]");
+    let finished = Run::on(&Fixture::new("tidy"))
+        .args(["--config", &targets, "--cargo-profile", "dev", "--no-run"])
+        .finish()
+        .expect_code(0);
+    assert!(
+        finished.stderr.contains(&format!("/{host}/debug/")),
+        "{}",
+        finished.stderr
+    );
+}
+
 /// Runs with another file system mounted over the kernel cache. Returns `None` if mounting is not
 /// permitted.
 fn with_kernel_cache(options: &str) -> Option<Finished> {

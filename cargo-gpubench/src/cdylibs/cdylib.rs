@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{Artifact, CrateType, Package};
 
+use super::build_target::{AskedTarget, BuildTarget};
 use super::cargo::{Cargo, CargoArguments, Complaints, stopped_by_interrupt};
 use super::cargo_messages::{BuildingCargo, Outputs};
 use super::compiler::Compiler;
@@ -42,7 +43,7 @@ const PROFILE_OPTIONS: [&str; 6] = [
 /// The result of a build.
 #[derive(Clone, Debug)]
 pub struct Built {
-    /// The libraries with benchmarks, in workspace order; at least one.
+    /// The libraries with benchmarks, in workspace order; at least one after [`build_cdylibs`].
     pub libraries: Vec<BuiltLibrary>,
     /// Whether the workspace may have more libraries with benchmarks.
     pub coverage: Coverage,
@@ -99,8 +100,10 @@ impl BuiltLibrary {
 /// benchmarks, or the build is interrupted.
 pub fn build_cdylibs(options: &BuildOptions, interrupted: &AtomicBool) -> Result<Built, BuildError> {
     let cargo = Cargo::from_environment();
+    let target = AskedTarget::ask(&cargo, &options.manifest);
     let compiler = Compiler::ask()?;
     let workspace = Workspace::load(&cargo, &compiler, options)?;
+    let target = target.answer();
     let selected = select_packages(&workspace, &options.packages)?;
     let packages: Vec<_> = selected.packages.iter().map(|selected| selected.package).collect();
 
@@ -115,6 +118,8 @@ pub fn build_cdylibs(options: &BuildOptions, interrupted: &AtomicBool) -> Result
         notices.extend(unknown);
         let build = CdylibBuild {
             cargo: &cargo,
+            host: &compiler.host,
+            target,
             workspace: &workspace,
             options,
             package,
@@ -149,6 +154,8 @@ pub fn build_cdylibs(options: &BuildOptions, interrupted: &AtomicBool) -> Result
 /// One run of `cargo rustc`.
 struct CdylibBuild<'a> {
     cargo: &'a Cargo,
+    host: &'a str,
+    target: BuildTarget,
     workspace: &'a Workspace,
     options: &'a BuildOptions,
     package: &'a Package,
@@ -202,6 +209,7 @@ impl CdylibBuild<'_> {
         if compilation.target_dir.is_some() {
             command.arg("--target-dir").arg(&self.workspace.target_directory);
         }
+        self.target.add_to(self.host, &mut command);
         manifest.add_to(&mut command);
         let mut features = features.for_package(self.package, selected);
         features.features.extend_from_slice(self.features);
@@ -238,6 +246,7 @@ impl CdylibBuild<'_> {
             if compilation.target_dir.is_some() {
                 command.arg("--target-dir").arg(&self.workspace.target_directory);
             }
+            self.target.add_to(self.host, &mut command);
             manifest.add_to(&mut command);
             // If cargo cannot clean a package, the second build returns it again, which is an
             // error.

@@ -42,6 +42,9 @@ pub enum BuildError {
         /// The exit status.
         status: ExitStatus,
     },
+    /// No selected package has a requested feature.
+    #[error("no selected package has a requested feature")]
+    FeatureNotFound,
     /// The output of `cargo metadata` cannot be parsed.
     #[error("could not parse the output of `cargo metadata`")]
     MetadataUnreadable {
@@ -169,11 +172,31 @@ pub enum BuildError {
     Interrupted,
 }
 
+impl BuildError {
+    /// Returns what is lacking if what was requested does not exist or has no benchmarks. A failed
+    /// build is neither.
+    pub fn lack_of_benchmarks(&self) -> Option<String> {
+        match self {
+            Self::NoSuitablePackage { considered } => Some(match &considered[..] {
+                [(package, reason)] => format!("package `{package}` {reason}"),
+                _ => self.to_string(),
+            }),
+            Self::FeatureNotFound
+            | Self::PackageNotFound { .. }
+            | Self::Unsuitable { .. }
+            | Self::NoBenchmarks { .. }
+            | Self::NoBenchmarksAnywhere => Some(self.to_string()),
+            _ => None,
+        }
+    }
+}
+
 impl Expected for BuildError {
     fn exit_code(&self) -> ExitCode {
         match self {
             Self::CargoNotStarted { .. }
             | Self::MetadataFailed { .. }
+            | Self::FeatureNotFound
             | Self::MetadataUnreadable { .. }
             | Self::MetadataIncomplete { .. }
             | Self::SeveralRuntimes { .. } => ExitCode::MetadataFailed,

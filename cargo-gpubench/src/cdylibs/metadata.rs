@@ -20,6 +20,15 @@ pub(super) const RUNTIME_PACKAGE: &str = "gpubench";
 /// What cargo's resolver prints when two packages claim the runtime's `links` key.
 const LINKS_CONFLICT: &str = "links to the native library `gpubench`";
 
+/// What cargo prints when no selected package has a requested feature: `the package 'a' does not
+/// contain these features: …`, or `none of the selected packages contains this feature: …`.
+const NO_FEATURE: [&str; 4] = [
+    "contain this feature: ",
+    "contain these features: ",
+    "contains this feature: ",
+    "contains these features: ",
+];
+
 /// A resolved workspace.
 #[derive(Debug)]
 pub(super) struct Workspace {
@@ -176,13 +185,16 @@ fn ask_cargo(cargo: &Cargo, compiler: &Compiler, options: &BuildOptions) -> Resu
         Ok(answer)
     } else if stopped_by_interrupt(status) {
         Err(BuildError::Interrupted)
-    } else if anstream::adapter::strip_str(&String::from_utf8_lossy(&errors))
-        .to_string()
-        .contains(LINKS_CONFLICT)
-    {
-        Err(BuildError::SeveralRuntimes { versions: Vec::new() })
     } else {
-        Err(BuildError::MetadataFailed { status })
+        let errors = String::from_utf8_lossy(&errors);
+        let complaint = anstream::adapter::strip_str(&errors).to_string();
+        Err(if complaint.contains(LINKS_CONFLICT) {
+            BuildError::SeveralRuntimes { versions: Vec::new() }
+        } else if NO_FEATURE.iter().any(|words| complaint.contains(words)) {
+            BuildError::FeatureNotFound
+        } else {
+            BuildError::MetadataFailed { status }
+        })
     }
 }
 

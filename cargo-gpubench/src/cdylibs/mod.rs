@@ -4,6 +4,7 @@
 //! benchmarks and builds each library under a profile that inherits the user's `bench` profile.
 //! This module loads none of the libraries.
 
+mod build_target;
 mod cargo;
 mod cargo_messages;
 mod cdylib;

@@ -28,6 +28,14 @@ pub enum CheckoutError {
         /// What to do instead.
         hint: &'static str,
     },
+    /// The revision lacks the candidate's manifest.
+    #[error("`{revision}` has no `{manifest}`")]
+    NoManifest {
+        /// The revision.
+        revision: String,
+        /// The path in the repository.
+        manifest: Utf8PathBuf,
+    },
     /// A git command failed.
     #[error("git could not {what}: {why}")]
     Git {
@@ -84,7 +92,7 @@ impl Expected for CheckoutError {
     fn exit_code(&self) -> ExitCode {
         match self {
             Self::GitMissing { .. } => ExitCode::SetupMissing,
-            Self::Refused { .. } => ExitCode::Usage,
+            Self::Refused { .. } | Self::NoManifest { .. } => ExitCode::Usage,
             Self::Git { .. } => ExitCode::BuildFailed,
             Self::Folder { .. } | Self::Locked { .. } => ExitCode::OutputFailed,
             Self::Interrupted => ExitCode::Interrupted,
@@ -95,6 +103,7 @@ impl Expected for CheckoutError {
         let hint = match self {
             Self::GitMissing { .. } => "install git, or compare with a saved run: `--baseline NAME`",
             Self::Refused { hint, .. } => hint,
+            Self::NoManifest { .. } => "the package must be in the same folder in both revisions",
             Self::Folder { .. } => "name a writable folder with `--target-dir`",
             Self::Locked { .. } => "wait for that process or end it, then run again",
             Self::Git { .. } | Self::Interrupted => return None,

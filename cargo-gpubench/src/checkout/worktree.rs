@@ -23,7 +23,8 @@ use gpubench_diagnostic::Failure;
 pub struct Checkout {
     name: String,
     commit: String,
-    /// The candidate's manifest in the checkout.
+    folder: Utf8PathBuf,
+    /// The path of the candidate's manifest in the repository.
     manifest: Utf8PathBuf,
     target: Utf8PathBuf,
     shared: Vec<Utf8PathBuf>,
@@ -36,7 +37,7 @@ impl Checkout {
     /// directory `target`. Reuses an existing checkout.
     ///
     /// # Errors
-    /// There is no git, repository or revision, the revision lacks the manifest, or git fails.
+    /// There is no git, repository or revision, or git fails.
     pub fn make(
         revision: &str,
         build: &BuildOptions,
@@ -56,7 +57,6 @@ impl Checkout {
         let git = Git::in_folder(&repository);
         let commit = commit_of(&git, revision, &repository)?;
         let place = manifest.strip_prefix(&repository).unwrap_or(&manifest);
-        refuse_unbuildable(&git, revision, &commit, place)?;
 
         let against = target.join("gpubench").join("against");
         fs_err::create_dir_all(&against).map_err(CheckoutError::folder(&against))?;
@@ -92,7 +92,8 @@ impl Checkout {
         let checkout = Checkout {
             name: revision.to_owned(),
             commit,
-            manifest: folder.join(place),
+            manifest: place.to_owned(),
+            folder: folder.clone(),
             target: against.join("target"),
             shared,
             empty_submodules,
@@ -131,9 +132,28 @@ impl Checkout {
     /// Returns the candidate's build options for the checkout, with a separate target directory.
     pub fn build_options(&self, candidate: &BuildOptions) -> BuildOptions {
         let mut options = candidate.clone();
-        options.manifest.manifest_path = Some(self.manifest.clone());
+        options.manifest.manifest_path = Some(self.folder.join(&self.manifest));
         options.compilation.target_dir = Some(self.target.clone());
         options
+    }
+
+    /// Returns the target directory of the checkout's builds.
+    pub fn target_directory(&self) -> &Utf8Path {
+        &self.target
+    }
+
+    /// Refuses a revision without the candidate's manifest.
+    ///
+    /// # Errors
+    /// The revision lacks it: the package is new, or was in another folder.
+    pub fn refuse_without_manifest(&self) -> Result<(), CheckoutError> {
+        if self.folder.join(&self.manifest).is_file() {
+            return Ok(());
+        }
+        Err(CheckoutError::NoManifest {
+            revision: self.name.clone(),
+            manifest: self.manifest.clone(),
+        })
     }
 
     /// Copies an uncommitted lockfile. Otherwise cargo would create one, with other versions than
@@ -151,7 +171,8 @@ impl Checkout {
             return Ok(());
         };
         let (ours, theirs) = (root.join("Cargo.lock"), folder.join(place).join("Cargo.lock"));
-        if theirs.exists() || !ours.exists() {
+        let has_folder = theirs.parent().is_some_and(Utf8Path::is_dir);
+        if theirs.exists() || !ours.exists() || !has_folder {
             return Ok(());
         }
         let copied = fs_err::copy(&ours, &theirs);
@@ -172,19 +193,6 @@ fn manifest_of(build: &BuildOptions) -> Result<Utf8PathBuf, CheckoutError> {
         let what = format!("`{folder}` and its parents have no `Cargo.toml`");
         CheckoutError::refused(what, "name one with `--manifest-path`")
     })
-}
-
-fn refuse_unbuildable(git: &Git, revision: &str, commit: &str, manifest: &Utf8Path) -> Result<(), CheckoutError> {
-    let has = |path: &str| -> Result<bool, CheckoutError> {
-        Ok(git.ask(&["cat-file", "-e", &format!("{commit}:{path}")])?.is_ok())
-    };
-    if !has(manifest.as_str())? {
-        return Err(CheckoutError::refused(
-            format!("`{revision}` has no `{manifest}`"),
-            "the package must be in the same folder in both revisions",
-        ));
-    }
-    Ok(())
 }
 
 /// Runs a git command that should not fail.

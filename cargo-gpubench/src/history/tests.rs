@@ -27,7 +27,7 @@ fn history(medians_ns: &[f64]) -> History {
             mode: Mode::Cold,
             metric: Metric::time(),
             value: *value,
-            ci95: [value * 0.99, value * 1.01],
+            ci95: Some([value * 0.99, value * 1.01]),
             n: 30,
             workers: 5,
         }],

@@ -22,8 +22,8 @@ pub struct Stats {
     /// five workers, it drops none.
     pub value: f64,
     /// Bounds of the 95 % confidence interval of `value`, from the spread among the workers. With
-    /// one worker, from the spread of its samples.
-    pub ci95: [f64; 2],
+    /// one worker, from the spread of its samples. Null for a single sample.
+    pub ci95: Option<[f64; 2]>,
     /// Median of all samples.
     pub median: f64,
     /// Arithmetic mean of all samples.
@@ -43,10 +43,10 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Returns half the width of the 95 % interval relative to `value`. `None` if that is not
-    /// finite.
+    /// Returns half the width of the 95 % interval relative to `value`. `None` for a single sample,
+    /// and if that is not finite.
     pub fn relative_interval(&self) -> Option<f64> {
-        let [low, high] = self.ci95;
+        let [low, high] = self.ci95?;
         let relative = (high - low) / 2.0 / self.value.abs();
         relative.is_finite().then_some(relative)
     }

@@ -27,8 +27,12 @@ const COLUMNS: [(&str, Value); 40] = [
     ("metric", |row| text(Some(&row.result.metric.name))),
     ("unit", |row| text(Some(&row.result.metric.unit))),
     ("value", |row| number(row.stats().map(|stats| stats.value))),
-    ("ci95_low", |row| number(row.stats().map(|stats| stats.ci95[0]))),
-    ("ci95_high", |row| number(row.stats().map(|stats| stats.ci95[1]))),
+    ("ci95_low", |row| {
+        number(row.stats().and_then(|stats| stats.ci95).map(|[low, _]| low))
+    }),
+    ("ci95_high", |row| {
+        number(row.stats().and_then(|stats| stats.ci95).map(|[_, high]| high))
+    }),
     ("median", |row| number(row.stats().map(|stats| stats.median))),
     ("mean", |row| number(row.stats().map(|stats| stats.mean))),
     ("stddev", |row| number(row.stats().and_then(|stats| stats.stddev))),

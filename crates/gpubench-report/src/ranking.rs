@@ -21,7 +21,8 @@ struct Entry {
     mode: Mode,
     clock: TimedBy,
     value: f64,
-    interval: [f64; 2],
+    /// `None` for a single sample.
+    interval: Option<[f64; 2]>,
     metric: Metric,
 }
 
@@ -218,20 +219,26 @@ impl Entry {
     /// Returns the interval of the same relative error on a scale of logarithms. With an error
     /// above 100 %, the plain interval of a large value reaches below zero, and so into that of a
     /// value that is hundreds of times smaller.
-    fn log_interval(&self) -> [f64; 2] {
-        self.interval
-            .map(|end| self.value * ((end - self.value) / self.value).exp())
+    fn log_interval(&self) -> Option<[f64; 2]> {
+        let on_scale = |end: f64| self.value * ((end - self.value) / self.value).exp();
+        self.interval.map(|interval| interval.map(on_scale))
+    }
+
+    /// Whether the values may be the same. A single sample has no interval, so it may be any value.
+    fn overlaps(&self, other: &Entry) -> bool {
+        match (self.log_interval(), other.log_interval()) {
+            (Some([low, high]), Some([other_low, other_high])) => low <= other_high && other_low <= high,
+            _ => true,
+        }
     }
 
     fn rank(&self, best: &Entry) -> Rank {
         let ratio = self.value / best.value;
-        let ([low, high], [best_low, best_high]) = (self.log_interval(), best.log_interval());
-        let overlap = low <= best_high && best_low <= high;
         if std::ptr::eq(self, best) {
             Rank::Best
         } else if !ratio.is_finite() {
             Rank::Undefined
-        } else if overlap {
+        } else if self.overlaps(best) {
             Rank::NotSignificant(ratio)
         } else {
             Rank::Ratio(ratio)
@@ -259,7 +266,7 @@ mod tests {
                     .collect(),
             ),
             value,
-            interval: [value - 1.0, value + 1.0],
+            interval: Some([value - 1.0, value + 1.0]),
             metric: Metric::time(),
         }
     }
@@ -314,7 +321,7 @@ mod tests {
                 ..of.clone()
             };
             let stats = result.stats.as_mut().unwrap();
-            (stats.value, stats.ci95) = (*value, [value - 1.0, value + 1.0]);
+            (stats.value, stats.ci95) = (*value, Some([value - 1.0, value + 1.0]));
             rankings.add(&result);
         }
         rankings
@@ -360,7 +367,7 @@ mod tests {
     #[test]
     fn a_noisy_time_that_is_hundreds_of_times_the_best_is_worse() {
         let noisy = |benchmark, value| Entry {
-            interval: [value * -0.5, value * 2.5],
+            interval: Some([value * -0.5, value * 2.5]),
             ..entry(benchmark, &[], value)
         };
         let rankings = Rankings(vec![noisy("one", 1.0), noisy("other", 600.0), noisy("close", 4.0)]);
@@ -373,6 +380,18 @@ mod tests {
     }
 
     #[test]
+    fn single_samples_have_no_interval_so_their_order_is_not_significant() {
+        let single = |name, value| Entry {
+            interval: None,
+            ..entry(name, &[], value)
+        };
+        let rankings = Rankings(vec![single("a", 100.0), single("b", 900.0)]);
+        let ranked = ranking(&rankings.rankings()[0]);
+        assert_eq!(ranked[1], ("b".to_owned(), Rank::NotSignificant(9.0)));
+        assert!(rankings.rankings()[0].remark().is_some());
+    }
+
+    #[test]
     fn medians_with_overlapping_intervals_are_not_significant() {
         let rankings = Rankings(vec![entry("one", &[], 100.0), entry("other", &[], 101.5)]);
         assert_eq!(ranking(&rankings.rankings()[0])[1].1, Rank::NotSignificant(1.015));
@@ -382,7 +401,7 @@ mod tests {
     #[test]
     fn a_ratio_is_shown_whatever_the_intervals() {
         let wide = |benchmark, value| Entry {
-            interval: [value - 2000.0, value + 2000.0],
+            interval: Some([value - 2000.0, value + 2000.0]),
             ..entry(benchmark, &[], value)
         };
         let rankings = Rankings(vec![wide("one", 100.0), wide("other", 1300.0)]);

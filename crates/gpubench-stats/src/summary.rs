@@ -18,7 +18,7 @@ pub fn summary(workers: &[&[f64]]) -> Option<Stats> {
     Some(Stats {
         n: samples.len() as u64,
         value: estimate.value(),
-        ci95: [interval.low, interval.high],
+        ci95: (samples.len() > 1).then_some([interval.low, interval.high]),
         median: quantile(&sorted, 0.5)?,
         mean: moments.mean()?,
         stddev: moments.stddev(),
@@ -57,7 +57,7 @@ mod tests {
         let stats = summary(&[&[7.0]]).unwrap();
         assert_eq!((stats.n, stats.value, stats.median, stats.mean), (1, 7.0, 7.0, 7.0));
         assert_eq!((stats.min, stats.max, stats.q1, stats.q3), (7.0, 7.0, 7.0, 7.0));
-        assert_eq!((stats.stddev, stats.cv, stats.ci95), (None, None, [7.0, 7.0]));
+        assert_eq!((stats.stddev, stats.cv, stats.ci95), (None, None, None));
     }
 
     #[test]
@@ -94,7 +94,9 @@ mod tests {
                 let ascending = [stats.min, stats.q1, middle, stats.q3, stats.max];
                 prop_assert!(ascending.is_sorted(), "{:?}", ascending);
             }
-            prop_assert!(stats.ci95[0] <= stats.value && stats.value <= stats.ci95[1]);
+            prop_assert_eq!(stats.ci95.is_some(), samples.len() > 1);
+            let [low, high] = stats.ci95.unwrap_or([stats.value; 2]);
+            prop_assert!(low <= stats.value && stats.value <= high);
             prop_assert!(stats.min <= stats.mean * (1.0 + 1e-12) && stats.mean * (1.0 - 1e-12) <= stats.max);
             prop_assert!(stats.stddev.is_none_or(|stddev| stddev.is_finite() && stddev >= 0.0));
         }
@@ -103,7 +105,8 @@ mod tests {
         fn any_bit_patterns_give_a_finite_summary_or_none(bits in prop::collection::vec(any::<u64>(), 0..30)) {
             let samples: Vec<f64> = bits.into_iter().map(f64::from_bits).collect();
             if let Some(stats) = summary(&[&samples]) {
-                let numbers = [stats.value, stats.median, stats.mean, stats.q1, stats.q3, stats.ci95[0], stats.ci95[1]];
+                let [low, high] = stats.ci95.unwrap_or_default();
+                let numbers = [stats.value, stats.median, stats.mean, stats.q1, stats.q3, low, high];
                 prop_assert!(numbers.iter().all(|number| number.is_finite()), "{:?}", stats);
             }
         }

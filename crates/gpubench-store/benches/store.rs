@@ -64,7 +64,7 @@ fn entry() -> HistoryEntry {
         mode: Mode::Cold,
         metric: Metric::time(),
         value: 3648.123,
-        ci95: [3640.5, 3660.25],
+        ci95: Some([3640.5, 3660.25]),
         n: 200,
         workers: 5,
     };

@@ -12,8 +12,8 @@ use crate::broker::libraries::authors::{AuthorSettings, Authors};
 use crate::broker::libraries::built::Libraries;
 use crate::broker::options::{LibrarySource, OpponentSource, Verbosity};
 use crate::broker::status::{first_of, status};
-use crate::cdylibs::{BuildOptions, Built, WorkspaceFolders};
-use crate::checkout::Checkout;
+use crate::cdylibs::{BuildError, BuildOptions, Built, WorkspaceFolders};
+use crate::checkout::{Checkout, CheckoutError};
 use crate::git::Git;
 use gpubench_contract::Revision;
 use gpubench_device::compilers::Compiler;
@@ -128,15 +128,38 @@ impl<'o> BaselineSource<'o> {
         let (name, revision) = (checkout.name().to_owned(), checkout.revision().short());
         let what = format_args!("the baseline `{name}` ({revision})");
         status(verbosity, "Building", what);
-        let options = LibrarySource::Build(checkout.build_options(candidate));
-        match Libraries::obtain(&options, interrupt) {
-            Ok(libraries) => Ok(OtherRevision {
-                name,
-                checkout: Some(checkout),
-                libraries,
-            }),
-            Err(error) => Err(of_the_baseline(&name, error)),
-        }
+        let libraries = match libraries_of(&checkout, candidate, interrupt) {
+            Ok(libraries) => libraries,
+            Err(error) => match lack_of_benchmarks(&error) {
+                Some(lack) => {
+                    print_warning(&format!(
+                        "the baseline `{name}` has no benchmarks, since {lack}; nothing is compared"
+                    ));
+                    Libraries::none_of(&checkout)
+                }
+                None => return Err(of_the_baseline(&name, error)),
+            },
+        };
+        Ok(OtherRevision {
+            name,
+            checkout: Some(checkout),
+            libraries,
+        })
+    }
+}
+
+fn libraries_of(checkout: &Checkout, candidate: &BuildOptions, interrupt: &Interrupt) -> Result<Libraries, Failure> {
+    checkout.refuse_without_manifest()?;
+    Libraries::obtain(&LibrarySource::Build(checkout.build_options(candidate)), interrupt)
+}
+
+/// Returns why the revision has no benchmarks, unless the error has another cause. The candidate
+/// was built with the same options, so a package or feature that is missing is new.
+fn lack_of_benchmarks(error: &Failure) -> Option<String> {
+    let error = error.as_error();
+    match error.downcast_ref() {
+        Some(no_manifest @ CheckoutError::NoManifest { .. }) => Some(no_manifest.to_string()),
+        _ => error.downcast_ref().and_then(BuildError::lack_of_benchmarks),
     }
 }
 

@@ -78,7 +78,8 @@ fn benchmark_of<'b>(case: &Case, built: &Built, catalogs: &'b [Catalog]) -> Opti
 }
 
 /// Returns the baseline's cases that match the command line. Ignores `--partition`: its counted
-/// parts start at other cases there. A selection that matches nothing only prints a warning.
+/// parts start at other cases there. A selection that matches nothing only prints a warning; a
+/// baseline without benchmarks has none.
 ///
 /// # Errors
 /// The modes of a case are invalid.
@@ -88,6 +89,9 @@ pub(in crate::broker) fn choose_other_cases(
     catalogs: &[Catalog],
     facts: &Facts,
 ) -> Result<Vec<Case>, ReadingError> {
+    if other.built().libraries.is_empty() {
+        return Ok(Vec::new());
+    }
     let selection = CaseSelection {
         partition: None,
         ..options.cases.clone()

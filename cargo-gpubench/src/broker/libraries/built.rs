@@ -8,7 +8,8 @@ use gpubench::catalog::{Catalog, DeviceFacts};
 use super::authors::ListingError;
 use crate::archive::{AheadCompiler, ArchiveError, Manifest, Unpacked, fitting, unpack};
 use crate::broker::options::LibrarySource;
-use crate::cdylibs::{Built, build_cdylibs};
+use crate::cdylibs::{Built, Coverage, build_cdylibs};
+use crate::checkout::Checkout;
 use gpubench_contract::{Revision, UNKNOWN_REVISION};
 use gpubench_device::compilers::Compiler;
 use gpubench_device::{Backend, FoundCompiler};
@@ -78,6 +79,19 @@ impl Libraries {
                 })
             }
         }
+    }
+
+    /// Returns the libraries of a revision without benchmarks: none.
+    pub(crate) fn none_of(checkout: &Checkout) -> Libraries {
+        let built = Built {
+            libraries: Vec::new(),
+            coverage: Coverage::Workspace,
+            target_directory: checkout.target_directory().to_owned(),
+            target: String::new(),
+            runtime_version: String::new(),
+            notices: Vec::new(),
+        };
+        Libraries { built, archive: None }
     }
 
     /// Returns the archive that the libraries come from.

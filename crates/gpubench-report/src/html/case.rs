@@ -114,7 +114,7 @@ fn samples(result: &BenchmarkComplete, stats: &Stats) -> Facts {
     let (metric, name) = (&result.metric, capitalized(&result.metric.name));
     Facts::default()
         .and(&name, element("b").text(metric.quantity(stats.value)))
-        .and("95% interval", text(metric.range(stats.ci95)))
+        .and_known("95% interval", stats.ci95.map(|interval| metric.range(interval)))
         .and("Median", text(metric.quantity(stats.median)))
         .and("Quartiles", text(metric.range([stats.q1, stats.q3])))
         .and("Range", text(metric.range([stats.min, stats.max])))

@@ -30,8 +30,11 @@ pub(super) fn figure(result: &BenchmarkComplete, stats: &Stats) -> Option<Elemen
     let scale = Scale::new((histogram.low, histogram.high), (LEFT, RIGHT));
     let workers = workers(result);
     let axis = BASE + LINE * workers.len() as f64 + 4.0;
-    let [low, high] = stats.ci95.map(|bound| scale.at(bound));
-    let shapes = Markup::from(rectangle("band", (low, high), (TOP, axis)))
+    let interval = stats.ci95.map(|interval| interval.map(|bound| scale.at(bound)));
+    let band = interval.map(|[low, high]| rectangle("band", (low, high), (TOP, axis)));
+    let shapes = band
+        .into_iter()
+        .collect::<Markup>()
         .then(bars(&histogram, &scale).drawn_as("mass"))
         .then(share_below(&sorted, &scale).drawn_as("curve"))
         .then(line(

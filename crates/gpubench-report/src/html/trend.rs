@@ -73,6 +73,7 @@ pub(super) fn figure(result: &BenchmarkComplete, past: &[PastResult<'_>]) -> Opt
         .iter()
         .map(|run| (run.case.value, run.case.ci95))
         .chain([(now.value, now.ci95)])
+        .map(|(value, interval)| (value, interval.unwrap_or([value; 2])))
         .collect();
     let bounds = runs
         .iter()

@@ -34,11 +34,9 @@ pub(super) fn phrases(result: &BenchmarkComplete) -> Vec<String> {
 fn samples(metric: &Metric, stats: &Stats) -> String {
     let shown = |value| metric.quantity(value).to_string();
     joined([
-        Some(format!(
-            "95% interval of the {} {}",
-            metric.name,
-            metric.range(stats.ci95)
-        )),
+        stats
+            .ci95
+            .map(|interval| format!("95% interval of the {} {}", metric.name, metric.range(interval))),
         Some(format!("median {}", shown(stats.median))),
         Some(format!("quartiles {} and {}", shown(stats.q1), shown(stats.q3))),
         Some(format!("min {}", shown(stats.min))),

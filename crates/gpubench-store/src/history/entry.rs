@@ -36,7 +36,7 @@ pub struct HistoryCase {
     /// The case's `value`.
     pub value: f64,
     /// Bounds of the 95 % confidence interval of `value`.
-    pub ci95: [f64; 2],
+    pub ci95: Option<[f64; 2]>,
     /// Number of samples.
     pub n: u64,
     /// Number of fresh workers that took the samples.

@@ -36,7 +36,7 @@ fn entry(run_id: &str, value: f64) -> HistoryEntry {
             mode: Mode::Cold,
             metric: Metric::time(),
             value,
-            ci95: [value * 0.99, value * 1.01],
+            ci95: Some([value * 0.99, value * 1.01]),
             n: 30,
             workers: 5,
         }],

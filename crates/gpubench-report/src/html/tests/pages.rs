@@ -69,7 +69,7 @@ fn past(run: &StoredRun, position: u32) -> HistoryEntry {
     for case in &mut entry.cases {
         let factor = 1.0 + 0.01 * f64::from(position % 4);
         case.value *= factor;
-        case.ci95 = case.ci95.map(|bound| bound * factor);
+        case.ci95 = case.ci95.map(|interval| interval.map(|bound| bound * factor));
     }
     entry
 }
