@@ -85,17 +85,37 @@ fn largest_errors(output: &OutputFacts) -> String {
     }
 }
 
-/// Describes a wrong output and its call.
-pub(super) fn wrong_output(cause: Cause, tensor: &Tensor, output: &OutputFacts, call: u32) -> String {
+/// Returns a hint if zero is expected everywhere and found nowhere: a reference that writes nothing
+/// leaves zeros. Only expected zeros have no relative error.
+fn only_zeros_expected(tensor: &Tensor, output: &OutputFacts) -> Option<String> {
+    let are_zeros = output.matched == 0 && output.max_rel == 0.0 && output.max_abs > 0.0 && output.non_finite == 0;
+    are_zeros.then(|| {
+        let name = &tensor.name;
+        format!(" (hint: zero is expected in every element of `{name}`: does the reference write it?)")
+    })
+}
+
+/// Returns the hint for elements that were not written. A kernel can also compute such values from
+/// scratch memory.
+fn noise(tensor: &Tensor, scratch: &[u64]) -> &'static str {
+    match (tensor.role, scratch) {
+        (Role::Output, []) => {
+            " (hint: outputs start as noise; write every element, or set them first, as `Launcher::memset` does)"
+        }
+        (Role::Output, _) => {
+            " (hint: outputs and scratch memory start as noise; write every element, and set scratch memory that is \
+             added to, as `Launcher::memset` does)"
+        }
+        _ => "",
+    }
+}
+
+/// Describes a wrong output and its call. `scratch` has the sizes of the plan's scratch buffers.
+pub(super) fn wrong_output(cause: Cause, tensor: &Tensor, scratch: &[u64], output: &OutputFacts, call: u32) -> String {
     let name = &tensor.name;
     let (elements, wrong) = (output.elements, output.elements - output.matched);
     let first = first_wrong(tensor, output);
-    let hint = match tensor.role {
-        Role::Output => {
-            " (hint: outputs start as noise; write every element, or set them first, as `Launcher::memset` does)"
-        }
-        _ => "",
-    };
+    let hint = noise(tensor, scratch);
     match cause {
         Cause::Unwritten => format!("nothing was written to `{name}` in call {call}; {first}{hint}"),
         Cause::Partial => {
@@ -115,7 +135,9 @@ pub(super) fn wrong_output(cause: Cause, tensor: &Tensor, output: &OutputFacts, 
         _ => format!(
             "{wrong} of {elements} elements of `{name}` are wrong in call {call}; {first}; {}{}",
             largest_errors(output),
-            too_tight(tensor, output).unwrap_or_default()
+            too_tight(tensor, output)
+                .or_else(|| only_zeros_expected(tensor, output))
+                .unwrap_or_default()
         ),
     }
 }
@@ -255,6 +277,27 @@ mod tests {
             None,
             "zero has the least step"
         );
+    }
+
+    #[test]
+    fn scratch_memory_may_be_what_was_not_written() {
+        let tensor = |role| Tensor {
+            name: "y".to_owned(),
+            dtype: DType::F32,
+            shape: vec![4],
+            role,
+            fill: Fill::Poison,
+            tolerance: Tolerance::Exact,
+        };
+        let output = OutputFacts {
+            elements: 4,
+            unwritten: 4,
+            ..bytemuck::Zeroable::zeroed()
+        };
+        let words = |role, scratch: &[u64]| wrong_output(Cause::Unwritten, &tensor(role), scratch, &output, 1);
+        assert!(!words(Role::Output, &[]).contains("scratch"));
+        assert!(words(Role::Output, &[64]).contains("outputs and scratch memory start as noise"));
+        assert!(!words(Role::InOut, &[64]).contains("hint"));
     }
 
     #[test]

@@ -564,6 +564,7 @@ fn each_kind_of_wrong_output_has_its_own_cause() {
         }),
         wrong(3, |_| ()),
         wrong(3, |output| (output.expected_bits, output.max_rel) = (0, 0.0)),
+        wrong(100, |output| (output.expected_bits, output.max_rel) = (0, 0.0)),
         wrong(100, |output| output.replay = Replay::First as u64),
         wrong(100, |output| output.replay = Replay::Previous as u64),
         wrong(0, |output| output.late_bytes = 8),
