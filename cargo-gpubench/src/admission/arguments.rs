@@ -26,6 +26,21 @@ impl Declaration {
         })
     }
 
+    /// Returns the parameter of a launch's argument as written if the kernel only reads through it:
+    /// a pointer to constant numbers.
+    pub(super) fn reads_through(&self, launch: &Launch, position: usize) -> Option<&str> {
+        let parameters = self.parameters.as_ref()?;
+        // A macro among the parameters may expand to several.
+        let parameter = parameters
+            .get(position)
+            .filter(|_| parameters.len() == launch.arguments.len());
+        let Parameter { written, ty, .. } = parameter?;
+        let (pointee, name) = written.split_once('*')?;
+        let mut words = pointee.split_whitespace();
+        let is_read = matches!(ty, ParameterType::Pointer(Some(_))) && words.any(|word| word == "const");
+        (is_read && !name.contains('*')).then_some(written)
+    }
+
     /// Compares a launch with it.
     ///
     /// # Errors

@@ -7,6 +7,7 @@
 
 mod arguments;
 mod calls_per_sample;
+mod read_only;
 mod repetition;
 mod validate;
 

@@ -8,6 +8,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 
 use super::arguments::Declaration;
+use super::read_only::Uses;
 use gpubench::catalog::{Catalog, DeviceFacts, Fill, Recording, SourceFile, Tensor};
 use gpubench::plan::{KernelRef, Plan, Step};
 
@@ -45,9 +46,10 @@ pub fn validate(placement: &CodePlacement<'_>, catalog: &Catalog, facts: &Device
             declared(catalog, kernel).map_err(|Invalid(what)| invalid(format!("tensor `{}`: {what}", tensor.name)))?;
         }
     }
-    declared_by_plan(catalog, &recording.plan)?;
+    declared_by_plan(catalog, &recording.plan, &recording.tensors)?;
     if let Some(plan) = recording.reference.plan() {
-        declared_by_plan(catalog, plan).map_err(|Invalid(what)| invalid(format!("its reference: {what}")))?;
+        declared_by_plan(catalog, plan, &recording.tensors)
+            .map_err(|Invalid(what)| invalid(format!("its reference: {what}")))?;
     }
     match placement.home {
         KernelHost::Referee => kernels_of_the_referee(recording, catalog),
@@ -108,11 +110,17 @@ fn size(recording: &Recording) -> Checked {
     }
 }
 
-fn declared_by_plan(catalog: &Catalog, plan: &Plan) -> Checked {
+fn declared_by_plan(catalog: &Catalog, plan: &Plan, tensors: &[Tensor]) -> Checked {
     // Searches a source's text once per kernel, however often the kernel is launched.
-    let mut known = HashMap::new();
+    let (mut known, mut uses) = (HashMap::new(), Uses::default());
     for (position, step) in plan.steps.iter().enumerate() {
-        let Step::Launch(launch) = step else { continue };
+        let launch = match step {
+            Step::Launch(launch) => launch,
+            Step::Memset { target, .. } | Step::Copy { target, .. } => {
+                uses.add_target(target);
+                continue;
+            }
+        };
         let at_step = |Invalid(what)| match &launch.place {
             place if place.is_empty() => invalid(format!("step {}: {what}", position + 1)),
             place => invalid(format!("step {}: {place}: {what}", position + 1)),
@@ -125,8 +133,9 @@ fn declared_by_plan(catalog: &Catalog, plan: &Plan) -> Checked {
             }
         };
         declaration.check(launch).map_err(|what| at_step(Invalid(what)))?;
+        uses.add_launch(launch, declaration);
     }
-    Ok(())
+    uses.refuse_read_only_outputs(tensors).map_err(Invalid)
 }
 
 /// Checks that a kernel's source exists and has a kernel of its name, without template arguments.

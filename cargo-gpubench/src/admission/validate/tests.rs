@@ -185,6 +185,48 @@ fn a_kernel_that_a_macro_may_define_is_left_to_the_compiler() {
 }
 
 #[test]
+fn an_output_that_is_only_passed_to_be_read_is_refused() {
+    let verdict = |declaration: &str, arguments: &[u32], more: Option<Step>| {
+        let mut catalog = catalog();
+        catalog.sources[0].files[0].contents = format!("__global__ void axpy({declaration}) {{}}").into();
+        let mut recording = recording();
+        let pointer = |tensor: &u32| Argument::Pointer {
+            buffer: BufferId::Tensor(*tensor),
+            offset: 0,
+        };
+        let arguments = arguments.iter().map(pointer).collect();
+        recording.plan.steps = vec![Step::Launch(Launch { arguments, ..launch() })];
+        recording.plan.steps.extend(more);
+        match validate(&on_cpu(&recording), &catalog, &facts()) {
+            Ok(()) => "valid".to_owned(),
+            Err(Invalid(message)) => message,
+        }
+    };
+    let refused = "no step can write the output `y`: argument 1 of `axpy` is `const float *x` (hint: two arguments may be in each other's place)";
+    let right = "const float *x, float *y";
+    assert_eq!(verdict(right, &[1, 0], None), refused);
+    assert_eq!(verdict(right, &[0, 1], None), "valid");
+    assert_eq!(verdict(right, &[1, 1], None), "valid", "it is also written");
+    let target = Span {
+        buffer: BufferId::Tensor(1),
+        offset: 0,
+        len: 4,
+    };
+    assert_eq!(
+        verdict(right, &[1, 0], Some(Step::Memset { target, value: 0 })),
+        "valid"
+    );
+    for unclear in [
+        "T x, float *y",
+        "const float **x, float *y",
+        "float *const x, float *y",
+        "MORE(x, y), float *z, int a",
+    ] {
+        assert_eq!(verdict(unclear, &[1, 0], None), "valid", "{unclear}");
+    }
+}
+
+#[test]
 fn template_kernels_and_pointers_to_the_end_are_valid() {
     assert_eq!(verdict(|_| ()), "valid");
     assert_eq!(
