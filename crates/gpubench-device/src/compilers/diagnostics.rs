@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use gpubench::catalog::Source;
 
 use super::error::KernelBuildError;
+use super::missing_header::missing_header;
 use super::scan::{DeclaredKernel, declared_kernels, kernels_in, makes_kernels_by_macros};
 use super::scratch::Scratch;
 use super::unit::{NVCC_UNIT, UNIT, name_place};
@@ -89,7 +90,7 @@ pub(super) fn readable(source: &Source, scratch: &Scratch, diagnostics: &str) ->
             continue;
         }
         let rendered = match origin(message.place.path) {
-            Origin::User => Some(message.rendered()),
+            Origin::User => Some(with_header(&message)),
             Origin::Name(name) => Some(about_name(name, message.text, &kernels)),
             Origin::Generated => message.place_of_user().map(|place| message.moved_to(place)),
         };
@@ -117,6 +118,15 @@ pub(super) fn readable(source: &Source, scratch: &Scratch, diagnostics: &str) ->
         text.trim_end().to_owned()
     } else {
         shown.join("\n")
+    }
+}
+
+/// Returns a message, with the header that the source may have forgotten.
+fn with_header(message: &Message<'_>) -> String {
+    let (rendered, text) = (message.rendered(), message.text);
+    match missing_header(text) {
+        Some(header) => rendered.replacen(text, &format!("{text} (hint: add `#include <{header}>`)"), 1),
+        None => rendered,
     }
 }
 
@@ -184,14 +194,16 @@ fn about_name(name: &str, text: &str, kernels: &[DeclaredKernel]) -> String {
         return format!("kernel `{name}`: error: {text}");
     };
     let place = format!("{}:{}", kernel.file, kernel.line);
+    if name.contains('<') && !kernel.is_template {
+        return format!("{place}: error: kernel `{name}`: it is not a template: write `{base}`");
+    }
     if !NO_SINGLE_FUNCTION.iter().any(|words| text.contains(words)) {
         return format!("kernel `{name}`: error: {text}\n{place}: note: `{base}` is declared here");
     }
     let problem = match (kernel.is_template, name.contains('<')) {
         (true, true) => "the template arguments match no declaration or more than one".to_owned(),
         (true, false) => format!("it is a template: give its arguments, as in `{name}<…>`"),
-        (false, true) => "it is not a template, and its name is overloaded".to_owned(),
-        (false, false) => "its name is overloaded, for example by a C library function; rename the kernel".to_owned(),
+        _ => "its name is overloaded, for example by a C library function; rename the kernel".to_owned(),
     };
     format!("{place}: error: kernel `{name}`: {problem}")
 }

@@ -20,6 +20,7 @@ mod gpu;
 mod host_compiler;
 mod items;
 mod launch_bounds;
+mod missing_header;
 mod optimization;
 mod options;
 mod parameters;

@@ -143,6 +143,10 @@ fn an_error_in_a_name_is_reported_for_the_name() {
         2 | template <int N> __global__ void blur(float *x) { static_assert(N < 10, "too large"); x[0] = N; }
           |                                  ^~~~
     "#);
+    insta::assert_snapshot!(rejection_of_name("answers<256>"), @r"
+    could not compile `image.cu` for the CPU device
+    src/a.cu:7: error: kernel `answers<256>`: it is not a template: write `answers`
+    ");
     insta::assert_snapshot!(rejection_of_name("answers"), @r"
     could not compile `image.cu` for the CPU device
     kernel `answers`: error: static assertion failed: a kernel must be a function that returns void
