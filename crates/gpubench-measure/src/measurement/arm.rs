@@ -58,6 +58,8 @@ pub(super) struct Arm<'a> {
     ending: Ending,
     /// Why the arm stopped, if its code is not to blame.
     pub(super) lost: Option<RoleFailure>,
+    /// What the message says about the tensors of a call with a wrong output.
+    kept_call: Option<String>,
     /// Notices about the measurement.
     pub(super) notices: Vec<String>,
 }
@@ -113,6 +115,7 @@ impl<'a> Arm<'a> {
             observed: Observed::default(),
             ending: Ending::Stopped,
             lost: None,
+            kept_call: None,
             notices: Vec::new(),
         }
     }
@@ -406,7 +409,8 @@ impl<'a> Arm<'a> {
             .with_schedule(self.schedule())
             .with_earlier_calls(&self.first_calls_of_test())
             .with_observation(self.protocol.observer, self.observed.report.as_ref())
-            .with_last_output(&self.observed.printed);
+            .with_last_output(&self.observed.printed)
+            .with_kept_call(self.kept_call.as_deref());
         let sharing = sharing(&evidence, balance.as_ref());
         let kept = self.protocol.evidence.kept(&evidence);
         let stops: Vec<StopReason> = self.runs.iter().filter_map(|run| run.stop).collect();
