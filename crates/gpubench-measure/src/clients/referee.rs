@@ -7,9 +7,9 @@ use super::{Child, Interrupt, Output, RoleEnvironment, RoleFailure, RoleName};
 use gpubench_device::{Absence, DeviceOrder, Facts, FrozenFile, LaunchConfig, Resources};
 use gpubench_protocol::window::{Allocations, CodePlacement, WindowCalls, WindowKind, WindowOwner};
 use gpubench_protocol::wire::{
-    AbsentDevice, Begin, BufferLayout, CaseWorkers, ContentsOrder, Differences, DifferencesOrder, Generate, KernelNeeds, LaunchShape,
-    OpenCase, SideScratch, SourceModule, WindowFacts, WindowOrder, encode_modules, from_referee, module_descriptors,
-    to_referee,
+    AbsentDevice, Begin, BufferLayout, CaseWorkers, ContentsOrder, Differences, DifferencesOrder, Generate,
+    KernelNeeds, LaunchShape, OpenCase, SideScratch, SourceModule, WindowFacts, WindowOrder, encode_modules,
+    from_referee, module_descriptors, to_referee,
 };
 
 /// Time limit for the referee's own work, which runs only the tool's code and kernels.

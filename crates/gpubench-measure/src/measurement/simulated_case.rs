@@ -22,8 +22,8 @@ use gpubench_contract::Mode;
 use gpubench_device::{ClockBound, DeviceOrder, FaultCode, KernelHost};
 use gpubench_protocol::window::{CodePlacement, Gate, MadeCalls, Seeds, WindowCalls, WindowOwner};
 use gpubench_protocol::wire::{
-    Claim, ContentsOrder, Differences, DifferencesOrder, Generate, NOWHERE, OutputFacts, Patience, WindowFacts, WindowOrder,
-    from_referee, from_worker, to_referee, to_worker,
+    Claim, ContentsOrder, Differences, DifferencesOrder, Generate, NOWHERE, OutputFacts, Patience, WindowFacts,
+    WindowOrder, from_referee, from_worker, to_referee, to_worker,
 };
 use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule};
 

@@ -12,9 +12,9 @@ use super::case::{OpenCase, Referee};
 use crate::replay::FlushBuffer;
 use crate::window::{Seeds, WindowId};
 use crate::wire::{
-    AbsentDevice, Begin, CaseWorkers, Channel, ChannelError, ContentsOrder, Differences, DifferencesOrder, FixedText, Frame,
-    KernelNeeds, LaunchShape, OpenCase as OpenCaseOrder, Patience, Problem, SideScratch, WindowOrder, decode_modules,
-    from_referee, read_head, take_files, to_referee,
+    AbsentDevice, Begin, CaseWorkers, Channel, ChannelError, ContentsOrder, Differences, DifferencesOrder, FixedText,
+    Frame, KernelNeeds, LaunchShape, OpenCase as OpenCaseOrder, Patience, Problem, SideScratch, WindowOrder,
+    decode_modules, from_referee, read_head, take_files, to_referee,
 };
 use gpubench_device::harness::Harness;
 use gpubench_device::{self, Absence, DeviceError, DeviceOrder, Resources};

@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use super::*;
 use crate::clients::WorkerPast;
-use crate::measurement::wrong_call::{WrongCall, WrongCallKeeper};
 use crate::measurement::simulated_case::{
     Stage, arm, claim, fault, right_facts, with_referee, with_right_referee, worker,
 };
+use crate::measurement::wrong_call::{WrongCall, WrongCallKeeper};
 use crate::verdict::TimeUse;
 use gpubench_contract::{Cause, Grade, Verdict};
 use gpubench_device::ClockBound;
