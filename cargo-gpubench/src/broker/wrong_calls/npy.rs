@@ -25,7 +25,9 @@ pub(super) fn header(dtype: DType, shape: &[u64]) -> Vec<u8> {
         Ok(length) => header.extend([&[1, 0][..], &length.to_le_bytes()].concat()),
         Err(_) => header.extend([&[2, 0][..], &(length as u32).to_le_bytes()].concat()),
     }
-    header.extend(format!("{description:<width$}\n", width = length - 1).into_bytes());
+    header.extend(description.bytes());
+    header.extend(std::iter::repeat_n(b' ', length - 1 - description.len()));
+    header.push(b'\n');
     header
 }
 

@@ -1,8 +1,8 @@
 //! The records of fixed size between the roles, and the kinds of frames.
 //!
 //! `frames` defines the record of each frame. `device`, `case`, `worker` and `author` have orders
-//! of the broker; `claim` and `facts` have the results of worker and referee. `kernel`, `differences`
-//! and `contents` have questions to the referee.
+//! of the broker; `claim` and `facts` have the results of worker and referee. `kernel`,
+//! `differences` and `contents` have questions to the referee.
 
 mod author;
 mod case;
