@@ -156,6 +156,24 @@ fn they_are_kept_in_tests_and_of_windows_with_several_calls() {
 }
 
 #[test]
+fn a_tensor_that_is_longer_than_a_message_is_kept_whole() {
+    let wrong = Wrong::new();
+    let run = Run::on(&Fixture::new("hostile")).args(["--axis", "n=600001"]);
+    let _ = wrong.of(run, "answers::writes_half").expect_code(100);
+    let read = |what| wrong.floats(&format!("0.hostile.answers.writes_half.n=600001.{what}.npy"));
+    let doubled: Vec<f32> = read("x.input").iter().map(|x| 2.0 * x + 1.0).collect();
+    let (expected, got) = (read("y.expected"), read("y.got"));
+    assert_eq!((expected.len(), got.len()), (600_001, 600_001));
+    assert!(expected == doubled && got[..300_000] == expected[..300_000]);
+    assert!(
+        got.iter()
+            .zip(&expected)
+            .skip(300_001)
+            .all(|(got, expected)| got != expected)
+    );
+}
+
+#[test]
 fn an_in_place_tensor_has_what_the_call_was_given_too() {
     let wrong = Wrong::new();
     let _ = wrong

@@ -3,7 +3,7 @@
 use bytemuck::{CheckedBitPattern, NoUninit};
 
 /// Most bytes that one order reads.
-pub const MOST_CONTENTS: u64 = 16 << 20;
+pub const MOST_CONTENTS: u64 = 1 << 20;
 
 /// Order to read a part of a tensor's contents in the last window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, NoUninit, CheckedBitPattern)]
