@@ -78,7 +78,7 @@ fn assert_tensors_are_kept(suffix: &str, finished: &Finished, wrong: &Wrong) {
         .iter()
         .map(|name| format!("  {}", wrong.path().join(name)))
         .collect();
-    let title = "\nthe tensors of call 1, for `numpy.load`:\n";
+    let title = "\nthe tensors of call 1, the first wrong one, for `numpy.load`:\n";
     assert!(message.ends_with(&format!("{title}{}", lines.join("\n"))), "{message}");
     let mut sorted = names.clone();
     sorted.sort();
@@ -155,6 +155,27 @@ fn they_are_kept_in_tests_and_of_windows_with_several_calls() {
     }
 }
 
+/// The case is measured twice: alternating with the other, then alone.
+#[test]
+fn the_first_wrong_call_of_a_contestant_is_kept() {
+    let wrong = Wrong::new();
+    let options = ["--contest", "--include-ignored", "--exact", "quick::n=64"];
+    let run = Run::on(&Fixture::new("contest")).args(options);
+    let finished = wrong.of(run, "stale::n=64").expect_code(100);
+    let message = finished.records().result("stale")["message"]
+        .as_str()
+        .expect("a message")
+        .to_owned();
+    let (first, kept) = message.split_once('\n').expect("several lines");
+    assert!(first.ends_with("; alone it fails in the same way"), "{message}");
+    let (title, files) = kept.split_once('\n').expect("files");
+    assert!(title.ends_with(", the first wrong one, for `numpy.load`:"), "{message}");
+    let prefix = wrong.path().join("1.contest.stale.n=64");
+    let files: Vec<&str> = files.lines().map(str::trim_start).collect();
+    let kinds = ["y.expected", "y.got", "x.input"];
+    assert_eq!(files, kinds.map(|kind| format!("{prefix}.{kind}.npy")));
+}
+
 #[test]
 fn a_tensor_that_is_longer_than_a_message_is_kept_whole() {
     let wrong = Wrong::new();
@@ -195,7 +216,7 @@ fn the_first_wrong_call_of_host_code_is_kept() {
     let finished = wrong.of(run, "calls::computes_the_first_time_only").expect_code(100);
     let message = finished.records().result("calls::computes_the_first_time_only")["message"].to_string();
     assert!(
-        message.contains("the tensors of call 2, for `numpy.load`:"),
+        message.contains("the tensors of call 2, the first wrong one, for `numpy.load`:"),
         "{message}"
     );
     let read = |what| wrong.floats(&format!("0.hosted.calls.computes_the_first_time_only.n=600.{what}.npy"));

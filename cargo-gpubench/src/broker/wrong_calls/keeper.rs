@@ -1,6 +1,7 @@
 //! Writes the tensors of a wrong call. Their contents come from the referee. Of the names, what is
 //! not plain is replaced: the crate under test chooses those of cases and tensors.
 
+use std::cell::OnceCell;
 use std::fs::File;
 use std::io::{self, Write as _};
 
@@ -27,6 +28,8 @@ pub(in crate::broker) struct NpyKeeper<'k> {
     folder: &'k Utf8Path,
     /// Begins the names of the files.
     case: String,
+    /// What the message says about the call that was kept.
+    kept: OnceCell<String>,
 }
 
 /// Why a tensor was not kept.
@@ -41,7 +44,8 @@ enum KeepError {
 impl<'k> NpyKeeper<'k> {
     /// Returns a keeper whose files have names that begin with `case`.
     pub(in crate::broker) fn new(folder: &'k Utf8Path, case: String) -> NpyKeeper<'k> {
-        NpyKeeper { folder, case }
+        let kept = OnceCell::new();
+        NpyKeeper { folder, case, kept }
     }
 
     /// Returns the file for contents of the tensor at a position.
@@ -78,10 +82,9 @@ impl<'k> NpyKeeper<'k> {
             }
         }
     }
-}
 
-impl WrongCallKeeper for NpyKeeper<'_> {
-    fn keep(&self, call: &mut WrongCall<'_>) -> Result<String, RoleFailure> {
+    /// Writes all tensors of a call. Returns what the message says about it.
+    fn write_all(&self, call: &mut WrongCall<'_>) -> Result<String, RoleFailure> {
         let (mut kept, mut lost) = (Vec::new(), Vec::new());
         for (position, contents) in wanted(call.tensors) {
             let Tensor { name, dtype, .. } = &call.tensors[position];
@@ -104,9 +107,20 @@ impl WrongCallKeeper for NpyKeeper<'_> {
                 }
             }
         }
-        let title = format!("the tensors of call {}, for `numpy.load`:", call.number);
+        let number = call.number;
+        let title = format!("the tensors of call {number}, the first wrong one, for `numpy.load`:");
         let title = (!kept.is_empty()).then_some(title);
         Ok(title.into_iter().chain(kept).chain(lost).collect::<Vec<_>>().join("\n"))
+    }
+}
+
+impl WrongCallKeeper for NpyKeeper<'_> {
+    fn keep(&self, call: &mut WrongCall<'_>) -> Result<String, RoleFailure> {
+        if let Some(kept) = self.kept.get() {
+            return Ok(kept.clone());
+        }
+        let kept = self.write_all(call)?;
+        Ok(self.kept.get_or_init(|| kept).clone())
     }
 }
 

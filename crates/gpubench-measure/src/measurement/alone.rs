@@ -103,7 +103,7 @@ fn settle(alternating: &mut Measured, mut alone: Measured, rival: &str) {
             rival: rival.to_owned(),
             verdict,
             cause,
-            message: Some(message).filter(|message| !message.is_empty()),
+            message: alternating.message().filter(|message| !message.is_empty()),
         });
     }
     *alternating = alone;

@@ -409,8 +409,7 @@ impl<'a> Arm<'a> {
             .with_schedule(self.schedule())
             .with_earlier_calls(&self.first_calls_of_test())
             .with_observation(self.protocol.observer, self.observed.report.as_ref())
-            .with_last_output(&self.observed.printed)
-            .with_kept_call(self.kept_call.as_deref());
+            .with_last_output(&self.observed.printed);
         let sharing = sharing(&evidence, balance.as_ref());
         let kept = self.protocol.evidence.kept(&evidence);
         let stops: Vec<StopReason> = self.runs.iter().filter_map(|run| run.stop).collect();
@@ -424,6 +423,7 @@ impl<'a> Arm<'a> {
             calls: self.case().calls.count,
             sharing,
             judgement,
+            kept_call: self.kept_call,
             evidence: kept,
             workers: self.runs,
             controls_afterwards: self.controls.afterwards,

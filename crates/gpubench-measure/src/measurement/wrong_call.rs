@@ -12,8 +12,9 @@ use gpubench_protocol::wire::{Contents, ContentsOrder, MOST_CONTENTS};
 
 /// Keeps the tensors of the first call of a case that has a wrong output.
 pub trait WrongCallKeeper: fmt::Debug {
-    /// Keeps the tensors of a call. Returns what the message of the case says about it, also if it
-    /// could not keep some.
+    /// Keeps the tensors of a call, unless it has kept those of another one: a case can be measured
+    /// again. Returns what the message of the case says about those that it has kept, or could not
+    /// keep.
     ///
     /// # Errors
     /// If the referee is lost.

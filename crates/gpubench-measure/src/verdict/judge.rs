@@ -91,16 +91,6 @@ impl Judgement {
         }
         self
     }
-
-    /// Adds to the message where the tensors of a wrong call are kept.
-    #[must_use]
-    pub(crate) fn with_kept_call(mut self, kept: Option<&str>) -> Judgement {
-        if let (Some(message), Some(kept)) = (&mut self.message, kept) {
-            message.push('\n');
-            message.push_str(kept);
-        }
-        self
-    }
 }
 
 /// Judges a case by its windows and by `balance`, which must come from the same evidence. Any

@@ -87,7 +87,7 @@ fn each_tensor_has_its_files_and_the_message_names_them() {
     let kept = Kept::of("7.a", &tensors, |_| (), right_bytes);
     assert_eq!(
         kept.text(),
-        "the tensors of call 3, for `numpy.load`:\n  \
+        "the tensors of call 3, the first wrong one, for `numpy.load`:\n  \
            DIR/7.a.w.expected.npy (the bits of bf16, as uint16)\n  \
            DIR/7.a.w.got.npy (the bits of bf16, as uint16)\n  \
            DIR/7.a.y.expected.npy\n  \
@@ -104,6 +104,29 @@ fn each_tensor_has_its_files_and_the_message_names_them() {
         let whole = [npy::header(*dtype, shape), elements].concat();
         assert_eq!(fs::read(&file).expect("it was written"), whole, "{file}");
     }
+}
+
+#[test]
+fn only_the_first_wrong_call_of_a_case_is_kept() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let keeper = NpyKeeper::new(Utf8Path::from_path(folder.path()).expect("text"), "0.a".to_owned());
+    let tensors = [tensor("x", Role::Input, DType::U8, &[1])];
+    let keep = |number: u32| {
+        let mut read = |_, _, _| Ok(vec![number as u8]);
+        keeper.keep(&mut WrongCall {
+            number,
+            tensors: &tensors,
+            read: &mut read,
+        })
+    };
+    let [first, second] = [6, 9].map(|number| keep(number).expect("the referee goes on"));
+    assert!(
+        first.starts_with("the tensors of call 6, the first wrong one"),
+        "{first}"
+    );
+    assert_eq!(first, second);
+    let written = fs::read(folder.path().join("0.a.x.input.npy")).expect("it was written");
+    assert_eq!(written.last(), Some(&6));
 }
 
 #[test]
@@ -124,7 +147,7 @@ fn a_large_tensor_is_written_piece_by_piece_and_a_too_large_one_is_left_out() {
     );
     assert_eq!(
         kept.text(),
-        "the tensors of call 3, for `numpy.load`:\n  DIR/0.a.large.input.npy\n\
+        "the tensors of call 3, the first wrong one, for `numpy.load`:\n  DIR/0.a.large.input.npy\n\
          `too_large` (input) is left out: it has 2 GiB, and 1 GiB are the most"
     );
     assert_eq!(pieces, [(0, MOST_CONTENTS), (0, 3)]);

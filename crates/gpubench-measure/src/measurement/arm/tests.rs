@@ -162,7 +162,7 @@ fn the_tensors_of_the_first_wrong_call_are_kept_and_the_message_says_where() {
             for _ in 0..4 {
                 arm.step(context, WindowPurpose::Sample(WindowKind::Timed)).unwrap();
             }
-            let message = finished(arm, context, None).measured.judgement.message.unwrap();
+            let message = finished(arm, context, None).measured.message().unwrap();
             assert!(message.ends_with("\nkept in `here`"), "{message}");
         });
         assert_eq!(*keeper.0.borrow(), [(2, vec![wrong as u8])], "{calls}");
