@@ -397,6 +397,7 @@ impl Stage {
                 entrant: Entrant {
                     name: "a case",
                     standing: Standing::Judged,
+                    keeper: None,
                 },
             })
             .collect();

@@ -14,9 +14,10 @@ use gpubench::codec::{Decode, Encode, decode, encode};
 use gpubench::plan::{KernelRef, Plan};
 use gpubench_device::DeviceOrder;
 use gpubench_protocol::wire::{
-    AbsentDevice, Attach, Begin, BufferLayout, CaseWorkers, Channel, Claim, Frame, Generate, KernelNeeds, LaunchShape,
-    Limits, OpenCase, PageLeft, Patience, Problem, SandboxReport, SideScratch, WIRE_VERSION, WindowFacts, WindowOrder,
-    WorkerSetup, decode_counts, decode_modules, read_head,
+    AbsentDevice, Attach, Begin, BufferLayout, CaseWorkers, Channel, Claim, ContentsOrder, Differences,
+    DifferencesOrder, Frame, Generate, KernelNeeds, LaunchShape, Limits, OpenCase, PageLeft, Patience, Problem,
+    SandboxReport, SideScratch, WIRE_VERSION, WindowFacts, WindowOrder, WorkerSetup, decode_counts, decode_modules,
+    read_head,
 };
 
 /// More does not fit into a socket while nobody reads.
@@ -55,7 +56,8 @@ macro_rules! read_records {
 
 fn read_payload(frame: &Frame) {
     read_records!(frame;
-        AbsentDevice, Attach, Begin, BufferLayout, CaseWorkers, Claim, DeviceOrder, Generate, KernelNeeds, LaunchShape,
+        AbsentDevice, Attach, Begin, BufferLayout, CaseWorkers, Claim, ContentsOrder, DeviceOrder, Differences,
+        DifferencesOrder, Generate, KernelNeeds, LaunchShape,
         OpenCase, Problem, SandboxReport, SideScratch, WindowFacts, WindowOrder, WorkerSetup,
     );
     if let Ok((_, rest)) = read_head::<Claim>(&frame.payload) {

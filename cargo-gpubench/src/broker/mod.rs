@@ -15,6 +15,7 @@ mod code;
 mod compare;
 mod contest;
 mod device;
+mod file_names;
 mod judge;
 mod lanes;
 mod libraries;
@@ -29,6 +30,7 @@ mod settings;
 mod sources;
 mod status;
 mod stored;
+mod wrong_calls;
 
 pub use archive::archive;
 pub use compare::{CompareOptions, ComparisonFormat, compare_runs};

@@ -15,6 +15,7 @@ use super::settings::DeviceTools;
 use super::sources::Sources;
 use super::stored::bookkeeping::ResultTargets;
 use super::stored::loaded_run::show_loaded_run;
+use super::wrong_calls::ensure_calls_can_be_kept;
 use gpubench_diagnostic::{ExitCode, Failure, remove_abandoned};
 
 /// Runs the command.
@@ -51,6 +52,9 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
         .transpose()?;
     if let Some(folder) = &options.measurement.keep_callgrind {
         ensure_profiles_can_be_kept(folder, &chosen.ours.cases, &device.facts)?;
+    }
+    if let Some(folder) = &options.measurement.keep_wrong_outputs {
+        ensure_calls_can_be_kept(folder)?;
     }
     let counters = Counters::for_cases(&chosen.ours.cases, device.order)?;
     let plan = sources.fit(options, targets, &chosen)?;

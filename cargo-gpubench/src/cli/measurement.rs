@@ -44,6 +44,7 @@ impl MeasurementArguments {
                 EvidenceUse::Judged
             },
             keep_callgrind: self.keep_callgrind,
+            keep_wrong_outputs: self.keep_wrong_outputs,
             lock_clocks: self.lock_clocks,
             cases,
         };

@@ -278,6 +278,14 @@ settings! {
         #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
         keep_callgrind: Option<Utf8PathBuf> => Line "--device cpu --metric instructions --keep-callgrind profiles";
 
+        /// Keep the tensors of each case's first wrong call in this folder, for `numpy.load`
+        ///
+        /// The call's outputs as expected and as found, and its inputs, in a `.npy` file each:
+        /// `NUMBER.CASE.TENSOR.expected.npy`, `.got.npy` and `.input.npy`. The failure names the
+        /// files. They replace those of an earlier run. Tensors of more than 1 GiB are left out.
+        #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+        keep_wrong_outputs: Option<Utf8PathBuf> => Line "--keep-wrong-outputs wrong";
+
         /// Lock the clock of the GPU's multiprocessors while cases are measured
         ///
         /// `base` is the clock that the GPU can keep at its rated power. A number is a supported

@@ -6,12 +6,16 @@ use crate::broker::audit::Doorbells;
 use crate::broker::cases::Case;
 use crate::broker::cases::run_names::RunNames;
 use crate::broker::contest::Contests;
+use crate::broker::file_names::plain;
 use crate::broker::options::{CaseOptions, CaseOrder};
 use crate::broker::recording::preparation::{Prepared, PreparedCase};
 use crate::broker::recording::selected::Selected;
 use crate::broker::settings::RunSettings;
 use gpubench_contract::{BenchmarkStarted, ContestShare};
 use gpubench_measure::clients::MetricRequest;
+
+/// The longest name of a case in the name of a file, in characters.
+const LONGEST_NAME: usize = 150;
 
 /// A case to be measured for one of its results.
 pub(in crate::broker) struct Job<'j> {
@@ -121,6 +125,13 @@ impl<'j> Job<'j> {
     /// Returns what messages call the case and its reading.
     pub(super) fn label(&self) -> String {
         self.announced.reading().label(&self.case.full_name())
+    }
+
+    /// Returns the beginning of the names of files about the result. The number tells apart cases
+    /// whose names differ only in characters that file names should not have.
+    pub(super) fn file_name(&self) -> String {
+        let name = self.case.full_name().replace("::", ".");
+        format!("{}.{}", self.announced.index, plain(&name, LONGEST_NAME))
     }
 
     /// Returns whether another job is of the same case.

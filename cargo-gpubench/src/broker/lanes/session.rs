@@ -10,11 +10,14 @@ use crate::broker::against::baseline_run::BaselineCase;
 use crate::broker::options::CaseOptions;
 use crate::broker::recording::preparation::{CaseInputs, PreparedCase};
 use crate::broker::settings::Company;
+use crate::broker::wrong_calls::NpyKeeper;
+use camino::Utf8Path;
 use gpubench::catalog::Recording;
 use gpubench_contract::{Launching, MetricKind, Mode};
 use gpubench_measure::clients::MetricRequest;
 use gpubench_measure::measurement::{
     CasesInTurns, Entrant, MeasureError, MeasuredInTurns, Protocol, ReadyCase, Session, Standing, TurnCase,
+    WrongCallKeeper,
 };
 use gpubench_protocol::window::case_number;
 use gpubench_report::Progress;
@@ -33,12 +36,12 @@ impl Lane<'_, '_> {
         let kept_as = kept
             .as_ref()
             .filter(|_| kind == MetricKind::Instructions)
-            .map(|folder| folder.join(profile_name(entrants[0].0)).into_std_path_buf());
+            .map(|folder| folder.join(format!("callgrind.out.{}", entrants[0].0.file_name())));
         let purpose = if kind.is_count() {
             Purpose::Counts(MetricRequest {
                 kind,
                 names: &[],
-                profiles: kept_as.as_deref(),
+                profiles: kept_as.as_deref().map(Utf8Path::as_std_path),
             })
         } else {
             Purpose::Times
@@ -77,11 +80,14 @@ impl Lane<'_, '_> {
         let compared = baseline.map(|theirs| (Standing::Compared, theirs.ready(&inputs)));
         let cases: Vec<(Standing, ReadyCase<'_>)> = judged.chain(compared).collect();
         let names = names_of(&labels, baseline);
-        let arms = cases.iter().zip(&names).map(|((standing, case), name)| TurnCase {
+        let keepers = keepers(self.context, entrants);
+        let arms = cases.iter().zip(&names).enumerate();
+        let arms = arms.map(|(position, ((standing, case), name))| TurnCase {
             case,
             entrant: Entrant {
                 name,
                 standing: *standing,
+                keeper: keepers.get(position).map(|keeper| keeper as &dyn WrongCallKeeper),
             },
         });
         let arms: Vec<TurnCase<'_>> = arms.collect();
@@ -108,20 +114,15 @@ impl Lane<'_, '_> {
     }
 }
 
-/// Returns the name of the profiles of a job, by which programs for callgrind know them. The number
-/// tells apart cases whose names differ only in characters that file names should not have.
-fn profile_name(job: &Job<'_>) -> String {
-    let name = job.case.full_name().replace("::", ".");
-    let plain = |character: char| match character {
-        'a'..='z' | 'A'..='Z' | '0'..='9' | '.' | '_' | '-' | '=' => character,
-        _ => '_',
+/// Returns what keeps the tensors of each case's first wrong call. Empty if they are not wanted.
+fn keepers<'c>(context: LaneContext<'c>, entrants: &[(&Job<'_>, &PreparedCase)]) -> Vec<NpyKeeper<'c>> {
+    let folder = context.settings.options.measurement.keep_wrong_outputs.as_deref();
+    let of_folder = |folder| {
+        let keepers = entrants.iter().map(|(job, _)| NpyKeeper::new(folder, job.file_name()));
+        keepers.collect()
     };
-    let name: String = name.chars().map(plain).take(LONGEST_NAME).collect();
-    format!("callgrind.out.{}.{name}", job.announced.index)
+    folder.map(of_folder).unwrap_or_default()
 }
-
-/// The longest name of a case in the name of a file, in characters.
-const LONGEST_NAME: usize = 150;
 
 /// Returns the inputs that cases are measured with, and how many calls a window has.
 fn inputs<'c>(

@@ -34,6 +34,8 @@ pub struct MeasurementOptions {
     pub evidence: EvidenceUse,
     /// The folder in which callgrind's profiles are kept, if they are.
     pub keep_callgrind: Option<Utf8PathBuf>,
+    /// The folder in which the tensors of wrong calls are kept, if they are.
+    pub keep_wrong_outputs: Option<Utf8PathBuf>,
     /// The clock to lock while cases are measured.
     pub lock_clocks: Option<ClockSetting>,
     /// Settings that may differ from case to case.

@@ -7,9 +7,9 @@ use super::{Child, Interrupt, Output, RoleEnvironment, RoleFailure, RoleName};
 use gpubench_device::{Absence, DeviceOrder, Facts, FrozenFile, LaunchConfig, Resources};
 use gpubench_protocol::window::{Allocations, CodePlacement, WindowCalls, WindowKind, WindowOwner};
 use gpubench_protocol::wire::{
-    AbsentDevice, Begin, BufferLayout, CaseWorkers, Differences, DifferencesOrder, Generate, KernelNeeds, LaunchShape,
-    OpenCase, SideScratch, SourceModule, WindowFacts, WindowOrder, encode_modules, from_referee, module_descriptors,
-    to_referee,
+    AbsentDevice, Begin, BufferLayout, CaseWorkers, ContentsOrder, Differences, DifferencesOrder, Generate,
+    KernelNeeds, LaunchShape, OpenCase, SideScratch, SourceModule, WindowFacts, WindowOrder, encode_modules,
+    from_referee, module_descriptors, to_referee,
 };
 
 /// Time limit for the referee's own work, which runs only the tool's code and kernels.
@@ -284,6 +284,22 @@ impl RefereeClient {
             .child
             .expect(from_referee::DIFFERENCES_FOUND, OWN_WORK, interrupt)?;
         self.child.record(&frame)
+    }
+
+    /// Returns a part of a tensor's contents in the last window.
+    ///
+    /// # Errors
+    /// If the referee fails.
+    pub fn contents(&mut self, order: &ContentsOrder, interrupt: &Interrupt) -> Result<Vec<u8>, RoleFailure> {
+        self.child
+            .send(to_referee::CONTENTS, &[bytemuck::bytes_of(order)], &[])?;
+        let frame = self.child.expect(from_referee::CONTENTS_READ, OWN_WORK, interrupt)?;
+        if frame.payload.len() as u64 == order.bytes {
+            Ok(frame.payload)
+        } else {
+            let text = "it read contents of another length".to_owned();
+            Err(RoleFailure::protocol(RoleName::Referee, text))
+        }
     }
 
     /// Frees the case's buffers.

@@ -5,7 +5,7 @@ use std::process::ExitStatus;
 
 use gpubench_contract::units::size;
 use gpubench_device::cgroup::MemoryWatch;
-use gpubench_protocol::wire::{Limits, MAX_DESCRIPTORS};
+use gpubench_protocol::wire::{Limits, MAX_DESCRIPTORS, MOST_CONTENTS};
 
 /// The signal of the kernel for processes that exceed their memory.
 const KILL: i32 = signal_hook::consts::SIGKILL;
@@ -39,7 +39,7 @@ impl RoleName {
                 descriptors: 0,
             },
             RoleName::Referee => Limits {
-                payload: 1 << 20,
+                payload: MOST_CONTENTS as u32,
                 descriptors: MAX_DESCRIPTORS,
             },
             RoleName::Worker => Limits {

@@ -40,10 +40,9 @@ impl Session<'_> {
             self.watcher.begins_again();
             self.idle_workers.dismiss();
             let case = turns.arms[position].case;
-            let name = turns.arms[position].entrant.name;
             let entrant = Entrant {
-                name,
                 standing: Standing::Judged,
+                ..turns.arms[position].entrant
             };
             let alone = CasesInTurns {
                 arms: &[TurnCase { case, entrant }],
@@ -104,7 +103,7 @@ fn settle(alternating: &mut Measured, mut alone: Measured, rival: &str) {
             rival: rival.to_owned(),
             verdict,
             cause,
-            message: Some(message).filter(|message| !message.is_empty()),
+            message: alternating.message().filter(|message| !message.is_empty()),
         });
     }
     *alternating = alone;

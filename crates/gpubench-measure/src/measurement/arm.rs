@@ -58,6 +58,8 @@ pub(super) struct Arm<'a> {
     ending: Ending,
     /// Why the arm stopped, if its code is not to blame.
     pub(super) lost: Option<RoleFailure>,
+    /// What the message says about the tensors of a call with a wrong output.
+    kept_call: Option<String>,
     /// Notices about the measurement.
     pub(super) notices: Vec<String>,
 }
@@ -113,6 +115,7 @@ impl<'a> Arm<'a> {
             observed: Observed::default(),
             ending: Ending::Stopped,
             lost: None,
+            kept_call: None,
             notices: Vec::new(),
         }
     }
@@ -420,6 +423,7 @@ impl<'a> Arm<'a> {
             calls: self.case().calls.count,
             sharing,
             judgement,
+            kept_call: self.kept_call,
             evidence: kept,
             workers: self.runs,
             controls_afterwards: self.controls.afterwards,

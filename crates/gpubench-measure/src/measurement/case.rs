@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use gpubench::catalog::Recording;
 
 use super::protocol::Protocol;
+use super::wrong_call::WrongCallKeeper;
 use gpubench_contract::Launching;
 use gpubench_device::{FrozenFile, KernelHost};
 use gpubench_protocol::window::{Gate, WindowCalls};
@@ -87,6 +88,8 @@ pub struct Entrant<'a> {
     pub name: &'a str,
     /// Why it is measured.
     pub standing: Standing,
+    /// Keeps the tensors of its first call with a wrong output, if they are wanted.
+    pub keeper: Option<&'a dyn WrongCallKeeper>,
 }
 
 /// Why a case is measured.

@@ -221,10 +221,12 @@ mod tests {
         Entrant {
             name: "the candidate",
             standing: Standing::Judged,
+            keeper: None,
         },
         Entrant {
             name: "the baseline",
             standing: Standing::Compared,
+            keeper: None,
         },
     ];
 
@@ -418,6 +420,7 @@ mod tests {
         let entrants = ["`one`", "`two`", "`three`"].map(|name| Entrant {
             name,
             standing: Standing::Judged,
+            keeper: None,
         });
         let mut ends = [[WRONG, SHORT, PASS], [PASS, PASS, PASS]].into_iter();
         let result = confirm(RunMode::Measure, &entrants, |_| {

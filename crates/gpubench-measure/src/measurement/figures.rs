@@ -101,14 +101,13 @@ impl<'r> Figures<'r> {
         let Judgement {
             verdict,
             cause,
-            message,
             grade_reason,
             ..
         } = &self.measured.judgement;
         let judged = Outcome {
             verdict: *verdict,
             cause: *cause,
-            message: message.clone(),
+            message: self.measured.message(),
             notices: self.notices(),
         };
         let graded = Graded {

@@ -19,6 +19,8 @@ pub struct Measured {
     pub sharing: Option<Sharing>,
     /// The judgement.
     pub judgement: Judgement,
+    /// What the message says about the tensors of a wrong call, if they were kept.
+    pub kept_call: Option<String>,
     /// What each worker did, in order.
     pub workers: Vec<WorkerRun>,
     /// Windows of the control worker after the last worker under test has ended. Empty for a case
@@ -63,17 +65,21 @@ impl Measured {
     /// Returns the failure of a case that did not pass, with what was done meanwhile, such as `the
     /// calls were audited`.
     pub(super) fn failure(&self, during: &str) -> Option<CaseFailure> {
-        let Judgement {
-            verdict,
-            cause,
-            message,
-            ..
-        } = &self.judgement;
+        let Judgement { verdict, cause, .. } = &self.judgement;
         // Only a case that passed has no cause.
         Some(CaseFailure {
             verdict: *verdict,
             cause: (*cause)?,
-            message: format!("while {during}: {}", message.as_deref().unwrap_or_default()),
+            message: format!("while {during}: {}", self.message().unwrap_or_default()),
+        })
+    }
+
+    /// Returns the message of the judgement, and below it where the tensors of a wrong call are.
+    pub(super) fn message(&self) -> Option<String> {
+        let message = self.judgement.message.clone()?;
+        Some(match &self.kept_call {
+            Some(kept) => format!("{message}\n{kept}"),
+            None => message,
         })
     }
 
@@ -118,6 +124,7 @@ pub(super) fn ended((verdict, cause): (gpubench_contract::Verdict, Option<gpuben
             grade_reason: None,
             window: None,
         },
+        kept_call: None,
         workers: Vec::new(),
         evidence: None,
         controls_afterwards: Vec::new(),

@@ -45,6 +45,7 @@ mod stopping;
 mod submissions;
 mod twin;
 mod watcher;
+mod wrong_call;
 
 pub use case::{CaseLibrary, CasesInTurns, Entrant, ReadyCase, Standing, StoppingQuery, TurnCase};
 pub use error::MeasureError;
@@ -62,3 +63,4 @@ pub use run_mode::RunMode;
 pub use session::Session;
 pub use submissions::{SubmissionCount, SubmissionCounter};
 pub use watcher::Watcher;
+pub use wrong_call::{WrongCall, WrongCallKeeper};

@@ -50,6 +50,7 @@ impl Session<'_> {
                 entrant: Entrant {
                     name: "the case",
                     standing: Standing::Judged,
+                    keeper: None,
                 },
             }],
             source: case,
@@ -243,6 +244,7 @@ mod tests {
         let entrant = Entrant {
             name: "the case",
             standing: Standing::Judged,
+            keeper: None,
         };
         let turns = CasesInTurns {
             arms: &[TurnCase { case: &case, entrant }; 2],

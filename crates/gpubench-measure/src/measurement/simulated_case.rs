@@ -22,8 +22,8 @@ use gpubench_contract::Mode;
 use gpubench_device::{ClockBound, DeviceOrder, FaultCode, KernelHost};
 use gpubench_protocol::window::{CodePlacement, Gate, MadeCalls, Seeds, WindowCalls, WindowOwner};
 use gpubench_protocol::wire::{
-    Claim, Differences, DifferencesOrder, Generate, NOWHERE, OutputFacts, Patience, WindowFacts, WindowOrder,
-    from_referee, from_worker, to_referee, to_worker,
+    Claim, ContentsOrder, Differences, DifferencesOrder, Generate, NOWHERE, OutputFacts, Patience, WindowFacts,
+    WindowOrder, from_referee, from_worker, to_referee, to_worker,
 };
 use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule};
 
@@ -139,6 +139,7 @@ pub(super) fn arm_of<'a>(
     let entrant = Entrant {
         name: "the case",
         standing,
+        keeper: None,
     };
     let pool = WorkerPool::simulated(case, protocol, WindowOwner::arm(position), workers);
     Arm::new(TurnCase { case, entrant }, protocol, pool)
@@ -251,6 +252,11 @@ pub(super) fn until_closed(
                         ..Differences::zeroed()
                     };
                     broker.send_record(from_referee::DIFFERENCES_FOUND, &found)
+                }
+                to_referee::CONTENTS => {
+                    let order: ContentsOrder = frame.record().unwrap();
+                    let contents = vec![order.tensor as u8; order.bytes as usize];
+                    broker.send(from_referee::CONTENTS_READ, &[&contents], &[])
                 }
                 to_referee::CLOSE_CASE => broker.send(from_referee::CASE_CLOSED, &[], &[]),
                 _ => Ok(()),

@@ -7,13 +7,15 @@
 //! `instance` makes a window's inputs or copies them from the author, `preparation` sets the
 //! initial state of a call, `window` runs the sequence and `stamps` reads the clock. `check` checks
 //! the worker's buffers, `wrong_output` classifies wrong outputs, `differences` lists their wrong
-//! elements, and `other_answers` finds out whether another call's answer or zeros would pass.
+//! elements, `contents` reads tensors for people, and `other_answers` finds out whether another
+//! call's answer or zeros would pass.
 #![forbid(unsafe_code)]
 
 mod buffers;
 mod call_time;
 mod case;
 mod check;
+mod contents;
 mod differences;
 mod instance;
 mod other_answers;

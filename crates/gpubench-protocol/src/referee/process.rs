@@ -12,9 +12,9 @@ use super::case::{OpenCase, Referee};
 use crate::replay::FlushBuffer;
 use crate::window::{Seeds, WindowId};
 use crate::wire::{
-    AbsentDevice, Begin, CaseWorkers, Channel, ChannelError, Differences, DifferencesOrder, FixedText, Frame,
-    KernelNeeds, LaunchShape, OpenCase as OpenCaseOrder, Patience, Problem, SideScratch, WindowOrder, decode_modules,
-    from_referee, read_head, take_files, to_referee,
+    AbsentDevice, Begin, CaseWorkers, Channel, ChannelError, ContentsOrder, Differences, DifferencesOrder, FixedText,
+    Frame, KernelNeeds, LaunchShape, OpenCase as OpenCaseOrder, Patience, Problem, SideScratch, WindowOrder,
+    decode_modules, from_referee, read_head, take_files, to_referee,
 };
 use gpubench_device::harness::Harness;
 use gpubench_device::{self, Absence, DeviceError, DeviceOrder, Resources};
@@ -129,6 +129,11 @@ impl Referee {
                 let found = all.find(|found| found.tensor == order.tensor).copied();
                 let found = found.unwrap_or_else(Differences::zeroed);
                 Ok(channel.send_record(from_referee::DIFFERENCES_FOUND, &found)?)
+            }
+            to_referee::CONTENTS => {
+                let order: ContentsOrder = frame.record()?;
+                let contents = self.contents(opened(open)?, &order)?;
+                Ok(channel.send(from_referee::CONTENTS_READ, &[&contents], &[])?)
             }
             to_referee::CLOSE_CASE => {
                 if let Some(case) = open.take() {

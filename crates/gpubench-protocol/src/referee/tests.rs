@@ -28,6 +28,7 @@ use gpubench_device::{Access, DeviceError, DevicePtr, Driver, Stream};
 
 mod call_time;
 mod calls;
+mod contents;
 mod findings;
 mod own_kernels;
 

@@ -7,10 +7,11 @@ use crate::clients::WorkerPast;
 use crate::measurement::simulated_case::{
     Stage, arm, claim, fault, right_facts, with_referee, with_right_referee, worker,
 };
+use crate::measurement::wrong_call::{WrongCall, WrongCallKeeper};
 use crate::verdict::TimeUse;
 use gpubench_contract::{Cause, Grade, Verdict};
 use gpubench_device::ClockBound;
-use gpubench_protocol::wire::{Claim, WindowFacts, WindowOrder};
+use gpubench_protocol::wire::{Claim, Contents, WindowFacts, WindowOrder};
 use gpubench_stats::{StopRule, WorkerCountRule};
 
 /// Every purpose of a window that makes a call.
@@ -123,6 +124,49 @@ fn a_wrong_output_is_followed_by_two_more_calls() {
     let seen = after(&[sample], (1, MetricKind::Time), |order| claim(order, 1e6), wrong);
     assert_eq!(seen.measured.windows().count(), 3);
     assert_eq!(seen.measured.sample_count(), 0);
+}
+
+/// Keeps the number of each call, and the first byte of each tensor.
+#[derive(Debug, Default)]
+struct Keeper(std::cell::RefCell<Vec<(u32, Vec<u8>)>>);
+
+impl WrongCallKeeper for Keeper {
+    fn keep(&self, call: &mut WrongCall<'_>) -> Result<String, RoleFailure> {
+        let mut firsts = Vec::new();
+        for position in 0..call.tensors.len() {
+            call.for_each_piece(position, Contents::Got, |piece| {
+                assert_eq!(piece.len(), 16);
+                firsts.push(piece[0]);
+                Ok::<_, RoleFailure>(())
+            })?;
+        }
+        self.0.borrow_mut().push((call.number, firsts));
+        Ok("kept in `here`".to_owned())
+    }
+}
+
+#[test]
+fn the_tensors_of_the_first_wrong_call_are_kept_and_the_message_says_where() {
+    for (calls, wrong) in [(1, 0), (3, 0), (3, 2)] {
+        let facts = move |order: &WindowOrder| {
+            let mut facts = right_facts(order, calls);
+            facts.outputs[wrong].matched -= u64::from(order.window >= 2);
+            facts
+        };
+        let (stage, keeper) = (Stage::of(calls), Keeper::default());
+        let (protocol, case) = (stage.protocol(), stage.case());
+        with_referee(&protocol, &case, facts, |context| {
+            let mut arm = arm(&protocol, &case, 0, vec![worker(|order| claim(order, 1e6))]);
+            arm.turn.entrant.keeper = Some(&keeper);
+            arm.begin_round();
+            for _ in 0..4 {
+                arm.step(context, WindowPurpose::Sample(WindowKind::Timed)).unwrap();
+            }
+            let message = finished(arm, context, None).measured.message().unwrap();
+            assert!(message.ends_with("\nkept in `here`"), "{message}");
+        });
+        assert_eq!(*keeper.0.borrow(), [(2, vec![wrong as u8])], "{calls}");
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use super::super::control_lease::fault_of;
 use super::super::controls::{AFTERWARDS, Controls, Runner};
 use super::super::error::MeasureError;
 use super::super::sequence::{WindowOutcome, WindowUser};
+use super::super::wrong_call;
 use super::{Arm, Context};
 use crate::clients::WorkerClient;
 use crate::verdict::{Ending, TimeUse};
@@ -266,6 +267,7 @@ impl Arm<'_> {
                 Verdict::Pass => return Ok(Step::Done),
                 Verdict::WrongOutput => {
                     self.locate_differences(context)?;
+                    self.keep_wrong_call(context)?;
                     self.diagnose(context, worker)?;
                 }
                 _ => {}
@@ -285,6 +287,18 @@ impl Arm<'_> {
         let referee = &mut *context.sequencer.referee;
         let found = wrong.map(|output| referee.differences(output.tensor, interrupt));
         window.differences = found.collect::<Result<_, _>>().map_err(MeasureError::referee)?;
+        Ok(())
+    }
+
+    /// Has the tensors of the last window's wrong call kept, if they are wanted.
+    fn keep_wrong_call(&mut self, context: &mut Context<'_>) -> Result<(), MeasureError> {
+        let (Some(keeper), Some(window)) = (self.turn.entrant.keeper, self.run().windows.last()) else {
+            return Ok(());
+        };
+        let tensors = &self.case().recording.tensors;
+        let of_call = tensors.len() / self.calls_of_sample().get() as usize;
+        let referee = &mut *context.sequencer.referee;
+        self.kept_call = wrong_call::keep(keeper, window, (tensors, of_call), referee, self.protocol.interrupt)?;
         Ok(())
     }
 

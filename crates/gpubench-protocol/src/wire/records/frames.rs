@@ -32,6 +32,8 @@ pub mod to_referee {
     /// [`DifferencesOrder`](crate::wire::DifferencesOrder): tell where an output of the last window
     /// differs from the expected one.
     pub const DIFFERENCES: u32 = 11;
+    /// [`ContentsOrder`](crate::wire::ContentsOrder): read contents of a tensor in the last window.
+    pub const CONTENTS: u32 = 12;
 }
 
 /// Kinds of frames from the referee to the broker.
@@ -63,6 +65,8 @@ pub mod from_referee {
     pub const RESOURCES_FOUND: u32 = 111;
     /// Answer to `DIFFERENCES`: [`Differences`](crate::wire::Differences).
     pub const DIFFERENCES_FOUND: u32 = 114;
+    /// Answer to `CONTENTS`: the bytes.
+    pub const CONTENTS_READ: u32 = 115;
     /// Answer to `REFERENCE`.
     pub const REFERENCE_DONE: u32 = 108;
     /// [`Problem`](crate::wire::Problem): a generator kernel of the crate failed.

@@ -1,12 +1,13 @@
 //! The records of fixed size between the roles, and the kinds of frames.
 //!
 //! `frames` defines the record of each frame. `device`, `case`, `worker` and `author` have orders
-//! of the broker; `claim` and `facts` have the results of worker and referee. `kernel` has an order
-//! to the referee and its answer.
+//! of the broker; `claim` and `facts` have the results of worker and referee. `kernel`,
+//! `differences` and `contents` have questions to the referee.
 
 mod author;
 mod case;
 mod claim;
+mod contents;
 mod device;
 mod device_work;
 mod differences;
@@ -18,6 +19,7 @@ mod worker;
 pub use author::*;
 pub use case::*;
 pub use claim::*;
+pub use contents::*;
 pub use device::*;
 pub use device_work::*;
 pub use differences::*;
@@ -68,6 +70,7 @@ mod tests {
             Claim at offset_of!(Claim, fault) => 0..=11 | 32 | 33,
             Claim at offset_of!(Claim, place) => 0..=2,
             Claim at offset_of!(Claim, progress) => 0..=2,
+            ContentsOrder at offset_of!(ContentsOrder, contents) => 0..=2,
             DeviceOrder at KIND_OF_DEVICE => 0..=1,
             OpenCase at offset_of!(OpenCase, workers_of_case) => 0..=1,
             SandboxReport at offset_of!(SandboxReport, state) => 0..=1,
