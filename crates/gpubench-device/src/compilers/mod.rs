@@ -11,6 +11,7 @@ mod alignment;
 mod cache_file;
 mod cache_key;
 mod compiler;
+mod constants;
 mod cuda_functions;
 mod cut;
 mod diagnostics;
