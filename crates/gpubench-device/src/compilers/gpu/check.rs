@@ -72,12 +72,11 @@ impl GpuCheck {
         for (names, unmarked) in attempts.iter().filter(|(names, _)| !names.is_empty()) {
             let compiler = compiler.clone().judging_device_code(*unmarked);
             match compiler.compile_separately(Wanted { names, ..wanted }) {
-                Ok(compiled) => refused.extend(
-                    compiled
-                        .rejected
-                        .iter()
-                        .filter_map(|(name, error)| concerns_gpus(name, error).then(|| (name.clone(), refusal(error)))),
-                ),
+                Ok(compiled) => {
+                    let rejected = compiled.rejected.iter();
+                    let concerning = rejected.filter(|(name, error)| concerns_gpus(name, error));
+                    refused.extend(concerning.map(|(name, error)| (name.clone(), refusal(error))));
+                }
                 Err(KernelBuildError::Interrupted) => return GpuVerdict::Accepted,
                 Err(error) if is_of_the_source(&error) => {
                     refused.extend(names.iter().map(|name| (name.clone(), refusal(&error))));
