@@ -57,7 +57,7 @@ fn run(benchmarks: &str, arguments: &[&str]) -> Finished {
 
 #[test]
 fn a_host_function_in_a_kernel_fails_the_cases_that_use_it() {
-    let records = run(BENCHMARKS, &["--test"]).expect_code(100).records();
+    let records = run(BENCHMARKS, &["--test"]).expect_code(101).records();
     let (calling, other) = (records.result("calling"), records.result("calling_none"));
     assert_eq!(other["verdict"], "pass", "{other}");
     assert_eq!(calling["cause"], "compile-failed", "{calling}");
