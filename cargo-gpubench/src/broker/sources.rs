@@ -10,6 +10,7 @@ use super::choice::chosen::{ChosenCases, choose_other_cases};
 use super::choice::listing::remember_names;
 use super::choice::overrides::warn_of_idle_overrides;
 use super::code::compilers::compiler_for;
+use super::code::gpu_check::gpu_check;
 use super::device::choice::ChosenDevice;
 use super::libraries::authors::{AuthorSettings, Authors};
 use super::libraries::built::Libraries;
@@ -198,6 +199,7 @@ impl Sources {
             },
             authors: authors.candidate,
             compiler: Rc::from(compiler),
+            gpu_check: gpu_check(options, facts)?,
             disassembler: disassembler.map(|find| Rc::new(find(&options.device.compilers))),
             verbosity: options.output.verbosity,
         };
@@ -217,6 +219,7 @@ impl Sources {
             },
             authors,
             compiler,
+            gpu_check: None,
             disassembler: candidate.disassembler.clone(),
             verbosity: candidate.verbosity,
         };

@@ -5,5 +5,6 @@ mod errors;
 mod images;
 mod nvcc;
 mod nvrtc;
+mod on_cpu;
 mod suite;
 mod tools;

@@ -26,6 +26,18 @@ pub(crate) struct Module {
     rejected: BTreeMap<String, CaseFailure>,
 }
 
+impl Module {
+    /// Returns whether a kernel cannot be used.
+    pub(super) fn rejects(&self, name: &str) -> bool {
+        self.rejected.contains_key(name)
+    }
+
+    /// Keeps cases from using a kernel.
+    pub(super) fn reject(&mut self, name: String, failure: CaseFailure) {
+        self.rejected.insert(name, failure);
+    }
+}
+
 /// A compiled library: its path, and the copy that is loaded.
 #[derive(Debug)]
 struct CompiledModule {
@@ -106,7 +118,7 @@ fn launched(plan: &Plan) -> impl Iterator<Item = &KernelRef> {
 }
 
 /// Returns the kernel names that recordings use from each source.
-fn wanted_names<'a>(recordings: impl Iterator<Item = &'a Recording>) -> Vec<(u32, Vec<String>)> {
+pub(super) fn wanted_names<'a>(recordings: impl Iterator<Item = &'a Recording>) -> Vec<(u32, Vec<String>)> {
     let mut wanted: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
     for kernel in recordings.flat_map(|recording| kernels_under_test(recording).chain(own_kernels(recording))) {
         wanted.entry(kernel.source).or_default().insert(&kernel.name);

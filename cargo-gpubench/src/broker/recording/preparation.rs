@@ -13,6 +13,7 @@ use super::recordings::{RecordedCase, record_cases};
 use super::selected::Side;
 use crate::archive::Digest;
 use crate::broker::cases::{Case, Disposition};
+use crate::broker::code::gpu_check::may_run_on_a_gpu;
 use crate::broker::code::kernel_uses::image_of;
 use crate::broker::code::kernels::{self, KernelBuild, Modules};
 use crate::broker::code::machine_code::{CaseMachineCode, MachineCodes};
@@ -167,8 +168,17 @@ impl Side<'_> {
             let recorded = record_cases(&cases, library, selected.facts, &mut self.authors, occupancies)?;
             phase(Phase::Compiling);
             let recordings = recorded.iter().flatten().map(|recorded| &recorded.recording);
-            let modules = build.compile(recordings);
+            let mut modules = build.compile(recordings);
             kernels::notices(&modules).for_each(|notice| print_warning(&notice));
+            if let Some(check) = &self.gpu_check {
+                let for_gpus = cases.iter().zip(&recorded).filter_map(|(case, recorded)| {
+                    let benchmark = selected.benchmark(case)?;
+                    let recorded = recorded.as_ref().ok()?;
+                    may_run_on_a_gpu(benchmark).then_some(&recorded.recording)
+                });
+                let notices = build.check(check, &mut modules, for_gpus);
+                notices.iter().for_each(|notice| print_warning(notice));
+            }
             self.name_files(catalog, &modules);
             if interrupt.is_set() {
                 return Err(Interrupted);

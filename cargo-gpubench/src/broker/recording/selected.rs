@@ -11,7 +11,7 @@ use crate::broker::options::Verbosity;
 use crate::broker::options::case_readings::settings_of;
 use crate::cdylibs::BuiltLibrary;
 use crate::config::CaseSettings;
-use gpubench_device::compilers::{Compiler, Disassembler, NoDisassembler};
+use gpubench_device::compilers::{Compiler, Disassembler, GpuCheck, NoDisassembler};
 use gpubench_device::{DeviceOrder, Facts};
 
 /// The selected cases, with their libraries and device.
@@ -39,6 +39,8 @@ pub(in crate::broker) struct Side<'a> {
     pub(in crate::broker) authors: Authors<'a>,
     /// The compiler of the kernels.
     pub(in crate::broker) compiler: Rc<dyn Compiler>,
+    /// What judges the kernels for a GPU, if that is wanted.
+    pub(in crate::broker) gpu_check: Option<GpuCheck>,
     /// What reads the machine code of counted kernels. `None` if none is counted, or kernels of the
     /// device have no machine code.
     pub(in crate::broker) disassembler: Option<Rc<Result<Disassembler, NoDisassembler>>>,

@@ -113,6 +113,50 @@ pub(super) fn not_of_device(words: &[Word<'_>], items: &[Item<'_>], macros: &Mac
     parts.bytes((0..items.len()).filter(|&at| parts.host_only[at] || !stays(at)))
 }
 
+/// Returns the functions without a mark that kernels of these names call, in order. Functions that
+/// constant expressions may use are none of them: GPU compilers take these in kernels.
+pub(super) fn host_functions_called<'a>(
+    words: &[Word<'a>],
+    items: &[Item<'a>],
+    macros: &Macros<'a>,
+    names: &[String],
+) -> Vec<&'a str> {
+    let parts = Parts {
+        macros,
+        ..Parts::new(words, items)
+    };
+    let reached = parts.reached(names.iter().flat_map(|name| words_of(name)));
+    let reached = || (0..items.len()).filter(|&at| reached[at]).map(|at| &items[at]);
+    let marks: BTreeSet<&str> = macros
+        .iter()
+        .filter(|(_, words)| words.iter().any(|word| MEMORY_SPACES.contains(word)))
+        .map(|(name, _)| *name)
+        .chain(["constexpr", "consteval"])
+        .collect();
+    let is_marked = |item: &Item<'_>| {
+        let own = words.get(item.words.clone()).unwrap_or_default();
+        own.iter().any(|word| marks.contains(word.text))
+    };
+    let text = |at: usize| words.get(at).map_or("", |word| word.text);
+    let called: BTreeSet<&str> = reached()
+        .flat_map(|item| item.own.iter().cloned().flatten())
+        .filter(|&at| text(at + 1) == "(" && !matches!(at.checked_sub(1).map(text), Some("." | ">")))
+        .map(text)
+        .collect();
+    let is_host = |item: &&Item<'_>| {
+        let is_the_only_one = || {
+            items
+                .iter()
+                .all(|other| other.name != item.name || other.kind == Kind::Host || other.kind == Kind::Prototype)
+        };
+        item.kind == Kind::Host && item.of_type.is_none() && !is_marked(item) && is_the_only_one()
+    };
+    let hosts = reached().filter(is_host).filter_map(|item| item.name);
+    let mut hosts: Vec<&str> = hosts.filter(|name| called.contains(name)).collect();
+    hosts.dedup();
+    hosts
+}
+
 const MEMORY_SPACES: &[&str] = &["__device__", "__constant__", "__shared__", "__managed__", "__global__"];
 
 impl<'t, 'a> Parts<'t, 'a> {

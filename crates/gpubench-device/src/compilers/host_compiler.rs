@@ -14,6 +14,7 @@ use super::alignment::alignment_first;
 use super::cache_file::{is_intact, keep};
 use super::cache_key::CacheKey;
 use super::compiler::{Compiler, Wanted};
+use super::constants::{self, too_much_constant_memory};
 use super::cut::{Extent, all_refused, for_cpu, without};
 use super::diagnostics::{common, readable};
 use super::dynamic_shared::{PLACED, define_arrays};
@@ -115,7 +116,12 @@ impl HostCompiler {
             key.add(path);
             key.add(text);
         }
-        key.add_all(&[PLACED, LISTED, &MOST_BYTES.to_string()]);
+        key.add_all(&[
+            PLACED,
+            LISTED,
+            &MOST_BYTES.to_string(),
+            &constants::MOST_BYTES.to_string(),
+        ]);
         key.add_wanted(wanted);
         key.finish()
     }
@@ -326,7 +332,7 @@ impl Job<'_> {
             .args(["-shared", "-pthread", "-Wl,-z,defs", "-Wl,-Bsymbolic"])
             .arg(&object);
         let mut bytes = read(&object)?;
-        if let Some(diagnostics) = beyond_a_gpu(&bytes) {
+        if let Some(diagnostics) = beyond_a_gpu(&bytes).or_else(|| too_much_constant_memory(wanted.source, &bytes)) {
             return Err(KernelBuildError::Compile {
                 source_name: wanted.source.name.clone(),
                 target: THE_DEVICE.to_owned(),

@@ -11,6 +11,7 @@ mod alignment;
 mod cache_file;
 mod cache_key;
 mod compiler;
+mod constants;
 mod cuda_functions;
 mod cut;
 mod diagnostics;
@@ -40,8 +41,8 @@ mod unit;
 pub use compiler::{Compiled, Compiler, Wanted};
 pub use error::{CompilerMissing, KernelBuildError, NoHostCompiler};
 pub use gpu::{
-    Disassembler, GpuCompiler, GpuCompilers, NamedCompilers, NamedNotFound, NoDisassembler, NvccNotFound,
-    NvrtcNotFound, ServeError, Unreadable, serve,
+    Disassembler, GpuCheck, GpuCompiler, GpuCompilers, GpuVerdict, NamedCompilers, NamedNotFound, NoDisassembler,
+    NvccNotFound, NvrtcNotFound, ServeError, Unreadable, serve,
 };
 pub use host_compiler::{HostCompiler, cut_for_cpu};
 pub use launch_bounds::declared_thread_limit;

@@ -171,7 +171,7 @@ fn is_zeros(section: &Section) -> bool {
 /// Returns the source name of a variable from its symbol, or the symbol itself if it does not end
 /// with a name. A mangled symbol has each name after its length, sometimes followed by a number or
 /// the end of a scope.
-fn written(symbol: &str) -> &str {
+pub(super) fn written(symbol: &str) -> &str {
     let end = symbol
         .trim_end_matches(|last: char| last.is_ascii_digit())
         .strip_suffix('_');

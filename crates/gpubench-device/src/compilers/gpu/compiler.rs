@@ -7,7 +7,7 @@ use gpubench::catalog::{Source, SourceForm};
 use super::super::compiler::{Compiler, Wanted};
 use super::super::error::KernelBuildError;
 use super::super::scratch::Scratch;
-use super::device_code::device_code_of;
+use super::device_code::{Unmarked, device_code_of};
 use super::image::accept;
 use super::job::{Code, Job, wanted_architecture};
 use super::nvcc::Nvcc;
@@ -132,6 +132,12 @@ impl GpuCompilers {
         self.nvrtc.is_none() && self.nvcc.is_none()
     }
 
+    /// Returns a header that a source includes and that NVRTC's installation lacks.
+    pub(super) fn missing_header(&self, source: &Source) -> Option<String> {
+        let nvrtc = self.nvrtc.as_ref().filter(|_| self.nvcc.is_none())?;
+        nvrtc.missing_header(source)
+    }
+
     /// Returns NVRTC's version and path, for messages.
     pub fn nvrtc(&self) -> Option<String> {
         self.nvrtc.as_ref().map(Tool::described)
@@ -179,11 +185,23 @@ fn explicit(tool: &Path, path: &Path) -> Result<NvrtcCompiler, NvrtcNotFound> {
     }
 }
 
+/// The errors that are reported if every attempt of NVRTC fails.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Reported {
+    /// Those of the unchanged source.
+    #[default]
+    Unchanged,
+    /// Those of the source without its host code.
+    DeviceCode,
+}
+
 /// Compiles kernels for one GPU architecture.
 #[derive(Clone, Debug)]
 pub struct GpuCompiler {
     architecture: Architecture,
     compilers: GpuCompilers,
+    unmarked: Unmarked,
+    reported: Reported,
     identity: String,
 }
 
@@ -194,12 +212,25 @@ impl GpuCompiler {
         let names: Vec<String> = names.into_iter().flatten().collect();
         GpuCompiler {
             architecture,
+            unmarked: Unmarked::default(),
+            reported: Reported::default(),
             identity: if names.is_empty() {
                 "none".to_owned()
             } else {
                 names.join(", ")
             },
             compilers,
+        }
+    }
+
+    /// Returns the compiler for a judgement of device code. Its errors are those of the source
+    /// without host code.
+    #[must_use]
+    pub(super) fn judging_device_code(self, unmarked: Unmarked) -> GpuCompiler {
+        GpuCompiler {
+            unmarked,
+            reported: Reported::DeviceCode,
+            ..self
         }
     }
 
@@ -259,7 +290,7 @@ impl Compiler for GpuCompiler {
     fn made_by(&self, compiled: &Path) -> String {
         let described = |tool: Option<String>| tool.unwrap_or_else(|| self.identity.clone());
         match Maker::from_path(compiled) {
-            Some(Maker::Nvrtc | Maker::NvrtcOfDevice) => described(self.compilers.nvrtc()),
+            Some(Maker::Nvrtc | Maker::NvrtcOfDevice | Maker::NvrtcAsMarked) => described(self.compilers.nvrtc()),
             Some(Maker::Nvcc) => described(self.compilers.nvcc()),
             Some(Maker::Given) => "none".to_owned(),
             None => self.identity.clone(),
@@ -307,14 +338,19 @@ impl Compiler for GpuCompiler {
             Some(Err(error)) => Some(error),
             None => None,
         };
-        let of_device = device_code_of(source);
+        let of_device = device_code_of(source, self.unmarked);
         let without_host = Wanted {
             source: &of_device,
             ..wanted
         };
-        match (self.compile_with(chosen, Maker::NvrtcOfDevice, without_host), of_nvcc) {
+        let maker = match self.unmarked {
+            Unmarked::IsDeviceCode => Maker::NvrtcOfDevice,
+            Unmarked::IsHostCode => Maker::NvrtcAsMarked,
+        };
+        match (self.compile_with(chosen, maker, without_host), of_nvcc) {
             (Ok(image), _) => Ok(image),
             (Err(error @ KernelBuildError::Interrupted), _) => Err(error),
+            (Err(error), None) if self.reported == Reported::DeviceCode => Err(error),
             (Err(_), Some(of_nvcc)) => Err(KernelBuildError::Both {
                 nvcc: Box::new(of_nvcc),
                 nvrtc: Box::new(of_chosen),
@@ -346,6 +382,7 @@ impl GpuCompiler {
             wanted,
             device: self.architecture,
             code,
+            maker,
             source_options: &options,
             scratch: &scratch,
         })?;

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use gpubench::catalog::{Source, SourceFile};
 
-use super::super::cut::{Macros, not_of_device, without};
-use super::super::items::{Marks, Word, items};
+use super::super::cut::{Macros, host_functions_called, not_of_device, without};
+use super::super::items::{Item, Marks, Word, items};
 use super::super::scan::{Token, tokens};
 
 const MARKS: Marks = Marks {
@@ -14,36 +14,29 @@ const MARKS: Marks = Marks {
 };
 
 /// The NVRTC option that makes unmarked functions, such as small ones in headers, device functions.
-pub(super) const DEFAULT_SPACE: &str = "--device-as-default-execution-space";
+const DEFAULT_SPACE: &str = "--device-as-default-execution-space";
 
-/// Returns the source without its host code, with every unmarked function a device function. Line
-/// numbers stay the same. A file whose brackets do not match, as with branches of `#if`, is
-/// unchanged.
-pub(super) fn device_code_of(source: &Source) -> Source {
+/// The names of the same option.
+const DEFAULT_SPACES: &[&str] = &[DEFAULT_SPACE, "-default-device"];
+
+/// What a function without a mark is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Unmarked {
+    /// A device function, if a kernel needs it.
+    #[default]
+    IsDeviceCode,
+    /// A host function, as in CUDA.
+    IsHostCode,
+}
+
+/// Returns the source without its host code. Line numbers stay the same. A file whose brackets do
+/// not match, as with branches of `#if`, is unchanged.
+pub(super) fn device_code_of(source: &Source, unmarked: Unmarked) -> Source {
     let texts: Vec<String> = source.files.iter().map(|file| file.text().into_owned()).collect();
     let tokens: Vec<Vec<Token<'_>>> = texts.iter().map(|text| tokens(text)).collect();
-    let read: Vec<File<'_>> = tokens.iter().map(|tokens| File::read(tokens)).collect();
-    let macros: Macros<'_> = read.iter().flat_map(|file| file.macros.iter().cloned()).collect();
-    let (mut words, mut all, mut starts) = (Vec::new(), Vec::new(), Vec::new());
-    let mut base = 0;
-    for (file, text) in read.iter().zip(&texts) {
-        starts.push(base);
-        if let Some(found) = items(&file.words, MARKS) {
-            let first = words.len();
-            let shifted = |range: &Range<usize>| range.start + first..range.end + first;
-            all.extend(found.into_iter().map(|mut item| {
-                item.words = shifted(&item.words);
-                item.own = item.own.iter().map(shifted).collect();
-                item
-            }));
-            words.extend(file.words.iter().map(|word| Word {
-                start: word.start + base,
-                ..*word
-            }));
-        }
-        base += text.len();
-    }
-    let removed = not_of_device(&words, &all, &macros);
+    let whole = Whole::of(source, &tokens, &texts);
+    let starts = &whole.starts;
+    let removed = not_of_device(&whole.words, &whole.items, &whole.macros);
     let of_file = |at: usize| -> Vec<Range<usize>> {
         let (start, end) = (starts[at], starts[at] + texts[at].len());
         let inside = removed.iter().filter(|range| start <= range.start && range.end <= end);
@@ -54,11 +47,72 @@ pub(super) fn device_code_of(source: &Source) -> Source {
         contents: without(&texts[at], &of_file(at)).into_bytes(),
     });
     let mut options = source.options.clone();
-    options.push(DEFAULT_SPACE.to_owned());
+    if unmarked == Unmarked::IsDeviceCode {
+        options.push(DEFAULT_SPACE.to_owned());
+    }
     Source {
         files: files.collect(),
         options,
         ..source.clone()
+    }
+}
+
+/// Returns the functions without a mark that kernels of these names call. On a GPU they are host
+/// functions.
+pub(super) fn host_functions(source: &Source, names: &[String]) -> Vec<String> {
+    if source
+        .options
+        .iter()
+        .any(|option| DEFAULT_SPACES.contains(&option.as_str()))
+    {
+        return Vec::new();
+    }
+    let texts: Vec<String> = source.files.iter().map(|file| file.text().into_owned()).collect();
+    let tokens: Vec<Vec<Token<'_>>> = texts.iter().map(|text| tokens(text)).collect();
+    let whole = Whole::of(source, &tokens, &texts);
+    let called = host_functions_called(&whole.words, &whole.items, &whole.macros, names);
+    called.into_iter().map(str::to_owned).collect()
+}
+
+/// The words, items and macros of all files whose brackets match.
+struct Whole<'a> {
+    words: Vec<Word<'a>>,
+    items: Vec<Item<'a>>,
+    macros: Macros<'a>,
+    /// The offset of each file, as if one followed the other.
+    starts: Vec<usize>,
+}
+
+impl<'a> Whole<'a> {
+    fn of(source: &'a Source, tokens: &[Vec<Token<'a>>], texts: &[String]) -> Whole<'a> {
+        let files = source.files.iter().zip(tokens);
+        let read: Vec<File<'_>> = files.map(|(file, tokens)| File::read(&file.path, tokens)).collect();
+        let macros = read.iter().flat_map(|file| file.macros.iter().cloned()).collect();
+        let (mut words, mut all, mut starts) = (Vec::new(), Vec::new(), Vec::new());
+        let mut base = 0;
+        for (file, text) in read.iter().zip(texts) {
+            starts.push(base);
+            if let Some(found) = items(&file.words, MARKS) {
+                let first = words.len();
+                let shifted = |range: &Range<usize>| range.start + first..range.end + first;
+                all.extend(found.into_iter().map(|mut item| {
+                    item.words = shifted(&item.words);
+                    item.own = item.own.iter().map(shifted).collect();
+                    item
+                }));
+                words.extend(file.words.iter().map(|word| Word {
+                    start: word.start + base,
+                    ..*word
+                }));
+            }
+            base += text.len();
+        }
+        Whole {
+            words,
+            items: all,
+            macros,
+            starts,
+        }
     }
 }
 
@@ -69,7 +123,7 @@ struct File<'a> {
 }
 
 impl<'a> File<'a> {
-    fn read(tokens: &[Token<'a>]) -> File<'a> {
+    fn read(path: &'a str, tokens: &[Token<'a>]) -> File<'a> {
         let (mut words, mut macros) = (Vec::new(), Macros::new());
         let mut at = 0;
         while at < tokens.len() {
@@ -79,7 +133,7 @@ impl<'a> File<'a> {
                 words.push(Word {
                     text: token.text,
                     start: token.start,
-                    file: "",
+                    file: path,
                     line: token.line,
                 });
                 at += 1;
@@ -140,7 +194,7 @@ void launch(int n) {
 }
 "#;
         let source = source_of(text);
-        let left = device_code_of(&source);
+        let left = device_code_of(&source, Unmarked::IsDeviceCode);
         assert_eq!(left.options, [DEFAULT_SPACE]);
         let lines: Vec<String> = left.files[0]
             .text()
@@ -148,5 +202,32 @@ void launch(int n) {
             .map(|line| line.trim_end().to_owned())
             .collect();
         insta::assert_snapshot!(lines.join("\n"));
+    }
+
+    fn called(text: &str) -> Vec<String> {
+        host_functions(&source_of(text), &["k".to_owned()])
+    }
+
+    #[test]
+    fn unmarked_functions_that_a_kernel_calls_are_host_functions() {
+        let text = "float once(float x) { return x; }\n\
+            float twice(float x) { return 2 * once(x); }\n\
+            float unused(float x) { return x; }\n\
+            __device__ float from(float x) { return twice(x); }\n\
+            __global__ void k(float *x) { x[0] = from(x[1]); }\n\
+            __global__ void other(float *x) { x[0] = unused(x[1]); }\n";
+        assert_eq!(called(text), ["once", "twice"]);
+    }
+
+    #[test]
+    fn functions_with_a_mark_and_constant_expressions_are_none() {
+        let text = "#define DEVICE __device__ __forceinline__\n\
+            DEVICE float marked(float x) { return x; }\n\
+            constexpr int pages(int n) { return n / 2; }\n\
+            float size() { return 1; }\n\
+            struct List { __device__ float size() { return 2; } };\n\
+            void launch(float *x) { k<<<1, 1>>>(x, List()); }\n\
+            __global__ void k(float *x, List list) { x[0] = marked(pages(3)) + list.size(); }\n";
+        assert_eq!(called(text), Vec::<String>::new());
     }
 }

@@ -13,6 +13,7 @@ use super::super::scratch::Scratch;
 use super::front_end::usual_form;
 use super::options::ASSEMBLER_OPTION;
 use super::options::{Dialect, SourceOptions};
+use super::store::Maker;
 use crate::cuda::ptxas::VERBOSE;
 use crate::cuda::{Architecture, Features};
 
@@ -85,6 +86,7 @@ pub(super) struct Job<'a> {
     pub(super) wanted: Wanted<'a>,
     pub(super) device: Architecture,
     pub(super) code: Code,
+    pub(super) maker: Maker,
     pub(super) source_options: &'a SourceOptions,
     pub(super) scratch: &'a Scratch,
 }

@@ -5,6 +5,7 @@
 //! compilation. NVRTC runs in a separate process, where [`serve`] handles the requests.
 //! [`Disassembler`] reads the machine code of compiled kernels.
 
+mod check;
 mod compiler;
 mod device_code;
 mod front_end;
@@ -21,6 +22,7 @@ mod serve;
 mod store;
 mod tool;
 
+pub use check::{GpuCheck, GpuVerdict};
 pub use compiler::{GpuCompiler, GpuCompilers, NamedCompilers, NamedNotFound, NvccNotFound, NvrtcNotFound};
 pub(super) use options::{Known, Shape, known};
 pub use sass::{Disassembler, NoDisassembler, Unreadable};

@@ -4,16 +4,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use gpubench::catalog::Source;
+
 use super::super::error::KernelBuildError;
 use super::super::process::{Finished, describe};
 use super::super::readable::Readable;
 use super::super::refusal::angled_includes;
-use super::device_code::DEFAULT_SPACE;
 use super::headers::{FIRST, FIRST_HEADERS, HEADERS, INCLUDED_BY_NVCC, STANDARD_HEADERS};
 use super::image::end_ptx;
 use super::job::Job;
 use super::options::Dialect;
 use super::request::{Description, Order, Reply, Request};
+use super::store::Maker;
 use super::tool::Tool;
 use crate::cuda::KernelImage;
 use gpubench_diagnostic::{Purpose, TemporaryFolder};
@@ -138,7 +140,7 @@ impl NvrtcCompiler {
     /// angle brackets that exist nowhere else.
     fn add_empty_host_headers(&self, job: &Job<'_>) -> Result<(), KernelBuildError> {
         let source = job.wanted.source;
-        if source.options.last().is_none_or(|last| last != DEFAULT_SPACE) {
+        if !matches!(job.maker, Maker::NvrtcOfDevice | Maker::NvrtcAsMarked) {
             return Ok(());
         }
         let shim = job.scratch.shim();
@@ -150,6 +152,23 @@ impl NvrtcCompiler {
             job.scratch.add_headers(&empty)?;
         }
         Ok(())
+    }
+
+    /// Returns the first header of CUDA or a library that a source includes and that is not here.
+    pub(super) fn missing_header(&self, source: &Source) -> Option<String> {
+        let texts: Vec<_> = source.files.iter().map(|file| file.text()).collect();
+        let mut included = texts.iter().flat_map(|text| angled_includes(text));
+        let own = [FIRST_HEADERS, HEADERS, STANDARD_HEADERS].concat();
+        let is_there = |header: &str| {
+            let of_package = || source.files.iter().any(|file| file.path.ends_with(header));
+            // Headers of the C++ standard library have names without an extension.
+            let is_standard = !header.contains(['.', '/']);
+            is_standard
+                || own.iter().any(|(path, _)| *path == header)
+                || self.headers.iter().any(|folder| folder.join(header).is_file())
+                || of_package()
+        };
+        included.find(|header| !is_there(header)).map(str::to_owned)
     }
 
     fn options(&self, job: &Job<'_>) -> Vec<String> {

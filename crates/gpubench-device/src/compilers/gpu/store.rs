@@ -16,17 +16,26 @@ pub(super) enum Maker {
     Nvrtc,
     /// NVRTC compiled the source after its host code was removed.
     NvrtcOfDevice,
+    /// The same, but unmarked functions remain host functions.
+    NvrtcAsMarked,
     Nvcc,
 }
 
 impl Maker {
-    const ALL: [Maker; 4] = [Maker::Given, Maker::Nvrtc, Maker::NvrtcOfDevice, Maker::Nvcc];
+    const ALL: [Maker; 5] = [
+        Maker::Given,
+        Maker::Nvrtc,
+        Maker::NvrtcOfDevice,
+        Maker::NvrtcAsMarked,
+        Maker::Nvcc,
+    ];
 
     fn ending(self) -> &'static str {
         match self {
             Maker::Given => "given.gbk",
             Maker::Nvrtc => "nvrtc.gbk",
             Maker::NvrtcOfDevice => "nvrtc-device.gbk",
+            Maker::NvrtcAsMarked => "nvrtc-as-marked.gbk",
             Maker::Nvcc => "nvcc.gbk",
         }
     }
