@@ -81,15 +81,18 @@ fn a_warp_multiplies_matrices_of_every_shape_type_and_layout() {
 #[test]
 fn warps_of_a_block_multiply_on_their_own() {
     let text = "
+        #define M 16
+        #define N 16
+        #define K 16
         #include <mma.h>
         __global__ void squares(half *x, float *y) {
             using namespace nvcuda::wmma;
             const unsigned warp = threadIdx.y;
-            fragment<matrix_a, 16, 16, 16, half, row_major> a;
-            fragment<matrix_b, 16, 16, 16, half, row_major> b;
-            fragment<accumulator, 16, 16, 16, float> sums;
+            fragment<matrix_a, M, N, K, half, row_major> a;
+            fragment<matrix_b, M, N, K, half, row_major> b;
+            fragment<accumulator, M, N, K, float> sums;
             fill_fragment(sums, 0.0f);
-            load_matrix_sync(a, x, 16);
+            load_matrix_sync(a, x, K);
             fill_fragment(b, half(float(warp)));
             for (unsigned k = 0; k <= warp; k++) mma_sync(sums, a, b, sums);
             store_matrix_sync(y + warp * 256, sums, 16, mem_row_major);
