@@ -58,8 +58,8 @@ class fragment {
   storage_element_type x[num_elements];
 };
 
-/* Where element `i` of this lane is in the matrix: each lane has two neighbours of each tile of 8 by
- * 8, and tiles follow each other along the first dimension. An accumulator of 8 by 32 is the
+/* Where element `i` of this lane is in the matrix: each lane has two neighbours of each tile of 8
+ * by 8, and tiles follow each other along the first dimension. An accumulator of 8 by 32 is the
  * transpose of one of 32 by 8. */
 struct gb_place {
   unsigned int row, column;
