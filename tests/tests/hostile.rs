@@ -260,7 +260,7 @@ ends! {
     inline_ptx_is_refused_by_name_and_line:
         "sources::has_inline_ptx" is "error", "unsupported", "src/sources/inline_ptx.cu:5", "inline PTX", "`asm`";
     tensor_cores_are_refused_by_name_and_line:
-        "sources::uses_tensor_cores" is "error", "unsupported", "src/sources/tensor_cores.cu:4", "tensor cores", "`nvcuda`";
+        "sources::uses_tensor_cores" is "error", "unsupported", "src/sources/tensor_cores.cu:4", "tensor cores", "`experimental`";
 }
 
 #[test]

@@ -31,6 +31,7 @@ pub const SHIM: &[(&str, &str)] = &[
     ("cuda_fp8.h", include_str!("../shim/cuda_fp8.h")),
     ("cuda_runtime.h", include_str!("../shim/cuda_runtime.h")),
     ("cuda_runtime_api.h", include_str!("../shim/cuda_runtime_api.h")),
+    ("curand_kernel.h", include_str!("../shim/curand_kernel.h")),
     (
         "device_atomic_functions.h",
         include_str!("../shim/device_atomic_functions.h"),
@@ -73,6 +74,7 @@ pub const SHIM: &[(&str, &str)] = &[
     ),
     ("host_defines.h", include_str!("../shim/host_defines.h")),
     ("math_constants.h", include_str!("../shim/math_constants.h")),
+    ("mma.h", include_str!("../shim/mma.h")),
     (
         "sm_60_atomic_functions.h",
         include_str!("../shim/sm_60_atomic_functions.h"),

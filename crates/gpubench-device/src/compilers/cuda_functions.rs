@@ -69,7 +69,7 @@ mod tests {
             let included = if header.is_empty() { "cuda_fp16.h" } else { header };
             let statements: String = calls.iter().map(|call| format!("(void)({call});\n")).collect();
             let text = format!(
-                "#include <{included}>\n__global__ void k(int i, unsigned u, long long l, unsigned long long w, float f, double d, \
+                "#include <cuda_fp16.h>\n#include <{included}>\n__global__ void k(int i, unsigned u, long long l, unsigned long long w, float f, double d, \
                  float2 f2, bool b, {number} h, {pair} p) {{\n{statements}}}\n"
             );
             compile(&text).unwrap_or_else(|error| panic!("{title}: {error}"));

@@ -28,17 +28,13 @@ impl fmt::Display for Refusal {
     }
 }
 
-const TENSOR_CORES: &str = "tensor cores";
+const FEW_BITS: &str = "tensor cores on numbers of 1 or 4 bits";
 const GRID_BARRIER: &str = "a grid-wide barrier";
 pub(super) const LAUNCH: &str = "a launch from a kernel";
 const CUDA_LIBRARIES: &str = "a CUDA toolkit library";
 
 /// Constructs, each with the words that identify it anywhere.
 const WORDS: &[(&str, &[&str])] = &[
-    (
-        TENSOR_CORES,
-        &["wmma", "nvcuda", "mma_sync", "load_matrix_sync", "store_matrix_sync"],
-    ),
     (
         "thread block clusters",
         &["__cluster_dims__", "cluster_group", "this_cluster", "map_shared_rank"],
@@ -109,7 +105,6 @@ const HEADERS: &[&str] = &[
     "helper_cuda.h",
     "helper_functions.h",
     "helper_gl.h",
-    "mma.h",
     "nccl*",
     "npp*",
     "nv/*",
@@ -172,14 +167,33 @@ const OF_HOST: &[&str] = &[
 /// Prefixes of the names in `<cuComplex.h>`, which kernels may use.
 const OF_COMPLEX_NUMBERS: &[&str] = &["cuC", "cuFloatComplex", "cuDoubleComplex"];
 
+/// What the CPU device has of cuRAND: its XORWOW generator.
+const OF_XORWOW: &[&str] = &[
+    "curand",
+    "curandState",
+    "curandStateXORWOW",
+    "curandStateXORWOW_t",
+    "curandState_t",
+    "curand_init",
+    "curand_log_normal",
+    "curand_log_normal_double",
+    "curand_normal",
+    "curand_normal2",
+    "curand_normal2_double",
+    "curand_normal_double",
+    "curand_uniform",
+    "curand_uniform_double",
+];
+
 fn construct_at(texts: &[&str], at: usize) -> Option<&'static str> {
     let word = texts[at];
     match word {
         "asm" | "__asm__" | "__asm" => return Some("inline PTX"),
         "<" if is_launch(&texts[at..]) && !(at > 0 && texts[at - 1] == "<") => return Some(LAUNCH),
+        "experimental" if at >= 3 && texts[at - 3] == "wmma" => return Some(FEW_BITS),
         "cub" | "thrust" | "cutlass" | "cute" if is_scope(texts, at) => return Some(CUDA_LIBRARIES),
         "cuda" if is_scope(texts, at) && texts.get(at + 3) != Some(&"std") => return Some(CUDA_LIBRARIES),
-        _ if word.starts_with("curand") => return Some(CUDA_LIBRARIES),
+        _ if word.starts_with("curand") && !OF_XORWOW.contains(&word) => return Some(CUDA_LIBRARIES),
         _ => {}
     }
     let meant = WORDS.iter().find(|(_, words)| words.contains(&word));

@@ -268,7 +268,7 @@ __global__ void __cluster_dims__(2) gray(float *x, cudaTextureObject_t image) {
     // asm in a comment is fine
     asm volatile("mov.u32 %0, %laneid;" : "=r"(x[0]));
     cg::this_grid().sync();
-    nvcuda::wmma::fragment<float> f;
+    nvcuda::wmma::experimental::precision::b1 bit;
 }
 "#;
     insta::assert_snapshot!(rejection(&[("src/image.cu", text)], &["gray"]), @r"
@@ -277,7 +277,18 @@ __global__ void __cluster_dims__(2) gray(float *x, cudaTextureObject_t image) {
       src/image.cu:4: textures and surfaces (`cudaTextureObject_t`)
       src/image.cu:6: inline PTX (`asm`)
       src/image.cu:7: a grid-wide barrier (`sync`)
-      src/image.cu:8: tensor cores (`nvcuda`), and 1 more
+      src/image.cu:8: tensor cores on numbers of 1 or 4 bits (`experimental`)
+    (hint: exclude GPU-only code with `#ifndef __GPUBENCH_CPU__`, or skip the benchmark here with `requires(cuda)`)
+    ");
+}
+
+#[test]
+fn generators_other_than_xorwow_are_refused_by_name() {
+    let text = "#include <curand_kernel.h>\n__global__ void draw(unsigned *x) {\n  curandStatePhilox4_32_10_t state;\n  \
+                curand_init(1, 2, 3, &state);\n  x[0] = curand(&state);\n}\n";
+    insta::assert_snapshot!(rejection(&[("src/image.cu", text)], &["draw"]), @r"
+    `image.cu` cannot run on the CPU device
+      src/image.cu:3: a CUDA toolkit library (`curandStatePhilox4_32_10_t`)
     (hint: exclude GPU-only code with `#ifndef __GPUBENCH_CPU__`, or skip the benchmark here with `requires(cuda)`)
     ");
 }

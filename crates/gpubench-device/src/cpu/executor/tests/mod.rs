@@ -3,9 +3,11 @@
 mod arithmetic;
 mod dynamic_shared;
 mod faults;
+mod generators;
 mod grids;
 mod instructions;
 mod language;
+mod matrices;
 mod random;
 mod semantics;
 mod static_shared;
