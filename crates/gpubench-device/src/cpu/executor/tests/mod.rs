@@ -6,6 +6,7 @@ mod faults;
 mod grids;
 mod instructions;
 mod language;
+mod lines;
 mod random;
 mod semantics;
 mod static_shared;
