@@ -495,6 +495,26 @@ fn test_mode_finds_a_missing_barrier_by_reordering_threads() {
 }
 
 #[test]
+fn test_mode_names_a_missing_barrier_that_fails_in_every_order() {
+    let case = "shared::lacks_its_barrier_in_every_order::n=600";
+    let records = alone(case, &["--test"]).finish().expect_code(100).records();
+    let words = [
+        "gives other outputs when its blocks and threads run in another order",
+        "`--schedule 1`",
+    ];
+    records.assert_ends(
+        "shared::lacks_its_barrier_in_every_order",
+        "wrong-output",
+        "mismatch",
+        &words,
+    );
+    let always_wrong = alone("answers::shifted_by_one::n=600", &["--test"]);
+    let records = always_wrong.finish().expect_code(100).records();
+    let message = records.result("answers::shifted_by_one")["message"].to_string();
+    assert!(!message.contains("another order"), "{message}");
+}
+
+#[test]
 fn test_mode_finds_state_that_outlives_a_call() {
     for (case, cause) in [
         ("answers::writes_the_first_time_only::n=600", "unwritten"),
