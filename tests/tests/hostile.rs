@@ -67,7 +67,7 @@ ends! {
     a_write_behind_scratch_is_found_in_the_slack:
         "memory::writes_behind_scratch" is "wrong-output", "out-of-bounds", "4 bytes", "the first right after the end of `scratch 0`";
     a_write_far_behind_the_end_meets_the_guard_page:
-        "memory::writes_far_behind" is "crashed", "out-of-bounds", "write", "2048 bytes past the end of `y`", "block (1, 0, 0)", "thread (36, 0, 0)";
+        "memory::writes_far_behind" is "crashed", "out-of-bounds", "kernel `writes_far_behind` at `src/memory.cu:23`: invalid write", "2048 bytes past the end of `y`", "block (1, 0, 0)", "thread (36, 0, 0)";
     a_write_far_before_the_start_meets_the_guard_page:
         "memory::writes_far_before" is "crashed", "out-of-bounds", "write", "before the start of `y`", "thread (0, 0, 0)";
     a_write_to_an_input_is_reported:
@@ -77,7 +77,7 @@ ends! {
     a_read_far_away_is_out_of_bounds:
         "memory::reads_far_away" is "crashed", "out-of-bounds", "block (2, 0, 0)", "thread (2, 0, 0)";
     a_null_pointer_is_out_of_bounds:
-        "memory::reads_null" is "crashed", "out-of-bounds", "read", "address 0x0";
+        "memory::reads_null" is "crashed", "out-of-bounds", "at `src/memory.cu:3`, called from `src/memory.cu:58`: invalid read", "address 0x0";
 }
 
 #[test]
@@ -108,7 +108,7 @@ ends! {
     unrequested_shared_memory_is_reported:
         "shared::forgotten" is "crashed", "out-of-bounds", "`tiled`", "write of dynamic shared memory", "the launch has none (hint: set `.shared(bytes)`", "block (0, 0, 0)", "thread (0, 0, 0)";
     half_of_the_required_shared_memory_is_reported:
-        "shared::half" is "crashed", "out-of-bounds", "`tiled`", "write of byte 128 of dynamic shared memory", "the launch has 128 bytes (hint: set `.shared(bytes)`", "block (0, 0, 0)", "thread (32, 0, 0)";
+        "shared::half" is "crashed", "out-of-bounds", "`tiled`", "at `src/shared.cu:", "write of byte 128 of dynamic shared memory", "the launch has 128 bytes (hint: set `.shared(bytes)`", "block (0, 0, 0)", "thread (32, 0, 0)";
     shared_memory_short_by_one_element_is_reported:
         "shared::one_element_too_few" is "crashed", "out-of-bounds", "`tiled`", "write of byte 252 of dynamic shared memory", "the launch has 252 bytes (hint: set `.shared(bytes)`", "block (0, 0, 0)";
     a_read_past_shared_memory_is_reported:
@@ -124,11 +124,11 @@ ends! {
     an_endless_loop_times_out: "faults::loops_forever" is "timeout", "slow", "call 1", "3s", "--timeout";
     a_wait_for_a_thread_after_the_barrier_times_out:
         "faults::barrier_in_a_kernel_that_hangs_without" is "timeout", "slow", "call 1";
-    an_integer_division_by_zero_is_named: "faults::divides_by_zero" is "crashed", "division-by-zero", "block (4, 0, 0)", "thread (44, 0, 0)";
+    an_integer_division_by_zero_is_named: "faults::divides_by_zero" is "crashed", "division-by-zero", "at `src/faults.cu:20`: integer division by zero", "block (4, 0, 0)", "thread (44, 0, 0)";
     endless_recursion_is_a_stack_overflow: "faults::recurses_forever" is "crashed", "stack-overflow", "block (", "thread (";
     a_trap_is_named_with_its_line: "faults::traps" is "crashed", "trap", "line 37", "block (3, 0, 0)", "thread (8, 0, 0)";
     a_failed_assertion_is_named_with_its_line: "faults::fails_an_assertion" is "crashed", "trap", "line 43", "block (3, 0, 0)", "thread (8, 0, 0)";
-    an_illegal_instruction_is_named: "faults::executes_an_illegal_instruction" is "crashed", "illegal-instruction", "thread (8, 0, 0)";
+    an_illegal_instruction_is_named: "faults::executes_an_illegal_instruction" is "crashed", "illegal-instruction", "at `src/faults.cu:48`", "thread (8, 0, 0)";
     a_barrier_for_some_threads_is_reported: "faults::barrier_of_some_threads" is "crashed", "barrier-divergence", "line 54", "16 of 64";
     a_barrier_after_a_return_is_reported: "faults::barrier_after_a_return" is "crashed", "barrier-divergence", "line 61", "24 of 64";
     two_barriers_for_two_halves_are_reported:
@@ -187,7 +187,7 @@ ends! {
     a_reference_that_computes_nothing_disagrees_with_a_right_kernel:
         "host::reference_is_lazy" is "wrong-output", "mismatch", "`y[0]`";
     an_out_of_bounds_write_of_a_launched_reference_is_the_references_error:
-        "host::launched_reference_strays" is "error", "reference-failed", "kernel `stray`", "invalid write";
+        "host::launched_reference_strays" is "error", "reference-failed", "kernel `stray`", "at `src/host_references.cu:", "invalid write";
     a_launched_reference_that_writes_its_input_is_an_error:
         "host::launched_reference_writes_its_input" is "error", "reference-failed", "kernel `into_the_input`";
     a_launched_reference_of_an_unknown_kernel_is_named:
@@ -492,6 +492,26 @@ fn test_mode_finds_a_missing_barrier_by_reordering_threads() {
         .records();
     let message = records.result("shared::lacks_its_barrier")["message"].to_string();
     assert!(!message.contains("in the usual order"), "nobody looked: {message}");
+}
+
+#[test]
+fn test_mode_names_a_missing_barrier_that_fails_in_every_order() {
+    let case = "shared::lacks_its_barrier_in_every_order::n=600";
+    let records = alone(case, &["--test"]).finish().expect_code(100).records();
+    let words = [
+        "gives other outputs when its blocks and threads run in another order",
+        "`--schedule 1`",
+    ];
+    records.assert_ends(
+        "shared::lacks_its_barrier_in_every_order",
+        "wrong-output",
+        "mismatch",
+        &words,
+    );
+    let always_wrong = alone("answers::shifted_by_one::n=600", &["--test"]);
+    let records = always_wrong.finish().expect_code(100).records();
+    let message = records.result("answers::shifted_by_one")["message"].to_string();
+    assert!(!message.contains("another order"), "{message}");
 }
 
 #[test]

@@ -152,12 +152,17 @@ pub struct Fault {
     pub thread: Option<[u32; 3]>,
     /// The address of an invalid access.
     pub address: Option<u64>,
+    /// The line of the source in words, if known and not in the text.
+    pub line: Option<String>,
     /// The fault in words, without block and thread.
     pub text: String,
 }
 
 impl std::fmt::Display for Fault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(line) = &self.line {
+            write!(f, "at {line}: ")?;
+        }
         f.write_str(&self.text)?;
         if let Some([x, y, z]) = self.block {
             write!(f, " in block ({x}, {y}, {z})")?;

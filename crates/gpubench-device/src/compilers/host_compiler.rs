@@ -372,11 +372,24 @@ impl Job<'_> {
             .args(SILENCED_WARNINGS)
             .args(["-fdiagnostics-color=never", "-w"]);
         command
+            .args(self.line_tables())
             .args(host_options(&wanted.source.options))
             .arg("-I")
             .arg(scratch.shim())
             .arg("-I.");
         command
+    }
+
+    /// Returns the options that write paths in line tables as the user knows them: those of the
+    /// crate's files are relative, and all others absolute. A debugger needs the paths as they are.
+    fn line_tables(&self) -> Vec<String> {
+        // A slash at the end would not match.
+        let written = |folder: &Path| folder.components().collect::<PathBuf>().display().to_string();
+        let shown = |folder: &Path, name: &str| format!("-fdebug-prefix-map={}={name}", written(folder));
+        match self.compiler.optimization {
+            Optimization::Full => vec![shown(self.scratch.root(), "."), shown(&self.scratch.shim(), "/shim")],
+            Optimization::ForDebugger => Vec::new(),
+        }
     }
 
     fn run(&self, command: &mut Command) -> Result<Finished, KernelBuildError> {

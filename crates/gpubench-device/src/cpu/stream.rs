@@ -270,7 +270,7 @@ impl StreamThread {
         // SAFETY: the driver compared the arguments with the kernel's parameters.
         let ended = unsafe { self.pool.launch(kernel, shape, &arguments.pointers()) };
         if let Err(fault) = ended {
-            self.failure = Some(DeviceError::Fault(describe(&fault, self.launches)));
+            self.failure = Some(DeviceError::Fault(describe(&fault, &kernel, self.launches)));
         }
         self.launches += 1;
     }
@@ -289,7 +289,7 @@ fn next(queue: &mpsc::Receiver<Queued>, spin: Duration) -> Option<Queued> {
     queue.recv().ok()
 }
 
-fn describe(fault: &KernelFault, launch: u32) -> Fault {
+fn describe(fault: &KernelFault, kernel: &Kernel, launch: u32) -> Fault {
     let address = match fault.kind {
         FaultKind::Access {
             access: Access::Unknown,
@@ -304,6 +304,7 @@ fn describe(fault: &KernelFault, launch: u32) -> Fault {
         block: Some(fault.block),
         thread: fault.thread,
         address,
+        line: fault.code.and_then(|code| code.source_line(kernel)),
         text: fault.kind.to_string(),
     }
 }

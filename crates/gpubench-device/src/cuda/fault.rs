@@ -66,6 +66,7 @@ fn fault(code: FaultCode, words: &str, error: &DriverError) -> Fault {
         block: None,
         thread: None,
         address: None,
+        line: None,
         text: format!("{words} ({result})"),
     }
 }

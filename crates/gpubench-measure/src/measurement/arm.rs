@@ -1,5 +1,6 @@
 //! An arm, window by window: one of the cases that are measured alternately.
 
+mod orders;
 mod windows;
 
 use std::num::NonZeroU32;
@@ -56,6 +57,9 @@ pub(super) struct Arm<'a> {
     observed: Observed,
     /// How its last worker ended.
     ending: Ending,
+    /// The seed of an order of blocks and threads in which a wrong call of a test gives other
+    /// outputs.
+    differs_in_order: Option<u64>,
     /// Why the arm stopped, if its code is not to blame.
     pub(super) lost: Option<RoleFailure>,
     /// What the message says about the tensors of a call with a wrong output.
@@ -114,6 +118,7 @@ impl<'a> Arm<'a> {
             sandboxes,
             observed: Observed::default(),
             ending: Ending::Stopped,
+            differs_in_order: None,
             lost: None,
             kept_call: None,
             notices: Vec::new(),
@@ -408,6 +413,7 @@ impl<'a> Arm<'a> {
         let judgement = judge(&evidence, balance.as_ref())
             .with_schedule(self.schedule())
             .with_earlier_calls(&self.first_calls_of_test())
+            .with_other_order(self.differs_in_order)
             .with_observation(self.protocol.observer, self.observed.report.as_ref())
             .with_last_output(&self.observed.printed);
         let sharing = sharing(&evidence, balance.as_ref());

@@ -150,7 +150,8 @@ impl<'a> Rounds<'a> {
                 break;
             }
         }
-        Ok(())
+        let mut judged = self.arms.iter_mut().filter(|arm| arm.is_judged());
+        judged.try_for_each(|arm| arm.try_another_order(context))
     }
 
     /// Repeats the calls of the judged arms for `duration`, at least `fewest` times. Only the

@@ -58,6 +58,24 @@ impl Judgement {
         }
     }
 
+    /// Adds to a failed test's message the seed of an order of blocks and threads in which the call
+    /// gives other outputs, if there is one.
+    #[must_use]
+    pub(crate) fn with_other_order(self, schedule: Option<u64>) -> Judgement {
+        let Some(seed) = schedule else { return self };
+        let with_order = |message| {
+            format!(
+                "{message}; the call gives other outputs when its blocks and threads run in another order (hint: a \
+                 barrier or an atomic operation may be missing, or memory may be read that nothing wrote; `--schedule \
+                 {seed}` is such an order)"
+            )
+        };
+        Judgement {
+            message: self.message.map(with_order),
+            ..self
+        }
+    }
+
     /// Adds to a failed test's message that the first call of the same process was right, if it
     /// was. `calls` has the judgement on each call of the first process.
     #[must_use]

@@ -13,6 +13,7 @@ mod grade;
 mod judge;
 mod kept;
 mod observed;
+mod orders;
 mod sharing;
 mod words;
 
@@ -24,4 +25,5 @@ pub use gpubench_contract::{Cause, Grade, Verdict};
 pub(crate) use grade::open_sandbox;
 pub use judge::{Judgement, judge};
 pub use kept::KeptEvidence;
+pub(crate) use orders::are_differently_wrong;
 pub use sharing::sharing;

@@ -52,10 +52,9 @@ impl Buffers {
     /// Describes a fault with its kernel, and with the buffer near the address or the input that it
     /// must not write.
     pub(super) fn describe(&self, fault: &Fault, kernel: Option<&str>) -> String {
-        let text = match kernel {
-            Some(kernel) => format!("kernel `{kernel}`: {}", fault.text),
-            None => format!("one of the kernels: {}", fault.text),
-        };
+        let kernel = kernel.map_or("one of the kernels".to_owned(), |kernel| format!("kernel `{kernel}`"));
+        let line = fault.line.as_ref().map_or(String::new(), |line| format!(" at {line}"));
+        let text = format!("{kernel}{line}: {}", fault.text);
         match fault
             .address
             .and_then(|address| self.0.iter().find_map(|buffer| buffer.locate(address)))

@@ -10,6 +10,7 @@ use std::ptr;
 use std::thread::{self, ThreadId};
 
 use super::abi::{Request, Threads, vote, wait};
+use super::code_place::CodePlace;
 use super::dynamic_shared::DynamicShared;
 use super::exchange::{Exchange, Paused, Slot};
 use super::fault::{FaultKind, KernelFault};
@@ -37,6 +38,7 @@ unsafe impl Send for Job {}
 struct BlockFailure {
     kind: FaultKind,
     thread: Option<u32>,
+    code: Option<CodePlace>,
 }
 
 /// The variant of a kernel to run.
@@ -234,6 +236,7 @@ impl BlockRunner {
             kind: failure.kind,
             block,
             thread,
+            code: failure.code,
         }
     }
 
@@ -249,6 +252,7 @@ impl BlockRunner {
                 failure = BlockFailure {
                     kind: self.dynamic_shared(job).map_or(kind, |shared| shared.name(kind)),
                     thread: Some(self.thread_that_ran(job)),
+                    code: Some(trap.code),
                 };
             }
             self.abandon_coroutines();
@@ -491,6 +495,7 @@ impl BlockRunner {
             Some((kind, thread)) => BlockFailure {
                 kind,
                 thread: Some(thread),
+                code: None,
             },
             None => FaultKind::IllegalInstruction.into(),
         }
@@ -524,6 +529,10 @@ impl Drop for BlockRunner {
 
 impl From<FaultKind> for BlockFailure {
     fn from(kind: FaultKind) -> BlockFailure {
-        BlockFailure { kind, thread: None }
+        BlockFailure {
+            kind,
+            thread: None,
+            code: None,
+        }
     }
 }

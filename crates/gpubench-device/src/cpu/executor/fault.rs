@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::code_place::CodePlace;
+
 /// A kernel fault, which ends the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} in block ({}, {}, {}){}", block[0], block[1], block[2], of_thread(thread))]
@@ -12,15 +14,18 @@ pub struct KernelFault {
     pub block: [u32; 3],
     /// The thread, by x, y and z, if one thread caused the fault and is known.
     pub thread: Option<[u32; 3]>,
+    /// The place in the kernel's code, if the processor found the fault.
+    pub code: Option<CodePlace>,
 }
 
 impl KernelFault {
-    /// Returns a fault without a thread.
+    /// Returns a fault without a thread and a place in the code.
     pub(super) fn of_block(block: [u32; 3], kind: FaultKind) -> KernelFault {
         KernelFault {
             kind,
             block,
             thread: None,
+            code: None,
         }
     }
 }

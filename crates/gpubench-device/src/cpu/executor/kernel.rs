@@ -3,6 +3,7 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::path::{Path, PathBuf};
+use std::ptr;
 
 use super::abi::{ABI, Descriptor, ModuleTable};
 use super::exchange::CALLBACKS;
@@ -79,6 +80,11 @@ impl Kernel {
     pub fn name(&self) -> &'static str {
         // SAFETY: the shim makes it from a string literal.
         unsafe { CStr::from_ptr(self.descriptor.name) }.to_str().unwrap_or("?")
+    }
+
+    /// Returns an address in the kernel's library.
+    pub(super) fn address(&self) -> usize {
+        ptr::from_ref(self.descriptor) as usize
     }
 
     /// Returns the size of each parameter in bytes.

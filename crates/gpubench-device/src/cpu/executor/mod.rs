@@ -9,6 +9,7 @@
 
 mod abi;
 mod block;
+mod code_place;
 mod dynamic_shared;
 mod exchange;
 mod fault;
@@ -25,6 +26,7 @@ mod tests;
 mod trap;
 mod warp;
 
+pub use code_place::CodePlace;
 pub use fault::{Access, FaultKind, KernelFault};
 pub use kernel::{Kernel, LoadError, Module};
 pub use launch::{LaunchShape, MAX_DYNAMIC_SHARED, MAX_THREADS_PER_BLOCK, ScheduleSeed};

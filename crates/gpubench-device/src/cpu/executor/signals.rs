@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Once;
 
+use super::code_place::CodePlace;
 use super::exchange::Exchange;
 use super::fault::Access;
 use super::trap::Trap;
@@ -111,9 +112,15 @@ unsafe fn end_coroutine(signal: libc::c_int, info: *mut libc::siginfo_t, context
     };
     // SAFETY: the context is the interrupted thread's.
     let registers = unsafe { &mut (*context).uc_mcontext.gregs };
-    if !handler.stack_ptr_in_bounds(registers[libc::REG_RSP as usize] as usize) {
+    let stack = registers[libc::REG_RSP as usize] as usize;
+    if !handler.stack_ptr_in_bounds(stack) {
         return false;
     }
+    let top_of_stack = match guard.contains(&stack) {
+        true => 0,
+        // SAFETY: the stack pointer is above the guard, within the coroutine's stack.
+        false => unsafe { (stack as *const usize).read_unaligned() },
+    };
     // SAFETY: for a synchronous trap, the union holds an address.
     let address = unsafe { (*info).si_addr() } as usize;
     let access = match (
@@ -129,6 +136,10 @@ unsafe fn end_coroutine(signal: libc::c_int, info: *mut libc::siginfo_t, context
         address,
         access,
         in_guard: guard.contains(&address),
+        code: CodePlace {
+            instruction: registers[libc::REG_RIP as usize] as usize,
+            top_of_stack,
+        },
     });
     // SAFETY: the stack pointer is within the coroutine, and the registers are set as the handler
     // requires. Kernels hold nothing that another part of the process reads, except buffers, whose

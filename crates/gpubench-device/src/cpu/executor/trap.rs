@@ -1,5 +1,6 @@
 //! A processor trap in kernel code.
 
+use super::code_place::CodePlace;
 use super::fault::{Access, FaultKind};
 
 /// A trap as the signal handler saw it.
@@ -9,6 +10,7 @@ pub(super) struct Trap {
     pub(super) address: usize,
     pub(super) access: Access,
     pub(super) in_guard: bool,
+    pub(super) code: CodePlace,
 }
 
 impl Trap {

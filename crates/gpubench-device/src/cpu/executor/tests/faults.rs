@@ -326,6 +326,7 @@ fn fault_messages_read_as_sentences() {
         },
         block: [3, 0, 0],
         thread: None,
+        code: None,
     };
     assert_eq!(
         fault.to_string(),
@@ -339,6 +340,7 @@ fn fault_messages_read_as_sentences() {
         kind: access,
         block: [0, 1, 0],
         thread: Some([232, 0, 0]),
+        code: None,
     };
     assert_eq!(
         fault.to_string(),

@@ -7,6 +7,7 @@ mod generators;
 mod grids;
 mod instructions;
 mod language;
+mod lines;
 mod matrices;
 mod random;
 mod semantics;
