@@ -138,6 +138,16 @@ impl From<Absence> for SetupMissing {
     }
 }
 
+/// A line of a kernel's source, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceLine(pub String);
+
+impl std::fmt::Display for SourceLine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 /// A fault inside a kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
@@ -153,9 +163,9 @@ pub struct Fault {
     /// The address of an invalid access.
     pub address: Option<u64>,
     /// The line of the source in words, if known and not in the text.
-    pub line: Option<String>,
+    pub line: Option<Box<SourceLine>>,
     /// The fault in words, without block and thread.
-    pub text: String,
+    pub text: Box<str>,
 }
 
 impl std::fmt::Display for Fault {

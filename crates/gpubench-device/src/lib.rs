@@ -40,7 +40,7 @@ pub use driver::{
     Access, DevicePtr, Driver, Event, Freeze, Function, Graph, HostWork, LaunchConfig, Memory, Module, ModuleImage,
     Profiling, Resources, Stream,
 };
-pub use error::{Absence, AbsenceKind, DeviceError, Fault, HostFailure};
+pub use error::{Absence, AbsenceKind, DeviceError, Fault, HostFailure, SourceLine};
 pub use facts::{ClockBound, Facts};
 pub use fault_code::FaultCode;
 pub use frozen_file::{CopyIdentity, FreezeError, FrozenFile};

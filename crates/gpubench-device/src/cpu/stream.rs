@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::executor::{Access, FaultKind, Kernel, KernelFault, LaunchShape, Pool};
 use crate::word::SharedWord;
-use crate::{DeviceError, Fault, FaultCode, HostWork, monotonic_ns};
+use crate::{DeviceError, Fault, FaultCode, HostWork, SourceLine, monotonic_ns};
 
 /// The time at which an event was recorded, in nanoseconds of the monotonic clock; 0 before that.
 pub(super) type EventTime = Arc<AtomicU64>;
@@ -304,8 +304,10 @@ fn describe(fault: &KernelFault, kernel: &Kernel, launch: u32) -> Fault {
         block: Some(fault.block),
         thread: fault.thread,
         address,
-        line: fault.code.and_then(|code| code.source_line(kernel)),
-        text: fault.kind.to_string(),
+        line: (fault.code)
+            .and_then(|code| code.source_line(kernel))
+            .map(|line| Box::new(SourceLine(line))),
+        text: fault.kind.to_string().into(),
     }
 }
 

@@ -67,7 +67,7 @@ fn fault(code: FaultCode, words: &str, error: &DriverError) -> Fault {
         thread: None,
         address: None,
         line: None,
-        text: format!("{words} ({result})"),
+        text: format!("{words} ({result})").into(),
     }
 }
 
