@@ -49,6 +49,29 @@ fn an_error_of_a_name_is_reported_for_that_name_only() {
     insta::assert_snapshot!(messages.join("\n\n"));
 }
 
+/// The first two kernels are right. The last needs more shared memory than a block may have.
+const BROKEN_KERNELS: &str = "#include \"tile.cuh\"\n\
+    __global__ void good(float *x) { x[0] = tile(x[1]); }\n\
+    template <class T> __global__ void twice(T *x) { x[0] = x[1] + x[1]; }\n\
+    __global__ void unknown(float *x) { x[0] = undeclared; }\n\
+    __global__ void through(float *x) { x[0] = helper(x[1]); }\n\
+    __global__ void large(float *x) { __shared__ float s[100000]; s[threadIdx.x] = x[0]; __syncthreads(); x[1] = s[7]; }\n";
+
+#[test]
+fn a_kernel_that_does_not_compile_does_not_affect_the_others_of_its_file() {
+    let tile =
+        "__device__ float tile(float x) { return 2 * x; }\n__device__ float helper(float x) { return without * x; }\n";
+    let files = source(&[("src/a.cu", BROKEN_KERNELS), ("src/tile.cuh", tile)]);
+    let wanted = ["good", "twice<double>", "unknown", "through", "large"];
+    let (image, rejected) = compile_separately(nvrtc_in(&CUDA_12), &files, &wanted);
+    assert_eq!(image.expect("two compile").names.len(), 2);
+    let messages: Vec<String> = rejected
+        .iter()
+        .map(|(name, error)| format!("{name}: {error}"))
+        .collect();
+    insta::assert_snapshot!(messages.join("\n\n"));
+}
+
 #[test]
 fn an_error_of_the_source_is_reported_once() {
     let text = "__global__ void j(float *x) {}\n__global__ void k(float *x) { x[0] = undeclared; }\n";

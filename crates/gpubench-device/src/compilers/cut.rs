@@ -113,6 +113,20 @@ pub(super) fn not_of_device(words: &[Word<'_>], items: &[Item<'_>], macros: &Mac
     parts.bytes((0..items.len()).filter(|&at| parts.host_only[at] || !stays(at)))
 }
 
+/// Returns the bytes of the functions that kernels of these names do not need.
+pub(super) fn not_needed(
+    words: &[Word<'_>],
+    items: &[Item<'_>],
+    macros: &Macros<'_>,
+    names: &[String],
+) -> Vec<Range<usize>> {
+    let parts = Parts {
+        macros,
+        ..Parts::new(words, items)
+    };
+    parts.bytes(parts.unneeded(&BTreeSet::new(), names).into_iter())
+}
+
 /// Returns the functions without a mark that kernels of these names call, in order. Functions that
 /// constant expressions may use are none of them: GPU compilers take these in kernels.
 pub(super) fn host_functions_called<'a>(

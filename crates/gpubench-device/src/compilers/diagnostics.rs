@@ -130,9 +130,29 @@ fn with_header(message: &Message<'_>) -> String {
     }
 }
 
+/// Returns the messages about a whole source that are also about a part of it, or all of them if
+/// the part has errors of its own.
+pub(super) fn narrowed(whole: KernelBuildError, part: KernelBuildError) -> KernelBuildError {
+    match (whole, part) {
+        (
+            KernelBuildError::Compile {
+                source_name,
+                target,
+                diagnostics,
+            },
+            KernelBuildError::Compile { diagnostics: some, .. },
+        ) => KernelBuildError::Compile {
+            diagnostics: common(&diagnostics, &some).unwrap_or(diagnostics),
+            source_name,
+            target,
+        },
+        (_, part) => part,
+    }
+}
+
 /// Returns those of the readable messages that are also in `others`, whose columns may differ.
 /// `None` if `others` has further errors.
-pub(super) fn common(readable: &str, others: &str) -> Option<String> {
+fn common(readable: &str, others: &str) -> Option<String> {
     let (ours, theirs) = (messages(readable), messages(others));
     let errors = |messages: &[Message<'_>]| messages.iter().filter(|message| message.severity != "note").count();
     let is_known = |message: &Message<'_>, among: &[Message<'_>]| among.iter().any(|other| other.is_like(message));

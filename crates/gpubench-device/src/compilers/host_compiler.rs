@@ -16,7 +16,7 @@ use super::cache_key::CacheKey;
 use super::compiler::{Compiler, Wanted};
 use super::constants::{self, too_much_constant_memory};
 use super::cut::{Extent, all_refused, for_cpu, without};
-use super::diagnostics::{common, readable};
+use super::diagnostics::{narrowed, readable};
 use super::dynamic_shared::{PLACED, define_arrays};
 use super::error::{CompilerMissing, KernelBuildError};
 use super::items::{Marks, items};
@@ -225,26 +225,6 @@ impl Unit {
             Unit::Unchanged => "c++",
             Unit::Cut => "c++-cpp-output",
         }
-    }
-}
-
-/// Returns the messages about a whole source that are also about a part of it, or all of them if
-/// the part has errors of its own.
-fn narrowed(whole: KernelBuildError, part: KernelBuildError) -> KernelBuildError {
-    match (whole, part) {
-        (
-            KernelBuildError::Compile {
-                source_name,
-                target,
-                diagnostics,
-            },
-            KernelBuildError::Compile { diagnostics: some, .. },
-        ) => KernelBuildError::Compile {
-            diagnostics: common(&diagnostics, &some).unwrap_or(diagnostics),
-            source_name,
-            target,
-        },
-        (_, part) => part,
     }
 }
 

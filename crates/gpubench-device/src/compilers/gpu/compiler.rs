@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use gpubench::catalog::{Source, SourceForm};
 
 use super::super::compiler::{Compiler, Wanted};
+use super::super::diagnostics::narrowed;
 use super::super::error::KernelBuildError;
 use super::super::scratch::Scratch;
-use super::device_code::{Unmarked, device_code_of};
+use super::device_code::{Unmarked, device_code_of, needed_code_of};
 use super::image::accept;
 use super::job::{Code, Job, wanted_architecture};
 use super::nvcc::Nvcc;
@@ -313,7 +314,30 @@ impl Compiler for GpuCompiler {
         }
     }
 
+    /// If the source does not compile, other kernels may be the reason: then only what the wanted
+    /// ones need is compiled.
     fn compile(&self, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError> {
+        let error = match self.compile_all(wanted) {
+            Err(error @ (KernelBuildError::Compile { .. } | KernelBuildError::Both { .. })) => error,
+            done => return done,
+        };
+        let Some(needed) = needed_code_of(wanted.source, wanted.names) else {
+            return Err(error);
+        };
+        let of_needed = self.compile_all(Wanted {
+            source: &needed,
+            ..wanted
+        });
+        match of_needed {
+            Err(part @ KernelBuildError::Interrupted) => Err(part),
+            Err(part) => Err(narrowed(error, part)),
+            done => done,
+        }
+    }
+}
+
+impl GpuCompiler {
+    fn compile_all(&self, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError> {
         let Wanted { source, names, .. } = wanted;
         if !source.form.is_compiled() {
             let image = accept(source, names, self.architecture)?;
@@ -358,9 +382,7 @@ impl Compiler for GpuCompiler {
             (Err(_), None) => Err(of_chosen),
         }
     }
-}
 
-impl GpuCompiler {
     fn compile_with(&self, chosen: &dyn Tool, maker: Maker, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError> {
         let source = wanted.source;
         let path = store::cached(wanted, maker, &chosen.version(), self.architecture);

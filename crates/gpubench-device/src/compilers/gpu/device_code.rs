@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use gpubench::catalog::{Source, SourceFile};
 
-use super::super::cut::{Macros, host_functions_called, not_of_device, without};
+use super::super::cut::{Macros, host_functions_called, not_needed, not_of_device, without};
 use super::super::items::{Item, Marks, Word, items};
 use super::super::scan::{Token, tokens};
 
@@ -35,26 +35,29 @@ pub(super) fn device_code_of(source: &Source, unmarked: Unmarked) -> Source {
     let texts: Vec<String> = source.files.iter().map(|file| file.text().into_owned()).collect();
     let tokens: Vec<Vec<Token<'_>>> = texts.iter().map(|text| tokens(text)).collect();
     let whole = Whole::of(source, &tokens, &texts);
-    let starts = &whole.starts;
     let removed = not_of_device(&whole.words, &whole.items, &whole.macros);
-    let of_file = |at: usize| -> Vec<Range<usize>> {
-        let (start, end) = (starts[at], starts[at] + texts[at].len());
-        let inside = removed.iter().filter(|range| start <= range.start && range.end <= end);
-        inside.map(|range| range.start - start..range.end - start).collect()
-    };
-    let files = source.files.iter().enumerate().map(|(at, file)| SourceFile {
-        path: file.path.clone(),
-        contents: without(&texts[at], &of_file(at)).into_bytes(),
-    });
     let mut options = source.options.clone();
     if unmarked == Unmarked::IsDeviceCode {
         options.push(DEFAULT_SPACE.to_owned());
     }
     Source {
-        files: files.collect(),
+        files: whole.files_without(source, &texts, &removed),
         options,
         ..source.clone()
     }
+}
+
+/// Returns the source without the functions that kernels of these names do not need. Line numbers
+/// stay the same. `None` if it needs all.
+pub(super) fn needed_code_of(source: &Source, names: &[String]) -> Option<Source> {
+    let texts: Vec<String> = source.files.iter().map(|file| file.text().into_owned()).collect();
+    let tokens: Vec<Vec<Token<'_>>> = texts.iter().map(|text| tokens(text)).collect();
+    let whole = Whole::of(source, &tokens, &texts);
+    let removed = not_needed(&whole.words, &whole.items, &whole.macros, names);
+    (!removed.is_empty()).then(|| Source {
+        files: whole.files_without(source, &texts, &removed),
+        ..source.clone()
+    })
 }
 
 /// Returns the functions without a mark that kernels of these names call. On a GPU they are host
@@ -113,6 +116,20 @@ impl<'a> Whole<'a> {
             macros,
             starts,
         }
+    }
+
+    /// Returns the files without these bytes. Line numbers stay the same.
+    fn files_without(&self, source: &Source, texts: &[String], removed: &[Range<usize>]) -> Vec<SourceFile> {
+        let of_file = |start: usize, end: usize| -> Vec<Range<usize>> {
+            let inside = removed.iter().filter(|range| start <= range.start && range.end <= end);
+            inside.map(|range| range.start - start..range.end - start).collect()
+        };
+        let files = source.files.iter().zip(texts).zip(&self.starts);
+        let files = files.map(|((file, text), &start)| SourceFile {
+            path: file.path.clone(),
+            contents: without(text, &of_file(start, start + text.len())).into_bytes(),
+        });
+        files.collect()
     }
 }
 
