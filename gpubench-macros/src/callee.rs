@@ -125,7 +125,7 @@ impl Expected {
         if !parameters.iter().enumerate().any(has_same_types) {
             return None;
         }
-        let names = parameters_of(&function, named.span())?;
+        let names = parameters_of(&function, named.span()).filter(|names| names.len() == parameters.len())?;
         let swapped = names
             .iter()
             .enumerate()
@@ -145,7 +145,9 @@ impl Expected {
         let (span, origin) = (named.span(), function.item.sig.ident.span());
         let local = Ident::new("candidate", Span::mixed_site());
         let Expected { types, decided, .. } = self;
-        let swapped = self.swapped(named).map(|names| {
+        let is_itself = syn::parse2(named.clone()).is_ok_and(|name: Ident| name == function.item.sig.ident);
+        let swapped = (!is_itself).then(|| self.swapped(named)).flatten();
+        let swapped = swapped.map(|names| {
             let taken = names.join(", ");
             let message = format!(
                 "`{}` takes `{taken}`, but gets `{}` in this order: rename its parameters or pass the arguments yourself",

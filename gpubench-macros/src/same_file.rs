@@ -65,7 +65,10 @@ fn names(parameters: TokenStream) -> Option<Vec<String>> {
         },
         FnArg::Receiver(_) => String::new(),
     };
-    Some(parameters.iter().map(name).collect())
+    let is_method = parameters
+        .iter()
+        .any(|parameter| matches!(parameter, FnArg::Receiver(_)));
+    (!is_method).then(|| parameters.iter().map(name).collect())
 }
 
 #[cfg(test)]
@@ -92,5 +95,6 @@ mod tests {
         assert_eq!(only_function("fn g() {}", "f"), None);
         assert_eq!(only_function("fn f(a: u8) {} mod b { fn f(b: u8) {} }", "f"), None);
         assert_eq!(only_function("fn f(", "f"), None);
+        assert_eq!(only_function("impl A { fn f(&self, a: u8) {} }", "f"), None);
     }
 }

@@ -34,11 +34,8 @@ impl Declaration {
         let parameter = parameters
             .get(position)
             .filter(|_| parameters.len() == launch.arguments.len());
-        let Parameter { written, ty, .. } = parameter?;
-        let (pointee, name) = written.split_once('*')?;
-        let mut words = pointee.split_whitespace();
-        let is_read = matches!(ty, ParameterType::Pointer(Some(_))) && words.any(|word| word == "const");
-        (is_read && !name.contains('*')).then_some(written)
+        let parameter = parameter.filter(|parameter| parameter.is_read_only)?;
+        Some(&parameter.written)
     }
 
     /// Compares a launch with it.

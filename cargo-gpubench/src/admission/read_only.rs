@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gpubench::catalog::Tensor;
+use gpubench::catalog::{Role, Tensor};
 use gpubench::plan::{Argument, BufferId, Launch, Span};
 
 use super::arguments::Declaration;
@@ -60,13 +60,14 @@ impl Uses {
         }
     }
 
-    /// Refuses an output that is used, but only by parameters that point to constants.
+    /// Refuses an output that is used, but only by parameters that point to constants. A tensor
+    /// that is also an input may keep its values.
     ///
     /// # Errors
     /// The first such output.
     pub(super) fn refuse_read_only_outputs(&self, tensors: &[Tensor]) -> Result<(), String> {
         for (number, tensor) in (0..).zip(tensors) {
-            let read = self.read.get(&number).filter(|_| tensor.role.is_output());
+            let read = self.read.get(&number).filter(|_| tensor.role == Role::Output);
             if let Some(Read { place, words }) = read.filter(|_| !self.may_be_written.contains(&number)) {
                 let place = if place.is_empty() {
                     String::new()

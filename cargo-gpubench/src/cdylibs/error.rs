@@ -173,6 +173,15 @@ pub enum BuildError {
 }
 
 impl BuildError {
+    /// Returns the requested package that does not exist or cannot have benchmarks.
+    pub fn unusable_package(&self) -> Option<&str> {
+        match self {
+            Self::PackageNotFound { spec, .. } => Some(spec),
+            Self::Unsuitable { package, .. } | Self::NoBenchmarks { package } => Some(package),
+            _ => None,
+        }
+    }
+
     /// Returns what is lacking if what was requested does not exist or has no benchmarks. A failed
     /// build is neither.
     pub fn lack_of_benchmarks(&self) -> Option<String> {
@@ -181,8 +190,7 @@ impl BuildError {
                 [(package, reason)] => format!("package `{package}` {reason}"),
                 _ => self.to_string(),
             }),
-            Self::FeatureNotFound
-            | Self::PackageNotFound { .. }
+            Self::PackageNotFound { .. }
             | Self::Unsuitable { .. }
             | Self::NoBenchmarks { .. }
             | Self::NoBenchmarksAnywhere => Some(self.to_string()),

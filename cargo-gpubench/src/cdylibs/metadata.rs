@@ -10,7 +10,7 @@ use cargo_metadata::{DependencyKind, Metadata, Package, PackageId};
 use super::cargo::{Cargo, CargoArguments, pass_on, stopped_by_interrupt};
 use super::compiler::Compiler;
 use super::package_metadata::features_of;
-use super::{BuildError, BuildOptions};
+use super::{BuildError, BuildOptions, FeatureSelection};
 use gpubench_diagnostic::AtMost;
 use gpubench_report::Color;
 
@@ -140,6 +140,23 @@ pub fn local_packages(options: &BuildOptions) -> Result<Vec<Utf8PathBuf>, BuildE
     let local = metadata.packages.iter().filter(|package| package.source.is_none());
     let folders = local.filter_map(|package| package.manifest_path.parent());
     Ok(folders.map(Utf8Path::to_owned).collect())
+}
+
+/// Returns whether a manifest of the workspace names the runtime, whatever features it needs.
+///
+/// # Errors
+/// Cargo does not start or cannot resolve the dependencies.
+pub fn names_runtime(options: &BuildOptions) -> Result<bool, BuildError> {
+    let options = BuildOptions {
+        features: FeatureSelection::default(),
+        ..options.clone()
+    };
+    let workspace = Workspace::load(&Cargo::from_environment(), &Compiler::ask()?, &options)?;
+    let mut dependencies = workspace
+        .members()
+        .into_iter()
+        .flat_map(|package| &package.dependencies);
+    Ok(dependencies.any(|dependency| dependency.name == RUNTIME_PACKAGE))
 }
 
 pub(super) fn absolute(directory: &Utf8Path) -> Result<Utf8PathBuf, BuildError> {

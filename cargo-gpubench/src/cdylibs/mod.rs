@@ -28,7 +28,7 @@ pub use cdylib::{Built, BuiltLibrary, build_cdylibs};
 pub use error::{BuildError, BuildNotice, Unsuitable};
 pub use features::FeatureSelection;
 pub(crate) use frozen_libraries::{freeze_libraries, has_name_of_its_file};
-pub use metadata::local_packages;
+pub use metadata::{local_packages, names_runtime};
 pub use options::{BuildOptions, CompilationOptions, InvalidProfile, ManifestOptions, Profile};
 pub use origin::ForeignPackage;
 pub use own_library::{OwnLibraries, OwnLibraryError};

@@ -22,6 +22,22 @@ pub enum PackageSelection {
     },
 }
 
+impl PackageSelection {
+    /// Returns the selection without a package that one of several `--package` names. `None` if
+    /// none names it exactly, or nothing would be left.
+    pub fn without(&self, package: &str) -> Option<PackageSelection> {
+        let PackageSelection::Named(named) = self else {
+            return None;
+        };
+        let left: Vec<_> = named
+            .iter()
+            .filter(|spec| spec.to_string() != package)
+            .cloned()
+            .collect();
+        (!left.is_empty() && left.len() < named.len()).then_some(PackageSelection::Named(left))
+    }
+}
+
 /// How many packages that can have benchmarks are built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coverage {
@@ -289,6 +305,17 @@ mod tests {
             coverage(&PackageSelection::Default).expect("a selection"),
             Coverage::Part
         );
+    }
+
+    #[test]
+    fn one_of_several_named_packages_can_be_left_out() {
+        let named = |names: &[&str]| PackageSelection::Named(specs(names));
+        let left = |selection: &PackageSelection| selection.without("new").map(|left| format!("{left:?}"));
+        let kernels = format!("{:?}", named(&["kernels"]));
+        assert_eq!(left(&named(&["kernels", "new"])), Some(kernels));
+        for selection in [named(&["new"]), named(&["kernels"]), PackageSelection::Default] {
+            assert_eq!(left(&selection), None);
+        }
     }
 
     #[test]

@@ -282,7 +282,7 @@ settings! {
         ///
         /// The call's outputs as expected and as found, and its inputs, in a `.npy` file each:
         /// `NUMBER.CASE.TENSOR.expected.npy`, `.got.npy` and `.input.npy`. The failure names the
-        /// files. They replace those of an earlier run. Tensors of more than 1 GiB are left out.
+        /// files. They replace those of an earlier run. Those of a case have at most 1 GiB.
         #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
         keep_wrong_outputs: Option<Utf8PathBuf> => Line "--keep-wrong-outputs wrong";
 

@@ -216,6 +216,8 @@ fn an_output_that_is_only_passed_to_be_read_is_refused() {
         verdict(right, &[1, 0], Some(Step::Memset { target, value: 0 })),
         "valid"
     );
+    let other = "const float *x, float *y) {} namespace other { __global__ void axpy(float *x, const float *y) {} } __global__ void more(int a";
+    assert_eq!(verdict(other, &[1, 0], None), "valid", "the kernels of a name differ");
     for unclear in [
         "T x, float *y",
         "const float **x, float *y",

@@ -12,7 +12,7 @@ use crate::broker::libraries::authors::{AuthorSettings, Authors};
 use crate::broker::libraries::built::Libraries;
 use crate::broker::options::{LibrarySource, OpponentSource, Verbosity};
 use crate::broker::status::{first_of, status};
-use crate::cdylibs::{BuildError, BuildOptions, Built, WorkspaceFolders};
+use crate::cdylibs::{BuildError, BuildOptions, Built, WorkspaceFolders, names_runtime};
 use crate::checkout::{Checkout, CheckoutError};
 use crate::git::Git;
 use gpubench_contract::Revision;
@@ -128,9 +128,10 @@ impl<'o> BaselineSource<'o> {
         let (name, revision) = (checkout.name().to_owned(), checkout.revision().short());
         let what = format_args!("the baseline `{name}` ({revision})");
         status(verbosity, "Building", what);
-        let libraries = match libraries_of(&checkout, candidate, interrupt) {
+        let options = checkout.build_options(candidate);
+        let libraries = match libraries_of(&checkout, options.clone(), interrupt) {
             Ok(libraries) => libraries,
-            Err(error) => match lack_of_benchmarks(&error) {
+            Err(error) => match lack_of_benchmarks(&error, &options) {
                 Some(lack) => {
                     print_warning(&format!(
                         "the baseline `{name}` has no benchmarks, since {lack}; nothing is compared"
@@ -148,18 +149,42 @@ impl<'o> BaselineSource<'o> {
     }
 }
 
-fn libraries_of(checkout: &Checkout, candidate: &BuildOptions, interrupt: &Interrupt) -> Result<Libraries, Failure> {
+/// Builds the libraries of a checkout. Leaves out packages that it lacks, if others are requested,
+/// too.
+fn libraries_of(checkout: &Checkout, mut options: BuildOptions, interrupt: &Interrupt) -> Result<Libraries, Failure> {
     checkout.refuse_without_manifest()?;
-    Libraries::obtain(&LibrarySource::Build(checkout.build_options(candidate)), interrupt)
+    loop {
+        let error = match Libraries::obtain(&LibrarySource::Build(options.clone()), interrupt) {
+            Ok(libraries) => return Ok(libraries),
+            Err(error) => error,
+        };
+        let unusable = error.as_error().downcast_ref().and_then(BuildError::unusable_package);
+        match unusable.and_then(|package| options.packages.without(package)) {
+            Some(left) => options.packages = left,
+            None => return Err(error),
+        }
+        print_warning(&format!(
+            "the baseline `{}` lacks benchmarks of a requested package, whose cases are new: {}",
+            checkout.name(),
+            error.as_error()
+        ));
+    }
 }
 
 /// Returns why the revision has no benchmarks, unless the error has another cause. The candidate
-/// was built with the same options, so a package or feature that is missing is new.
-fn lack_of_benchmarks(error: &Failure) -> Option<String> {
+/// was built with the same options, so a package or feature that is missing is new. Benchmarks of
+/// the revision may do without the feature.
+fn lack_of_benchmarks(error: &Failure, options: &BuildOptions) -> Option<String> {
     let error = error.as_error();
-    match error.downcast_ref() {
-        Some(no_manifest @ CheckoutError::NoManifest { .. }) => Some(no_manifest.to_string()),
-        _ => error.downcast_ref().and_then(BuildError::lack_of_benchmarks),
+    if let Some(no_manifest @ CheckoutError::NoManifest { .. }) = error.downcast_ref() {
+        return Some(no_manifest.to_string());
+    }
+    match error.downcast_ref()? {
+        error @ BuildError::FeatureNotFound => {
+            let is_known = names_runtime(options).unwrap_or(true);
+            (!is_known).then(|| error.to_string())
+        }
+        error => BuildError::lack_of_benchmarks(error),
     }
 }
 

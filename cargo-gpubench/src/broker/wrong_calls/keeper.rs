@@ -2,6 +2,7 @@
 //! not plain is replaced: the crate under test chooses those of cases and tensors.
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write as _};
 
@@ -16,7 +17,7 @@ use gpubench_measure::clients::RoleFailure;
 use gpubench_measure::measurement::{WrongCall, WrongCallKeeper};
 use gpubench_protocol::wire::Contents;
 
-/// Tensors with more bytes are left out.
+/// Most bytes of the files of a case. Tensors that do not fit are left out.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// The longest name of a tensor in the name of a file, in characters.
@@ -52,11 +53,10 @@ impl<'k> NpyKeeper<'k> {
     fn path_of(&self, tensors: &[Tensor], position: usize, contents: Contents) -> Utf8PathBuf {
         let name_of = |tensor: &Tensor| plain(&tensor.name, LONGEST_NAME);
         let name = name_of(&tensors[position]);
-        let is_unique = tensors.iter().filter(|tensor| name_of(tensor) == name).count() == 1;
-        let number = if is_unique {
-            String::new()
-        } else {
-            format!("{position}.")
+        let names: BTreeSet<String> = tensors.iter().map(name_of).collect();
+        let number = match names.len() == tensors.len() {
+            true => String::new(),
+            false => format!("{position}."),
         };
         self.folder
             .join(format!("{}.{number}{name}.{}.npy", self.case, word(contents)))
@@ -86,17 +86,19 @@ impl<'k> NpyKeeper<'k> {
     /// Writes all tensors of a call. Returns what the message says about it.
     fn write_all(&self, call: &mut WrongCall<'_>) -> Result<String, RoleFailure> {
         let (mut kept, mut lost) = (Vec::new(), Vec::new());
+        let mut left = MOST_BYTES;
         for (position, contents) in wanted(call.tensors) {
             let Tensor { name, dtype, .. } = &call.tensors[position];
             let bytes = call.tensors[position].bytes();
-            if bytes > MOST_BYTES {
+            let Some(rest) = left.checked_sub(bytes) else {
                 let [bytes, most] = [bytes, MOST_BYTES].map(size);
                 let what = word(contents);
                 lost.push(format!(
-                    "`{name}` ({what}) is left out: it has {bytes}, and {most} are the most"
+                    "`{name}` ({what}) is left out: it has {bytes}, and the files of a case have at most {most}"
                 ));
                 continue;
-            }
+            };
+            left = rest;
             match self.write(call, position, contents) {
                 Ok(path) if *dtype == DType::BF16 => kept.push(format!("  {path} (the bits of bf16, as uint16)")),
                 Ok(path) => kept.push(format!("  {path}")),

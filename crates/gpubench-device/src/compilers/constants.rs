@@ -18,7 +18,14 @@ pub(super) const MOST_BYTES: u64 = 64 << 10;
 /// object of another format, too.
 pub(super) fn too_much_constant_memory(source: &Source, object: &[u8]) -> Option<String> {
     let texts: Vec<_> = source.files.iter().map(|file| file.text()).collect();
-    let declared: BTreeSet<String> = texts.iter().flat_map(|text| constants_of(&tokens(text))).collect();
+    let all_of = |mark: Mark| -> BTreeSet<String> {
+        texts
+            .iter()
+            .flat_map(|text| declared_with(mark, &tokens(text)))
+            .collect()
+    };
+    // A branch of `#if`, or another namespace, may declare the name in another memory space.
+    let declared = &all_of(Mark::Constant) - &all_of(Mark::Device);
     if declared.is_empty() {
         return None;
     }
@@ -41,9 +48,32 @@ pub(super) fn too_much_constant_memory(source: &Source, object: &[u8]) -> Option
     ))
 }
 
-/// Returns the names of the variables with the mark `__constant__`.
-fn constants_of(tokens: &[Token<'_>]) -> Vec<String> {
-    let marks = (0..tokens.len()).filter(|&at| tokens[at].text == "__constant__");
+/// The memory space of a variable, as it is marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    Constant,
+    Device,
+}
+
+impl Mark {
+    fn word(self) -> &'static str {
+        match self {
+            Mark::Constant => "__constant__",
+            Mark::Device => "__device__",
+        }
+    }
+}
+
+/// Returns the names that are declared with a mark. `__device__` next to `__constant__` says no
+/// more.
+fn declared_with(mark: Mark, tokens: &[Token<'_>]) -> Vec<String> {
+    let is = |at: usize, mark: Mark| tokens.get(at).is_some_and(|token| token.text == mark.word());
+    let is_marked = |&at: &usize| {
+        let is_constant =
+            is(at + 1, Mark::Constant) || at.checked_sub(1).is_some_and(|before| is(before, Mark::Constant));
+        is(at, mark) && (mark == Mark::Constant || !is_constant)
+    };
+    let marks = (0..tokens.len()).filter(is_marked);
     marks.flat_map(|at| declarators(&tokens[at + 1..])).collect()
 }
 
@@ -84,7 +114,8 @@ fn variables(object: &[u8]) -> Option<Vec<(String, u64)>> {
     let variables = symbols.iter().filter(|symbol| symbol.st_type() == STT_OBJECT);
     let named = variables.filter_map(|symbol| {
         let name = std::str::from_utf8(symbols.symbol_name(endian, symbol).ok()?).ok()?;
-        Some((written(name).to_owned(), symbol.st_size(endian)))
+        let is_in_a_function = name.starts_with("_ZZ");
+        (!is_in_a_function).then(|| (written(name).to_owned(), symbol.st_size(endian)))
     });
     Some(named.collect())
 }
@@ -136,7 +167,23 @@ mod tests {
         let text = "__constant__ float weights[64];\nstatic __constant__ const int a = f(1, 2), b[2] = {1, 2};\n\
             extern \"C\" __constant__ Pair<int, long> pairs[N * 2]; __device__ float c[3];\n\
             alignas(16) __constant__ unsigned char bytes[2][3]{};\n";
-        assert_eq!(constants_of(&tokens(text)), ["weights", "a", "b", "pairs", "bytes"]);
+        let found = declared_with(Mark::Constant, &tokens(text));
+        assert_eq!(found, ["weights", "a", "b", "pairs", "bytes"]);
+    }
+
+    #[test]
+    fn a_name_that_is_also_in_another_memory_space_is_not_counted() {
+        let branches = "#define N 32768\n#if N <= 16384\n__constant__ float w[N];\n#else\n__device__ float w[N];\n#endif\n\
+            __global__ void k(float *y) { y[0] = w[threadIdx.x]; }\n";
+        assert_eq!(compiled(branches), Ok(()));
+        let namespaces = "namespace a { __constant__ float w[64]; } namespace b { __device__ float w[1 << 20]; }\n\
+            __global__ void k(float *y) { y[0] = a::w[threadIdx.x] + b::w[threadIdx.x]; }\n";
+        assert_eq!(compiled(namespaces), Ok(()));
+        let marks = declared_with(
+            Mark::Device,
+            &tokens("__device__ __constant__ float both[4]; __constant__ __device__ int two;"),
+        );
+        assert_eq!(marks, Vec::<String>::new());
     }
 
     #[test]

@@ -28,6 +28,15 @@ const NO_SINGLE_FUNCTION: &[&str] = &[
     "no instance of overloaded function",
 ];
 
+/// Compiler messages for template arguments after the name of a plain function.
+const ARGUMENTS_OF_NO_TEMPLATE: &[&str] = &[
+    "comparison between pointer and integer",
+    "is not a template",
+    "expected primary-expression",
+    "type name is not allowed",
+    "operand types are incompatible",
+];
+
 /// Why parts of a source may be missing.
 const BY_ARCHITECTURE: &str = "code under `#if __CUDA_ARCH__` exists only for some architectures; for the CPU device, define the macro \
                                with an option such as `-D__CUDA_ARCH__=800`";
@@ -214,7 +223,8 @@ fn about_name(name: &str, text: &str, kernels: &[DeclaredKernel]) -> String {
         return format!("kernel `{name}`: error: {text}");
     };
     let place = format!("{}:{}", kernel.file, kernel.line);
-    if name.contains('<') && !kernel.is_template {
+    let is_about_arguments = ARGUMENTS_OF_NO_TEMPLATE.iter().any(|words| text.contains(words));
+    if name.contains('<') && !kernel.is_template && is_about_arguments {
         return format!("{place}: error: kernel `{name}`: it is not a template: write `{base}`");
     }
     if !NO_SINGLE_FUNCTION.iter().any(|words| text.contains(words)) {
@@ -223,7 +233,8 @@ fn about_name(name: &str, text: &str, kernels: &[DeclaredKernel]) -> String {
     let problem = match (kernel.is_template, name.contains('<')) {
         (true, true) => "the template arguments match no declaration or more than one".to_owned(),
         (true, false) => format!("it is a template: give its arguments, as in `{name}<…>`"),
-        _ => "its name is overloaded, for example by a C library function; rename the kernel".to_owned(),
+        (false, true) => "it is not a template, and its name is overloaded".to_owned(),
+        (false, false) => "its name is overloaded, for example by a C library function; rename the kernel".to_owned(),
     };
     format!("{place}: error: kernel `{name}`: {problem}")
 }

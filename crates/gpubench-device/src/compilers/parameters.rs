@@ -18,6 +18,8 @@ pub struct Parameter {
     pub name: Option<String>,
     /// The type.
     pub ty: ParameterType,
+    /// Whether every kernel of the name only reads through it: a pointer to constant numbers.
+    pub is_read_only: bool,
 }
 
 impl Parameter {
@@ -74,9 +76,14 @@ pub fn declared_parameters(source: &Source, name: &str) -> Option<Vec<Parameter>
                 .into_iter()
                 .map(|parameter| parsed(parameter, &names, &text))
                 .collect::<Option<Vec<_>>>()?;
-            match &found {
+            match &mut found {
                 Some(known) if !same(known, &parameters) => return None,
-                _ => found = Some(parameters),
+                // Namespaces and branches of `#if` can declare kernels of one name.
+                Some(known) => known
+                    .iter_mut()
+                    .zip(parameters)
+                    .for_each(|(known, other)| known.is_read_only &= other.is_read_only),
+                None => found = Some(parameters),
             }
         }
     }
@@ -200,8 +207,17 @@ fn parsed<'a>(tokens: &[Token<'a>], names: &TypeNames<'a>, text: &Text<'_>) -> O
     Some(Parameter {
         written: joined(&texts),
         name: name.map(str::to_owned),
+        is_read_only: is_read_only(&texts, &ty),
         ty,
     })
+}
+
+/// Returns whether a parameter as written points to constant numbers. `const` after the `*` makes
+/// the pointer constant.
+fn is_read_only(texts: &[&str], ty: &ParameterType) -> bool {
+    let mut parts = texts.split(|text| *text == "*");
+    let pointee = parts.next().unwrap_or_default();
+    matches!(ty, ParameterType::Pointer(Some(_))) && parts.count() == 1 && pointee.contains(&"const")
 }
 
 /// Returns the type of a parameter, and its name.

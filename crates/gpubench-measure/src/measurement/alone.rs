@@ -106,6 +106,9 @@ fn settle(alternating: &mut Measured, mut alone: Measured, rival: &str) {
             message: alternating.message().filter(|message| !message.is_empty()),
         });
     }
+    if alone.judgement.verdict != Verdict::Pass {
+        alone.kept_call = alone.kept_call.or(alternating.kept_call.take());
+    }
     *alternating = alone;
 }
 

@@ -148,7 +148,7 @@ fn a_large_tensor_is_written_piece_by_piece_and_a_too_large_one_is_left_out() {
     assert_eq!(
         kept.text(),
         "the tensors of call 3, the first wrong one, for `numpy.load`:\n  DIR/0.a.large.input.npy\n\
-         `too_large` (input) is left out: it has 2 GiB, and 1 GiB are the most"
+         `too_large` (input) is left out: it has 2 GiB, and the files of a case have at most 1 GiB"
     );
     assert_eq!(pieces, [(0, MOST_CONTENTS), (0, 3)]);
     let written = fs::read(kept.path().join("0.a.large.input.npy")).expect("it was written");

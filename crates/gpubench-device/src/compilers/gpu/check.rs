@@ -68,17 +68,20 @@ impl GpuCheck {
             .cloned()
             .partition(|name| !host_functions(source, std::slice::from_ref(name)).is_empty());
         let attempts = [(calling, Unmarked::IsHostCode), (others, Unmarked::IsDeviceCode)];
-        let mut refused = BTreeMap::new();
+        let (mut refused, mut lack) = (BTreeMap::new(), None);
         for (names, unmarked) in attempts.iter().filter(|(names, _)| !names.is_empty()) {
             let compiler = compiler.clone().judging_device_code(*unmarked);
             match compiler.compile_separately(Wanted { names, ..wanted }) {
                 Ok(compiled) => {
                     let rejected = compiled.rejected.iter();
-                    let concerning = rejected.filter(|(name, error)| concerns_gpus(name, error));
-                    refused.extend(concerning.map(|(name, error)| (name.clone(), refusal(error))));
+                    for (name, error) in rejected.filter(|(name, error)| concerns_gpus(name, error)) {
+                        lack = lack.or_else(|| lack_of_header(error));
+                        refused.insert(name.clone(), refusal(error));
+                    }
                 }
                 Err(KernelBuildError::Interrupted) => return GpuVerdict::Accepted,
                 Err(error) if is_of_the_source(&error) => {
+                    lack = lack.or_else(|| lack_of_header(&error));
                     refused.extend(names.iter().map(|name| (name.clone(), refusal(&error))));
                 }
                 Err(error) => return unchecked(source, &error.to_string()),
@@ -87,22 +90,34 @@ impl GpuCheck {
         if refused.is_empty() {
             GpuVerdict::Accepted
         } else {
-            self.unless_a_header_is_missing(source, refused)
+            self.unless_a_header_is_missing(source, refused, lack)
         }
     }
 
-    /// An installation may lack headers. Then its refusal says nothing about a GPU.
-    fn unless_a_header_is_missing(&self, source: &Source, refused: BTreeMap<String, String>) -> GpuVerdict {
-        let missing = self.compilers.missing_header(source);
-        let said = refused
-            .values()
-            .find(|said| MISSING_HEADER.iter().any(|words| said.contains(words)));
-        match (missing, said) {
+    /// An installation may lack headers. Then its refusal says nothing about a GPU. `lack` is what
+    /// the last compiler said about it.
+    fn unless_a_header_is_missing(
+        &self,
+        source: &Source,
+        refused: BTreeMap<String, String>,
+        lack: Option<String>,
+    ) -> GpuVerdict {
+        match (self.compilers.missing_header(source), lack) {
             (Some(header), _) => unchecked(source, &format!("NVRTC was installed without `{header}`")),
-            (None, Some(said)) => unchecked(source, said),
+            (None, Some(said)) => unchecked(source, &said),
             (None, None) => GpuVerdict::Refused(refused),
         }
     }
+}
+
+/// Returns what the compiler that judged the whole source said, if a header is not there. NVRTC
+/// lacks the headers of host code, so nvcc's word counts.
+fn lack_of_header(error: &KernelBuildError) -> Option<String> {
+    let said = match error {
+        KernelBuildError::Both { nvcc, .. } => nvcc.to_string(),
+        error => error.to_string(),
+    };
+    MISSING_HEADER.iter().any(|words| said.contains(words)).then_some(said)
 }
 
 fn refusal(error: &KernelBuildError) -> String {

@@ -123,6 +123,13 @@ const OF_CUDA_RUNTIME: &str = "cooperative_groups.h cuComplex.h cuda_awbarrier.h
 /// Folders in the include paths of CUDA's C++ library.
 const OF_CUDA_LIBRARY: &[&str] = &["cub/", "cuda/", "nv/", "thrust/"];
 
+/// Returns whether a header of CUDA has code for kernels.
+pub(super) fn is_for_kernels(header: &str) -> bool {
+    let of_library = OF_CUDA_LIBRARY.iter().any(|folder| header.starts_with(folder));
+    let of_curand = header.starts_with("curand_") && header.ends_with("kernel.h");
+    of_library || of_curand || OF_CUDA_RUNTIME.split(' ').any(|known| known == header)
+}
+
 /// Returns a hint for a message about host code or a missing header of a library.
 fn hint(text: &str) -> &'static str {
     if text.contains("not allowed in JIT mode") || text.contains("without execution space annotations") {

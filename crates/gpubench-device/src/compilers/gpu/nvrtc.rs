@@ -10,6 +10,7 @@ use super::super::error::KernelBuildError;
 use super::super::process::{Finished, describe};
 use super::super::readable::Readable;
 use super::super::refusal::angled_includes;
+use super::front_end::is_for_kernels;
 use super::headers::{FIRST, FIRST_HEADERS, HEADERS, INCLUDED_BY_NVCC, STANDARD_HEADERS};
 use super::image::end_ptx;
 use super::job::Job;
@@ -154,16 +155,15 @@ impl NvrtcCompiler {
         Ok(())
     }
 
-    /// Returns the first header of CUDA or a library that a source includes and that is not here.
+    /// Returns the first header of CUDA for kernels that a source includes and that is not here.
+    /// Headers for host code are not needed.
     pub(super) fn missing_header(&self, source: &Source) -> Option<String> {
         let texts: Vec<_> = source.files.iter().map(|file| file.text()).collect();
         let mut included = texts.iter().flat_map(|text| angled_includes(text));
         let own = [FIRST_HEADERS, HEADERS, STANDARD_HEADERS].concat();
         let is_there = |header: &str| {
             let of_package = || source.files.iter().any(|file| file.path.ends_with(header));
-            // Headers of the C++ standard library have names without an extension.
-            let is_standard = !header.contains(['.', '/']);
-            is_standard
+            !is_for_kernels(header)
                 || own.iter().any(|(path, _)| *path == header)
                 || self.headers.iter().any(|folder| folder.join(header).is_file())
                 || of_package()
