@@ -50,4 +50,3 @@ pub use optimization::Optimization;
 pub use parameters::{Field, Parameter, ParameterType, declared_parameters};
 pub use processors::{PORTABLE, Processors};
 pub use scan::{declared_kernels, makes_kernels_by_macros};
-pub(crate) use unit::UNIT;

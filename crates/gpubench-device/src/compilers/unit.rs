@@ -3,7 +3,7 @@
 use gpubench::catalog::Source;
 
 /// The name of the generated file that includes the source.
-pub(crate) const UNIT: &str = "gpubench_unit.cpp";
+pub(super) const UNIT: &str = crate::cpu::executor::GENERATED_FILE;
 
 /// The same file for nvcc, which needs this extension.
 pub(super) const NVCC_UNIT: &str = "gpubench_unit.cu";
