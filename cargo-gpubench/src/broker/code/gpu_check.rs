@@ -1,8 +1,5 @@
 //! Checks of the CPU device also compile the kernels for a GPU, which refuses more.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use gpubench::catalog::{Benchmark, DeviceKind, Recording, Requirement};
 
 use super::kernels::{KernelBuild, Modules, wanted_names};
@@ -43,37 +40,24 @@ impl KernelBuild<'_> {
             let module = modules.get(position).and_then(|module| module.as_ref().ok());
             names.retain(|name| module.is_some_and(|module| !module.rejects(name)));
         }
-        let (next, verdicts) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-        std::thread::scope(|scope| {
-            for _ in 0..gpubench_device::cpu::available_threads().get().min(jobs.len()) {
-                scope.spawn(|| {
-                    while let Some((position, names)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let Some(source) = self.catalog.sources.get(*position as usize) else {
-                            continue;
-                        };
-                        let verdict = check.judge(Wanted {
-                            source,
-                            names,
-                            cache: self.cache,
-                            interrupt: self.interrupt.flag(),
-                        });
-                        let mut verdicts = verdicts.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                        verdicts.push((*position, verdict));
-                    }
-                });
-            }
+        let verdicts = self.for_each_source(&jobs, |position, names| {
+            let source = self.catalog.sources.get(position as usize)?;
+            Some(check.judge(Wanted {
+                source,
+                names,
+                cache: self.cache,
+                interrupt: self.interrupt.flag(),
+            }))
         });
-        let mut verdicts = verdicts.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-        verdicts.sort_by_key(|(position, _)| *position);
         let mut notices = Vec::new();
         for (position, verdict) in verdicts {
             match (verdict, modules.get_mut(&position)) {
-                (GpuVerdict::Refused(refused), Some(Ok(module))) => {
+                (Some(GpuVerdict::Refused(refused)), Some(Ok(module))) => {
                     for (name, message) in refused {
                         module.reject(name, CaseFailure::error(Cause::CompileFailed, message));
                     }
                 }
-                (GpuVerdict::Unchecked(notice), _) => notices.push(notice),
+                (Some(GpuVerdict::Unchecked(notice)), _) => notices.push(notice),
                 _ => {}
             }
         }

@@ -170,8 +170,19 @@ impl KernelBuild<'_> {
     /// Compiles the kernels that a library's recordings use. Stops all compilers when the user
     /// interrupts. A source or kernel that does not compile does not stop the others.
     pub(crate) fn compile<'r>(&self, recordings: impl Iterator<Item = &'r Recording>) -> Modules {
-        let jobs = wanted_names(recordings);
-        let (next, modules) = (AtomicUsize::new(0), Mutex::new(Modules::new()));
+        self.for_each_source(&wanted_names(recordings), |position, names| {
+            self.compile_source(position, names)
+        })
+    }
+
+    /// Does the same for each source and its names, several at once. Leaves out the rest when the
+    /// user interrupts.
+    pub(super) fn for_each_source<T: Send>(
+        &self,
+        jobs: &[(u32, Vec<String>)],
+        work: impl Fn(u32, &[String]) -> T + Sync,
+    ) -> BTreeMap<u32, T> {
+        let (next, done) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
         std::thread::scope(|scope| {
             for _ in 0..gpubench_device::cpu::available_threads().get().min(jobs.len()) {
                 scope.spawn(|| {
@@ -179,16 +190,15 @@ impl KernelBuild<'_> {
                         if self.interrupt.is_set() {
                             break;
                         }
-                        let compiled = self.compile_source(*position, names);
-                        modules
-                            .lock()
+                        let one = work(*position, names);
+                        done.lock()
                             .unwrap_or_else(|poisoned| poisoned.into_inner())
-                            .insert(*position, compiled);
+                            .insert(*position, one);
                     }
                 });
             }
         });
-        modules.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
+        done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// Compiles one kernel and returns its library.

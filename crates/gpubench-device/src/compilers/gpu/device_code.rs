@@ -32,16 +32,16 @@ pub(super) enum Unmarked {
 /// Returns the source without its host code. Line numbers stay the same. A file whose brackets do
 /// not match, as with branches of `#if`, is unchanged.
 pub(super) fn device_code_of(source: &Source, unmarked: Unmarked) -> Source {
-    let texts: Vec<String> = source.files.iter().map(|file| file.text().into_owned()).collect();
-    let tokens: Vec<Vec<Token<'_>>> = texts.iter().map(|text| tokens(text)).collect();
-    let whole = Whole::of(source, &tokens, &texts);
-    let removed = not_of_device(&whole.words, &whole.items, &whole.macros);
+    let files = read(source, |whole, texts| {
+        let removed = not_of_device(&whole.words, &whole.items, &whole.macros);
+        whole.files_without(source, texts, &removed)
+    });
     let mut options = source.options.clone();
     if unmarked == Unmarked::IsDeviceCode {
         options.push(DEFAULT_SPACE.to_owned());
     }
     Source {
-        files: whole.files_without(source, &texts, &removed),
+        files,
         options,
         ..source.clone()
     }
@@ -50,13 +50,12 @@ pub(super) fn device_code_of(source: &Source, unmarked: Unmarked) -> Source {
 /// Returns the source without the functions that kernels of these names do not need. Line numbers
 /// stay the same. `None` if it needs all.
 pub(super) fn needed_code_of(source: &Source, names: &[String]) -> Option<Source> {
-    let texts: Vec<String> = source.files.iter().map(|file| file.text().into_owned()).collect();
-    let tokens: Vec<Vec<Token<'_>>> = texts.iter().map(|text| tokens(text)).collect();
-    let whole = Whole::of(source, &tokens, &texts);
-    let removed = not_needed(&whole.words, &whole.items, &whole.macros, names);
-    (!removed.is_empty()).then(|| Source {
-        files: whole.files_without(source, &texts, &removed),
-        ..source.clone()
+    read(source, |whole, texts| {
+        let removed = not_needed(&whole.words, &whole.items, &whole.macros, names);
+        (!removed.is_empty()).then(|| Source {
+            files: whole.files_without(source, texts, &removed),
+            ..source.clone()
+        })
     })
 }
 
@@ -70,11 +69,17 @@ pub(super) fn host_functions(source: &Source, names: &[String]) -> Vec<String> {
     {
         return Vec::new();
     }
+    read(source, |whole, _| {
+        let called = host_functions_called(&whole.words, &whole.items, &whole.macros, names);
+        called.into_iter().map(str::to_owned).collect()
+    })
+}
+
+/// Reads a source into words and items, and hands them to `take` with the text of each file.
+fn read<T>(source: &Source, take: impl FnOnce(&Whole<'_>, &[String]) -> T) -> T {
     let texts: Vec<String> = source.files.iter().map(|file| file.text().into_owned()).collect();
     let tokens: Vec<Vec<Token<'_>>> = texts.iter().map(|text| tokens(text)).collect();
-    let whole = Whole::of(source, &tokens, &texts);
-    let called = host_functions_called(&whole.words, &whole.items, &whole.macros, names);
-    called.into_iter().map(str::to_owned).collect()
+    take(&Whole::of(source, &tokens, &texts), &texts)
 }
 
 /// The words, items and macros of all files whose brackets match.
