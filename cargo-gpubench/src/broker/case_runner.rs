@@ -26,6 +26,7 @@ use gpubench_device::telemetry::Telemetry;
 use gpubench_diagnostic::{ExitCode, Failure, Interrupted, print_warning};
 use gpubench_measure::clients::{Interrupt, RefereeClient};
 use gpubench_measure::measurement::note_reading;
+use gpubench_measure::timeline::{self, Track};
 
 /// A run in progress.
 pub(super) struct CaseRunner<'a> {
@@ -118,7 +119,10 @@ impl<'a> CaseRunner<'a> {
 
     /// Prepares and measures every case.
     pub(super) fn measure(&mut self) -> Result<RunEnd, Interrupted> {
-        let (ours, theirs) = self.prepare()?;
+        let (ours, theirs) = {
+            let _prepares = timeline::span(Track::Command, "prepares the cases");
+            self.prepare()?
+        };
         let jobs = Job::all(self.candidate.selected, &ours, &self.names, &self.settings);
         let baseline = self.baseline_run.as_ref();
         let context = LaneContext {

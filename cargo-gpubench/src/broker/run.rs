@@ -17,6 +17,8 @@ use super::stored::bookkeeping::ResultTargets;
 use super::stored::loaded_run::show_loaded_run;
 use super::wrong_calls::ensure_calls_can_be_kept;
 use gpubench_diagnostic::{ExitCode, Failure, remove_abandoned};
+use gpubench_measure::timeline::{self, Track};
+use gpubench_report::OutputTarget;
 
 /// Runs the command.
 ///
@@ -24,6 +26,21 @@ use gpubench_diagnostic::{ExitCode, Failure, remove_abandoned};
 ///
 /// Anything that prevents a result for a selected case. A failed benchmark is a result.
 pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
+    let Some(file) = &options.output.trace else {
+        return run_untraced(options);
+    };
+    let target = OutputTarget::File(file.clone());
+    target.ensure_writable()?;
+    timeline::begin();
+    let ended = run_untraced(options);
+    let written = target.write(&timeline::end());
+    // What went wrong in the run matters more.
+    let code = ended?;
+    written?;
+    Ok(code)
+}
+
+fn run_untraced(options: &RunOptions) -> Result<ExitCode, Failure> {
     let results = results_wanted(options);
     let places = Places::new(&options.libraries, &results, &options.output)?;
     let targets = ResultTargets::open(&results, &places, options.output.verbosity)?;
@@ -32,7 +49,10 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     }
     let interrupt = guard_process(options)?;
     remove_abandoned();
-    let sources = Sources::build(options, &results, &interrupt)?;
+    let sources = {
+        let _builds = timeline::span(Track::Command, "builds the libraries");
+        Sources::build(options, &results, &interrupt)?
+    };
     if options.action == Action::Build {
         return Ok(sources.name_libraries(options));
     }
@@ -41,7 +61,10 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     }
     prepare_for_roles();
     let (device, mut referee) = choose_device(options, &interrupt)?;
-    let (authors, catalogs) = sources.list(AuthorSettings::new(options, &interrupt))?;
+    let (authors, catalogs) = {
+        let _lists = timeline::span(Track::Command, "lists the benchmarks");
+        sources.list(AuthorSettings::new(options, &interrupt))?
+    };
     let chosen = sources.select(options, catalogs, &device.facts)?;
     if options.action == Action::List {
         return print_names(&chosen.ours, options.output.format);

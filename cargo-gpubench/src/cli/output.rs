@@ -32,6 +32,7 @@ impl OutputArguments {
             } else {
                 Output::Captured
             },
+            trace: self.trace,
             exports: exports
                 .into_iter()
                 .filter_map(|(format, outlet)| outlet.map(|outlet| Export { format, outlet }))

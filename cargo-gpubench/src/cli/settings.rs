@@ -504,6 +504,13 @@ settings! {
         /// then goes to standard error. `cargo gpubench report` makes the page from stored results.
         #[arg(long, value_name = "KIND", help_heading = "Save and report")]
         report: Option<PageTarget> => Profile "--report html=page.html";
+
+        /// Also write a timeline of the run to this file, for Perfetto or `chrome://tracing`
+        ///
+        /// It shows what each process did, and when: opening devices, set-ups, windows, inputs,
+        /// references, compilers. It is written even if the run fails.
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Save and report")]
+        trace: Option<Utf8PathBuf> => Line "--trace timeline.json";
     }
 
     #[command(next_help_heading = "Build")]

@@ -29,7 +29,8 @@ pub(super) fn refuse_to_mix(output: &OutputOptions, page: Option<&PageTarget>) -
         Some(PageTarget::OutputTarget(target)) => target.file().map(|file| ("--report", file)),
         _ => None,
     };
-    refuse_to_write_twice(&files.chain(of_page).collect::<Vec<_>>())?;
+    let of_trace = output.trace.as_deref().map(|file| ("--trace", file));
+    refuse_to_write_twice(&files.chain(of_page).chain(of_trace).collect::<Vec<_>>())?;
     let exports = output
         .exports
         .iter()

@@ -3,7 +3,8 @@
 //!
 //! [`measurement`] measures one case. [`clients`] are the broker's handles of the other roles.
 //! [`verdict`] is one pure function from evidence to verdict. [`probe`] queries drivers in a
-//! separate process. [`clock_lock`] locks the clocks of a device for a run.
+//! separate process. [`clock_lock`] locks the clocks of a device for a run. [`timeline`] records what
+//! took time.
 #![forbid(unsafe_code)]
 
 pub mod clients;
@@ -11,4 +12,5 @@ pub mod clock_lock;
 pub mod measurement;
 pub mod probe;
 mod sanitizer;
+pub mod timeline;
 pub mod verdict;

@@ -14,6 +14,7 @@ use gpubench_device::FrozenFile;
 use gpubench_device::compilers::{Compiler, KernelBuildError, Wanted};
 use gpubench_measure::clients::Interrupt;
 use gpubench_measure::measurement::CaseFailure;
+use gpubench_measure::timeline::{self, Track};
 
 /// Compiled sources of one library, by their positions in its catalog.
 pub(crate) type Modules = BTreeMap<u32, Result<Module, CaseFailure>>;
@@ -212,6 +213,7 @@ impl KernelBuild<'_> {
         let source = self.catalog.sources.get(position as usize);
         let source = source
             .ok_or_else(|| CaseFailure::error(Cause::PlanInvalid, "a kernel refers to a source that does not exist"))?;
+        let _compiles = timeline::span(Track::Command, format!("compiles `{}`", source.name));
         let compiled = self
             .compiler
             .compile_separately(Wanted {

@@ -19,6 +19,7 @@ use gpubench_measure::measurement::{
     CasesInTurns, Entrant, MeasureError, MeasuredInTurns, Protocol, ReadyCase, Session, Standing, TurnCase,
     WrongCallKeeper,
 };
+use gpubench_measure::timeline::{self, Track};
 use gpubench_protocol::window::case_number;
 use gpubench_report::Progress;
 
@@ -66,6 +67,7 @@ impl Lane<'_, '_> {
             _ => None,
         };
         let labels: Vec<String> = entrants.iter().map(|(job, _)| job.label()).collect();
+        let _measures = timeline::span(Track::Command, labels.join(", "));
         let inputs = inputs(self.context, purpose, entrants, baseline, &labels, earlier.call_ns);
         earlier.idle_workers.before(another(
             first.timed_left,

@@ -1,6 +1,6 @@
 //! Options of output while cases are measured.
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 
 use gpubench_measure::clients::Output;
 use gpubench_report::{Color, OutputTarget};
@@ -20,6 +20,8 @@ pub struct OutputOptions {
     pub user_output: Output,
     /// Files that also get the results.
     pub exports: Vec<Export>,
+    /// The file for a timeline of the run.
+    pub trace: Option<Utf8PathBuf>,
 }
 
 impl OutputOptions {
@@ -31,7 +33,8 @@ impl OutputOptions {
 
     /// Returns the files that are written.
     pub fn files(&self) -> impl Iterator<Item = &Utf8Path> {
-        self.exports.iter().filter_map(|export| export.outlet.file())
+        let exports = self.exports.iter().filter_map(|export| export.outlet.file());
+        exports.chain(self.trace.as_deref())
     }
 }
 

@@ -13,6 +13,7 @@ use gpubench_device::Facts;
 use gpubench_diagnostic::Interrupted;
 use gpubench_measure::clients::{AuthorClient, AuthorProblem, Recorded, RoleFailure};
 use gpubench_measure::measurement::CaseFailure;
+use gpubench_measure::timeline::{self, Track};
 use gpubench_protocol::window::CodePlacement;
 use gpubench_protocol::wire::AuthorFailure;
 
@@ -45,6 +46,7 @@ pub(crate) fn record_cases(
         second: None,
         occupancies,
     };
+    let _records = timeline::span(Track::Command, "records the cases");
     let recorded = cases.iter().map(|case| match recorder.record(case) {
         Ok(recorded) => Ok(Ok(recorded)),
         Err(NoAnswer::Failed(failure)) => Ok(Err(failure)),

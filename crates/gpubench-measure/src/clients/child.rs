@@ -8,6 +8,7 @@ use super::log::Log;
 use super::role::{End, Output, RoleName};
 use super::spawn::{RoleEnvironment, spawn};
 use super::strays::{Registered, end_strays};
+use crate::timeline::{self, Track};
 use gpubench_device::cgroup::MemoryWatch;
 use gpubench_protocol::wire::{Channel, ChannelError, Frame, Patience, Problem, from_referee, from_worker};
 
@@ -58,6 +59,11 @@ impl Child {
     /// Returns the connection.
     pub fn channel(&self) -> &Channel {
         &self.channel
+    }
+
+    /// Returns its row in a timeline.
+    pub(crate) fn track(&self) -> Track {
+        Track::Process(self.role.name(), self.id())
     }
 
     /// Returns the process id.
@@ -220,6 +226,7 @@ impl Child {
 
 impl Drop for Child {
     fn drop(&mut self) {
+        let _ends = self.ended.is_none().then(|| timeline::span(self.track(), "ends"));
         self.reap();
         end_strays();
     }

@@ -4,6 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use super::{Child, Interrupt, Output, RoleEnvironment, RoleFailure, RoleName};
+use crate::timeline;
 use gpubench_device::{Absence, DeviceOrder, Facts, FrozenFile, LaunchConfig, Resources};
 use gpubench_protocol::window::{Allocations, CodePlacement, WindowCalls, WindowKind, WindowOwner};
 use gpubench_protocol::wire::{
@@ -102,6 +103,7 @@ impl RefereeClient {
     /// used.
     pub fn spawn(order: &DeviceOrder, output: Output, interrupt: &Interrupt) -> Result<RefereeClient, RoleFailure> {
         let mut child = Child::spawn(RoleName::Referee, output, RoleEnvironment::default())?;
+        let _opens = timeline::span(child.track(), "opens its device");
         child.send(to_referee::HELLO, &[bytemuck::bytes_of(order)], &[])?;
         let frame = child.receive(OWN_WORK, interrupt)?;
         if frame.kind == from_referee::ABSENT {

@@ -31,6 +31,11 @@ impl RoleName {
         }
     }
 
+    /// Returns its name.
+    pub(crate) fn name(self) -> &'static str {
+        self.verb().trim_start_matches('_')
+    }
+
     /// Returns the limits on the role's messages to the broker. A worker sends only small records.
     pub(super) fn limits(self) -> Limits {
         match self {
@@ -52,7 +57,7 @@ impl RoleName {
 
 impl std::fmt::Display for RoleName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.verb().trim_start_matches('_'))
+        f.write_str(self.name())
     }
 }
 

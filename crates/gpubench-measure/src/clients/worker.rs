@@ -8,9 +8,10 @@ use super::kept_profiles::KeptProfiles;
 use super::observer::{Observation, ObserverProgram};
 use super::spawn::Session;
 use super::{Child, Interrupt, Output, RoleEnvironment, RoleFailure, RoleName};
+use crate::timeline;
 use gpubench::DeviceKind;
 use gpubench_contract::MetricKind;
-use gpubench_device::{Absence, Backend, Count, CounterHold, DeviceOrder, FrozenFile, Launcher};
+use gpubench_device::{Absence, Backend, Count, CounterHold, DeviceOrder, FrozenFile, Launcher, monotonic_ns};
 use gpubench_diagnostic::{Purpose, TemporaryFolder};
 use gpubench_protocol::window::WindowCalls;
 use gpubench_protocol::wire::{
@@ -29,6 +30,8 @@ pub struct WorkerClient {
     counts: Vec<Count>,
     profiles: Option<KeptProfiles>,
     past: WorkerPast,
+    /// When its last set-up was sent, in nanoseconds.
+    told_ns: u64,
     observed: Option<Observed>,
 }
 
@@ -175,14 +178,20 @@ impl WorkerClient {
     /// Starts a worker without a set-up.
     pub(super) fn idle(output: Output) -> Result<WorkerClient, RoleFailure> {
         let child = Child::spawn(RoleName::Worker, output, RoleEnvironment::default())?;
-        Ok(WorkerClient {
+        Ok(WorkerClient::new(child))
+    }
+
+    /// Returns the worker of a new process.
+    fn new(child: Child) -> WorkerClient {
+        WorkerClient {
             child,
             private_folder: None,
             counts: Vec::new(),
             profiles: None,
             past: WorkerPast::New,
+            told_ns: 0,
             observed: None,
-        })
+        }
     }
 
     fn start_observed(
@@ -229,17 +238,14 @@ impl WorkerClient {
         };
         let child = Child::spawn(role, output, environment)?;
         Ok(WorkerClient {
-            child,
             private_folder: Some(private),
-            counts: Vec::new(),
-            profiles: None,
-            past: WorkerPast::New,
-            observed: None,
+            ..WorkerClient::new(child)
         })
     }
 
     /// Sends a set-up, which replaces the previous one.
     pub(crate) fn set_up(&mut self, kind: u32, launch: &WorkerLaunch<'_>) -> Result<(), RoleFailure> {
+        self.told_ns = monotonic_ns();
         let none = HostedLaunch::default();
         let hosted = launch.hosted.unwrap_or(&none);
         let modules = encode_modules(launch.modules);
@@ -321,6 +327,7 @@ impl WorkerClient {
             let frame = self.child.check_kind(frame, from_worker::READY)?;
             Start::Ready(self.child.record(&frame)?)
         };
+        timeline::note(self.child.track(), "is set up", [self.told_ns, monotonic_ns()]);
         Ok((Confinement::from(&report), start))
     }
 
@@ -395,14 +402,7 @@ impl WorkerClient {
 impl WorkerClient {
     /// A worker that a test simulates.
     pub(crate) fn simulated(child: Child) -> WorkerClient {
-        WorkerClient {
-            child,
-            private_folder: None,
-            counts: Vec::new(),
-            profiles: None,
-            past: WorkerPast::New,
-            observed: None,
-        }
+        WorkerClient::new(child)
     }
 }
 

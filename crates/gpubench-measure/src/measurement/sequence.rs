@@ -10,6 +10,7 @@ use crate::clients::{
     AuthorClient, ChannelEvent, OWN_WORK, Preparation, RefereeClient, RoleFailure, RoleName, WorkerClient, deadline,
     listen,
 };
+use crate::timeline::{self, Track};
 use crate::verdict::{Ending, WindowEvidence, WindowSpan};
 use gpubench_device::{FaultCode, KernelHost, monotonic_ns};
 use gpubench_protocol::window::{CodePlacement, Gate, WindowKind, WindowOwner};
@@ -155,8 +156,11 @@ impl Sequencer<'_> {
             return Ok(WindowOutcome::Lost(None, ending_of(failure)?));
         }
         self.referee.release(&order).map_err(MeasureError::referee)?;
+        let released_ns = monotonic_ns();
         let mut outcome = self.await_end(worker, window)?;
+        timeline::note(worker.child().track(), name_of(kind), [began_ns, monotonic_ns()]);
         if let WindowOutcome::Ended(evidence) = &mut outcome {
+            note_phases(&evidence.facts, released_ns);
             let WindowFacts {
                 call_ns,
                 returned_seen_ns,
@@ -181,6 +185,7 @@ impl Sequencer<'_> {
     /// # Errors
     /// If a generator or the referee fails.
     pub(super) fn prepare(&mut self, window: u32) -> Result<(), MeasureError> {
+        let _inputs = timeline::span(self.referee.child().track(), "inputs");
         let (within, failed): (_, fn(RoleFailure) -> MeasureError) = if self.placement.referee_generates() {
             (self.protocol.reference_within, |failure| {
                 MeasureError::kernels(MeasureError::Generator)(failure)
@@ -208,6 +213,7 @@ impl Sequencer<'_> {
     /// Makes the inputs and runs the reference in one order, if the referee does both.
     fn prepare_with_answers(&mut self, window: u32) -> Result<(), MeasureError> {
         let (within, interrupt) = (self.protocol.reference_within, self.protocol.interrupt);
+        let _answers = timeline::span(self.referee.child().track(), "inputs and reference");
         let preparation = Preparation::InputsAndAnswers;
         let prepared = self.referee.prepare(preparation, window, within, interrupt);
         // The tool's own kernels never take so long, so a timeout is the reference's.
@@ -219,14 +225,18 @@ impl Sequencer<'_> {
     /// Runs the reference in the author or in the referee.
     fn compute_answers(&mut self, window: u32) -> Result<(), MeasureError> {
         match self.placement.reference() {
-            KernelHost::Author => self
-                .author
-                .reference(self.protocol.interrupt)
-                .map_err(MeasureError::own_code(MeasureError::Reference)),
-            KernelHost::Referee => self
-                .referee
-                .reference(window, self.protocol.reference_within, self.protocol.interrupt)
-                .map_err(MeasureError::kernels(MeasureError::Reference)),
+            KernelHost::Author => {
+                let _reference = timeline::span(self.author.child().track(), "reference");
+                self.author
+                    .reference(self.protocol.interrupt)
+                    .map_err(MeasureError::own_code(MeasureError::Reference))
+            }
+            KernelHost::Referee => {
+                let _reference = timeline::span(self.referee.child().track(), "reference");
+                self.referee
+                    .reference(window, self.protocol.reference_within, self.protocol.interrupt)
+                    .map_err(MeasureError::kernels(MeasureError::Reference))
+            }
         }
     }
 
@@ -339,6 +349,39 @@ impl Sequencer<'_> {
             self.author.detach(interrupt).map_err(MeasureError::Attach)?;
         }
         self.referee.close_case(interrupt).map_err(MeasureError::Open)
+    }
+}
+
+/// Returns the name of a window in a timeline.
+fn name_of(kind: WindowKind) -> &'static str {
+    match kind {
+        WindowKind::Timed => "timed window",
+        WindowKind::EarlyCheck => "early check",
+        WindowKind::Single => "single call",
+        WindowKind::Parts => "parts of the call",
+        WindowKind::Control => "control window",
+        WindowKind::SingleControl => "control window of a single call",
+        WindowKind::Empty => "empty window",
+    }
+}
+
+/// Notes the phases of a window on the device. The referee's device has a clock of its own, so they
+/// are shown as if they began with the window's release.
+fn note_phases(facts: &WindowFacts, released_ns: u64) {
+    let WindowFacts {
+        s0_ns,
+        s1_ns,
+        s2_ns,
+        s3_ns,
+        ..
+    } = *facts;
+    let since_release = |ns: u64| released_ns + ns.saturating_sub(s0_ns);
+    for (name, began_ns, ended_ns) in [
+        ("restore and flush", s0_ns, s1_ns),
+        ("from go to done", s1_ns, s2_ns),
+        ("copies of the outputs", s2_ns, s3_ns),
+    ] {
+        timeline::note(Track::Device, name, [began_ns, ended_ns].map(since_release));
     }
 }
 

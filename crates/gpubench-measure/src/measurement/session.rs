@@ -17,6 +17,7 @@ use super::rounds::Rounds;
 use super::sequence::Sequencer;
 use super::watcher::Watcher;
 use crate::clients::{AuthorClient, BufferGrant, CaseOrder, ControlWorker, OpenedCase, RefereeClient, RoleFailure};
+use crate::timeline::{self, Track};
 use gpubench_contract::Verdict;
 use gpubench_protocol::window::{CodePlacement, Gate, Numbering};
 use gpubench_protocol::wire::{BufferLayout, CaseWorkers};
@@ -92,8 +93,10 @@ impl Session<'_> {
             encoded: case.encoded,
             modules: case.own_modules,
         };
+        let opens = timeline::span(referee.child().track(), "opens the case");
         let opened = referee.open_case(&order, protocol.interrupt);
         let opened = Rc::new(opened.map_err(MeasureError::Open)?);
+        drop(opens);
         let guarded = [referee.child().id(), author.child().id()];
         let mut rounds = Rounds::start(turns, protocol, guarded, &opened, idle_workers);
         let control = ControlLease::set_up(control_worker, &opened, case.encoded);
@@ -103,6 +106,7 @@ impl Session<'_> {
             attached.map_err(MeasureError::Attach)?;
         }
         rounds.keep_descriptors(&opened);
+        let begins = timeline::span(Track::Command, "begins the case");
         let mut context = Context {
             sequencer: Sequencer {
                 referee,
@@ -119,6 +123,7 @@ impl Session<'_> {
         };
         context.sequencer.prepare(0)?;
         context.control.ready(protocol)?;
+        drop(begins);
         rounds.run(protocol.mode, &mut context, *watcher)?;
 
         conclude(turns, protocol, rounds.retire(), context, *watcher, idle_workers)
@@ -146,6 +151,7 @@ fn conclude(
     } else {
         None
     };
+    let _concludes = timeline::span(Track::Command, "concludes the case");
     let Context {
         sequencer,
         mut control,
