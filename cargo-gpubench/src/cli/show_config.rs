@@ -475,7 +475,7 @@ mod tests {
             let words: Vec<_> = line.split_whitespace().collect();
             assert_eq!(
                 words.join(" "),
-                "# workers # not set: 5 on the CPU device, 5 or 10 on a GPU"
+                "# workers # not set: 5 on the CPU device, 3, 5 or 10 on a GPU"
             );
         }
     }

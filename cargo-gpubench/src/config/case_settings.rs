@@ -142,16 +142,16 @@ case_settings! {
         #[arg(value_name = "DURATION")]
         "reference-timeout" => reference_timeout: TimeLimit = TimeLimit::seconds(60), "--reference-timeout 5min";
 
-        /// Measure each case with this many fresh processes [default: 5 on the CPU device, 5 or 10
-        /// on a GPU]
+        /// Measure each case with this many fresh processes [default: 5 on the CPU device, 3, 5
+        /// or 10 on a GPU]
         ///
         /// Processes that run the same code differ by more than the samples within one process. The
         /// medians of the processes show how reproducible a result is. The default is 5 on the CPU
-        /// device. On a GPU it is 5 if those determine the median to 0.7% or to a tick of the
-        /// clock, otherwise 10. Limits on samples and time apply to the case and are divided among
-        /// its processes. A comparison needs at least 3. With `--against`, the number sets the
-        /// rounds; by default there are 5, and up to 20 if those do not decide the case.
-        /// `--workers 1` is the shortest run.
+        /// device. On a GPU it is 3 if those determine the value to 0.7% or to a tick of the clock,
+        /// otherwise 5, and 10 if those do not either. Limits on samples and time apply to the case
+        /// and are divided among its processes. A comparison needs at least 3. With `--against`,
+        /// the number sets the rounds; by default there are 5, and up to 20 if those do not decide
+        /// the case. `--workers 1` is the shortest run.
         #[arg(value_name = "N", hide_default_value = true)]
         "workers" => workers: WorkerCount = WorkerCount::new(10), "--workers 9";
 

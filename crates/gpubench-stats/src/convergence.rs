@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::interquartile_mean::{mean_between_quartiles, variance_of_mean};
 use super::interval::order_statistic_interval;
 use super::moments::Moments;
 use super::quantile::{quantile, sorted};
@@ -37,6 +38,24 @@ pub struct StopRule {
     pub step: f64,
     /// When the coefficient of variation counts as stable. `None` for never.
     pub plateau: Option<Plateau>,
+    /// How well the mean between the quartiles is to be known before spread and interval count.
+    pub precision: Option<Precision>,
+}
+
+/// How well the mean between the quartiles of the samples is to be known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Precision {
+    /// Its standard error, relative to it.
+    pub error: f64,
+    /// Number of samples that are enough, however much they vary.
+    pub enough: usize,
+}
+
+impl Precision {
+    fn is_reached(self, sorted: &[f64]) -> bool {
+        let center = mean_between_quartiles(sorted).abs();
+        sorted.len() >= self.enough || variance_of_mean(sorted, center).sqrt() <= self.error
+    }
 }
 
 /// When the estimate of the coefficient of variation counts as stable.
@@ -77,6 +96,7 @@ impl Default for StopRule {
             max_time: Duration::MAX,
             step: 0.0,
             plateau: Some(Plateau::default()),
+            precision: None,
         }
     }
 }
@@ -112,6 +132,9 @@ impl StopRule {
             return None;
         }
         let sorted = sorted(samples)?;
+        if self.precision.is_some_and(|precision| !precision.is_reached(&sorted)) {
+            return None;
+        }
         if Moments::from_samples(samples)
             .cv()
             .is_some_and(|cv| cv < self.target_cv)
@@ -198,6 +221,36 @@ mod tests {
             }
         }
         (samples.len(), None)
+    }
+
+    #[test]
+    fn spread_and_interval_count_only_once_the_mean_is_known_or_there_are_enough_samples() {
+        let samples = spread(1_000, 1e6, 9e3);
+        let with = |error, enough| {
+            let rule = StopRule {
+                precision: Some(Precision { error, enough }),
+                ..StopRule::usual()
+            };
+            run(&rule, &samples).0
+        };
+        assert_eq!(run(&StopRule::usual(), &samples).0, 20);
+        assert_eq!(with(0.01, 900), 20);
+        let known = with(0.001, 900);
+        assert!((21..200).contains(&known), "{known}");
+        assert_eq!(with(0.0, 40), 40);
+    }
+
+    #[test]
+    fn the_limits_hold_however_well_the_mean_is_known() {
+        let rule = StopRule {
+            precision: Some(Precision {
+                error: 0.0,
+                enough: usize::MAX,
+            }),
+            max_samples: 30,
+            ..StopRule::usual()
+        };
+        assert_eq!(run(&rule, &spread(100, 1e6, 5e3)), (30, Some(StopReason::MaxSamples)));
     }
 
     #[test]

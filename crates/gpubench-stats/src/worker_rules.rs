@@ -3,7 +3,9 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use super::{Estimate, Plateau, StopRule, WorkerCountRule};
+use super::comparison::Confidence;
+use super::student::student_quantile;
+use super::{Estimate, Plateau, Precision, StopRule, WorkerCountRule};
 use gpubench_contract::StopReason;
 
 /// Maximum number of workers of a case. More are surely a mistake.
@@ -16,6 +18,9 @@ const FEWEST_ESTIMATES: usize = 16;
 /// Number of a worker's samples before their spread and interval count. Two samples can agree by
 /// chance.
 const FEWEST_OF_WORKER: usize = 6;
+
+/// Number of samples after which a worker does not take further ones to know its value better.
+const ENOUGH_OF_WORKER: usize = 40;
 
 /// Workers agree if their interval is at most this multiple of the target interval. The difference
 /// of two runs has an interval √2 times as wide as that of one.
@@ -68,6 +73,11 @@ impl WorkerRules {
         samples >= self.case.min_samples && Estimate::from_workers(workers).is_some_and(is_known)
     }
 
+    /// Returns how many workers there are to be if `workers` do not suffice.
+    pub fn after(&self, workers: usize) -> usize {
+        self.worker_count.after(workers)
+    }
+
     /// Returns the stop rule of the worker at `position`, from 0.
     pub fn rule(&self, position: usize) -> StopRule {
         let coarser = (self.most() as f64).sqrt();
@@ -84,6 +94,7 @@ impl WorkerRules {
             sample_time: self.case.sample_time / self.most() as u32,
             max_time: self.case.max_time / self.most() as u32,
             plateau,
+            precision: self.worker_count.may_end_with(position).then(|| self.precision()),
             ..self.case.clone()
         }
     }
@@ -103,6 +114,17 @@ impl WorkerRules {
     pub fn max_time_until(&self, position: usize) -> Duration {
         let part = (position + 1) as f64 / self.most() as f64;
         self.case.max_time.mul_f64(part)
+    }
+
+    /// Returns how well a worker's value is to be known if few workers may be enough: so well that
+    /// its noise is at most half of the variance with which three workers agree. A process costs
+    /// more time than many samples.
+    fn precision(&self) -> Precision {
+        let three = student_quantile(Confidence::SHOWN.fraction(), 2.0) / 3_f64.sqrt();
+        Precision {
+            error: AGREED * self.case.median_interval / (three * 2_f64.sqrt()),
+            enough: ENOUGH_OF_WORKER,
+        }
     }
 
     fn part(of: usize, workers: usize, position: usize) -> usize {
@@ -168,7 +190,7 @@ mod tests {
             StopRule::usual(),
             WorkerCountRule::until_known(NonZeroUsize::new(8).unwrap()),
         );
-        assert_eq!((rules.first(), rules.most()), (5, 8));
+        assert_eq!((rules.first(), rules.most()), (3, 8));
         assert_eq!(rules.max_samples_until(7), 1_000);
     }
 
@@ -180,7 +202,26 @@ mod tests {
         );
         let minimum = |worker| rules.rule(worker).min_samples;
         assert_eq!((0..rules.first()).map(minimum).sum::<usize>(), 20);
-        assert_eq!(minimum(9), 4);
+        assert_eq!(minimum(9), 6);
+    }
+
+    #[test]
+    fn the_workers_that_may_be_enough_know_their_values_well() {
+        let precision = |worker_count: WorkerCountRule, position| {
+            let rules = WorkerRules::new(StopRule::usual(), worker_count);
+            rules.rule(position).precision
+        };
+        let number = |workers| NonZeroUsize::new(workers).unwrap();
+        let known = WorkerCountRule::until_known(number(10));
+        for position in 0..5 {
+            let Precision { error, enough } = precision(known, position).unwrap();
+            // Three values agree if Student's t with 2 degrees of freedom, 4.303, times their
+            // standard error is at most 1 % / √2.
+            assert!((error * 2_f64.sqrt() * 4.303 / 3_f64.sqrt() - 0.01 / 2_f64.sqrt()).abs() < 1e-5);
+            assert_eq!(enough, ENOUGH_OF_WORKER);
+        }
+        assert_eq!(precision(known, 5), None);
+        assert_eq!(precision(WorkerCountRule::exactly(number(10)), 0), None);
     }
 
     #[test]

@@ -99,7 +99,7 @@ impl Controls {
     pub(super) fn needs_more(&self, runs: &[WorkerRun], workers: usize, calls: NonZeroU32) -> bool {
         let turns = u32::try_from(runs.len().min(workers)).unwrap_or(u32::MAX);
         let patience = PATIENCE * turns / u32::try_from(workers).unwrap_or(u32::MAX);
-        let each = |[of_case, of_worker]: [usize; 2]| of_case.div_ceil(workers).max(of_worker);
+        let each = |[of_case, of_worker]: [usize; 2]| of_case.div_ceil(workers.max(runs.len())).max(of_worker);
         let enough = match calls {
             NonZeroU32::MIN => ENOUGH,
             _ => ENOUGH_FOR_SEVERAL_CALLS,

@@ -41,7 +41,7 @@ impl<'a> Stopping<'a> {
         if self.shares.suffice(&samples_by_worker(runs)) {
             runs.len()
         } else {
-            self.shares.most().max(runs.len())
+            self.shares.after(runs.len())
         }
     }
 
