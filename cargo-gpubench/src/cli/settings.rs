@@ -53,10 +53,11 @@ settings! {
         /// Check every case, without measuring
         ///
         /// Each case gets a fresh process, and three calls with fresh inputs, because state may
-        /// outlive a call. Every element of every output is compared, and the output must be
-        /// complete when the call has ended. The CPU device makes one more call in each of three
-        /// processes with other orders of blocks and threads, to expose missing barriers: see
-        /// `--schedule`. Results have a verdict and no times. They are neither saved nor compared.
+        /// outlive a call. More calls follow if zeros or old answers would have passed so far.
+        /// Every element of every output is compared, and the output must be complete when the
+        /// call has ended. The CPU device makes one more call in each of three processes with
+        /// other orders of blocks and threads, to expose missing barriers: see `--schedule`.
+        /// Results have a verdict and no times. They are neither saved nor compared.
         #[arg(long,
             conflicts_with_all = ["list", "no_run", "profile_time", "save_baseline", "baseline",
             "baseline_lenient", "against", "against_archive", "history", "report"])]
