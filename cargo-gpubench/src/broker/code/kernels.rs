@@ -31,11 +31,6 @@ impl Module {
     pub(super) fn rejects(&self, name: &str) -> bool {
         self.rejected.contains_key(name)
     }
-
-    /// Keeps cases from using a kernel.
-    pub(super) fn reject(&mut self, name: String, failure: CaseFailure) {
-        self.rejected.insert(name, failure);
-    }
 }
 
 /// A compiled library: its path, and the copy that is loaded.
