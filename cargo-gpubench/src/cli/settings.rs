@@ -283,7 +283,8 @@ settings! {
         ///
         /// The call's outputs as expected and as found, and its inputs, in a `.npy` file each:
         /// `NUMBER.CASE.TENSOR.expected.npy`, `.got.npy` and `.input.npy`. The failure names the
-        /// files. They replace those of an earlier run. Those of a case have at most 1 GiB.
+        /// files. They replace those of an earlier run. Those of a case have at most 1 GiB. The
+        /// names of a baseline's files begin with `baseline.`, and a notice of the case has them.
         #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
         keep_wrong_outputs: Option<Utf8PathBuf> => Line "--keep-wrong-outputs wrong";
 

@@ -49,6 +49,12 @@ impl<'k> NpyKeeper<'k> {
         NpyKeeper { folder, case, kept }
     }
 
+    /// Returns a keeper for the baseline of a case. The names of its files begin with a word, and
+    /// those of all cases with a number.
+    pub(in crate::broker) fn of_baseline(folder: &'k Utf8Path, case: &str) -> NpyKeeper<'k> {
+        NpyKeeper::new(folder, format!("baseline.{case}"))
+    }
+
     /// Returns the file for contents of the tensor at a position.
     fn path_of(&self, tensors: &[Tensor], position: usize, contents: Contents) -> Utf8PathBuf {
         let name_of = |tensor: &Tensor| plain(&tensor.name, LONGEST_NAME);
