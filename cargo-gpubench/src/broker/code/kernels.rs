@@ -12,6 +12,7 @@ use gpubench::plan::{KernelRef, Plan};
 use gpubench_contract::Cause;
 use gpubench_device::FrozenFile;
 use gpubench_device::compilers::{Compiler, KernelBuildError, Wanted};
+use gpubench_diagnostic::is_full_disk;
 use gpubench_measure::clients::Interrupt;
 use gpubench_measure::measurement::CaseFailure;
 
@@ -254,7 +255,7 @@ fn cause(error: &KernelBuildError) -> Cause {
         KernelBuildError::NoCompiler(_) => Cause::CompilerMissing,
         KernelBuildError::UnknownKernel(_) => Cause::PlanInvalid,
         KernelBuildError::OutOfMemory { .. } => Cause::OutOfMemory,
-        error if error.is_full_disk() => Cause::DiskFull,
+        error if is_full_disk(error) => Cause::DiskFull,
         _ => Cause::CompileFailed,
     }
 }
