@@ -318,6 +318,29 @@ fn a_compiler_error_is_shown_unchanged_and_exits_with_101() {
 }
 
 #[test]
+fn a_c_runtime_that_is_linked_statically_is_named() {
+    let flags = "rustflags = [\"-C\", \"target-feature=+crt-static\"]\n";
+    // With a target, cargo's own message is about the library instead of the macros.
+    for (name, config) in [
+        ("static", format!("[build]\n{flags}")),
+        (
+            "static-target",
+            format!(
+                "[build]\ntarget = \"{}-unknown-linux-gnu\"\n{flags}",
+                std::env::consts::ARCH
+            ),
+        ),
+    ] {
+        let fixture = Fixture::new(name).package(".", "fx-static", Kernels::Some, "");
+        fixture.file(".cargo/config.toml", &config).build(&[]).code(101).stderr(
+            contains("error: could not build package `fx-static` as a shared library")
+                .and(contains("(`crt-static`)"))
+                .and(contains("(hint: set `RUSTFLAGS=\"-C target-feature=-crt-static\"`")),
+        );
+    }
+}
+
+#[test]
 fn a_broken_manifest_exits_with_102() {
     let fixture = Fixture::new("manifest").file("Cargo.toml", "[package]\nname = 7\n");
     fixture

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use gpubench_tests::{Finished, Fixture, Role, Run, repository};
+use gpubench_tests::{Finished, Fixture, Npy, Role, Run, repository};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -532,6 +532,58 @@ fn a_failing_baseline_is_not_compared_and_is_no_success() {
     );
     let shown = repository.run("wrong").args(["spin", "--no-fail-on-regression"]);
     let _ = shown.finish().expect_code(0);
+}
+
+/// The revision `adds` adds 1, and the work tree 2 to what it is given.
+#[test]
+fn wrong_calls_of_both_sides_are_kept_and_told_apart() {
+    let repository = shared_repository();
+    let kernels = repository.crate_folder().join("src/spin.cu");
+    let kernel = std::fs::read_to_string(&kernels).expect("text");
+    let adding = |number| {
+        let more = kernel.replace("y[i] = scratch[i];", &format!("y[i] = scratch[i] + {number};"));
+        std::fs::write(&kernels, more).expect("it is written");
+    };
+    repository.git(&["checkout", "--quiet", "-b", "adds"]);
+    adding(1);
+    repository.commit("adds");
+    repository.git(&["checkout", "--quiet", "main"]);
+    adding(2);
+    let kept = tempfile::tempdir().expect("a folder");
+    let folder = Utf8Path::from_path(kept.path()).expect("text");
+    let run = repository
+        .run("adds")
+        .args(["--exact", "spin::n=64", "--keep-wrong-outputs", folder.as_str()]);
+    let finished = run.finish().expect_code(100);
+    repository.git(&["checkout", "--quiet", "--", "."]);
+
+    let names =
+        |side: &str| ["y.expected", "y.got", "x.input"].map(|kind| format!("{side}0.spin.spin.n=64.{kind}.npy"));
+    let mut written: Vec<String> = folder
+        .read_dir_utf8()
+        .expect("a folder")
+        .map(|entry| entry.unwrap().file_name().to_owned())
+        .collect();
+    written.sort();
+    let mut all = [names(""), names("baseline.")].concat();
+    all.sort();
+    assert_eq!(written, all);
+    let read = |name: &String| Npy::read(folder.join(name)).elements("<u4", u32::from_le_bytes);
+    for (side, added) in [("", 2), ("baseline.", 1)] {
+        let [expected, got, x] = names(side).each_ref().map(read);
+        assert_eq!(expected, x, "`{side}`");
+        let sums: Vec<u32> = x.iter().map(|x| x.wrapping_add(added)).collect();
+        assert_eq!(got, sums, "`{side}`");
+    }
+    let result = finished.records().result("spin").clone();
+    let message = result["message"].as_str().expect("a message");
+    assert!(names("").iter().all(|name| message.contains(name)), "{message}");
+    let notices = result["notices"].to_string();
+    let listed = names("baseline.")
+        .map(|name| folder.join(name).into_string())
+        .join(", ");
+    let title = "the baseline's outputs are wrong: the tensors of call ";
+    assert!(notices.contains(title) && notices.contains(&listed), "{notices}");
 }
 
 /// A slower kernel whose thread writes an element of the output again and again between its calls.

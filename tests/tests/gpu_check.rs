@@ -72,3 +72,18 @@ fn a_benchmark_for_the_cpu_device_alone_is_not_compiled_for_a_gpu() {
     let records = run(&for_cpu, &["--test"]).expect_code(0).records();
     assert_eq!(records.result("calling")["verdict"], "pass");
 }
+
+#[test]
+fn a_benchmark_for_the_cpu_device_alone_may_share_a_kernel_that_no_gpu_can_run() {
+    let function = BENCHMARKS.find("#[gpubench").expect("a benchmark");
+    let end = function + BENCHMARKS[function..].find("\n\n").expect("another one");
+    let shared = BENCHMARKS[function..end]
+        .replace("exact)]", "exact, requires(cpu))]")
+        .replace("fn calling(", "fn on_the_cpu_device_alone(");
+    let records = run(&format!("{BENCHMARKS}{shared}\n"), &["--test"])
+        .expect_code(101)
+        .records();
+    assert_eq!(records.result("calling")["cause"], "compile-failed");
+    let alone = records.result("on_the_cpu_device_alone");
+    assert_eq!(alone["verdict"], "pass", "{alone}");
+}

@@ -448,6 +448,12 @@ fn notices_can_be_denied() {
         "denied-notice",
         &["repeats an old answer"],
     );
+    let records = alone(honest, &["--test"]).finish().expect_code(0).records();
+    let notices = records.result("answers::copies_what_hardly_changes")["notices"].to_string();
+    assert!(
+        notices.contains("repeats an old answer"),
+        "a test tells it, too: {notices}"
+    );
 }
 
 #[test]
@@ -455,6 +461,7 @@ fn a_check_that_accepts_zeros_and_old_answers_judges_no_kernel() {
     let honest = "answers::copies_what_is_small::n=600";
     let words = ["accepts zeros, and the right answers to other inputs"];
     assert_alone(honest, &[], "blind-check", &words);
+    assert_alone(honest, &["--test"], "blind-check", &words);
     let records = alone(honest, &[]).finish().expect_code(100).records();
     let notices = records.result("answers::copies_what_is_small")["notices"].to_string();
     assert!(notices.contains("writes only zeros would pass"), "{notices}");

@@ -8,7 +8,7 @@ use camino::Utf8PathBuf;
 
 use gpubench_contract::units::size;
 use gpubench_device::FreezeError;
-use gpubench_diagnostic::{ExitCode, Expected};
+use gpubench_diagnostic::{ExitCode, Expected, is_full_disk};
 
 /// An error of making or using an archive.
 #[derive(Debug, thiserror::Error)]
@@ -267,9 +267,7 @@ impl Expected for ArchiveError {
             Self::Nameless { library } => &format!("link it with `-Wl,-soname,{library}`, or statically"),
             Self::Exchanged { .. } => "run the archive again while nothing else writes to that folder",
             Self::NoRoom { .. } => &format!("free some disk space, {ELSEWHERE}"),
-            Self::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
-                &format!("the disk is full: free some space, {ELSEWHERE}")
-            }
+            error if is_full_disk(error) => &format!("the disk is full: free some space, {ELSEWHERE}"),
             Self::Interrupted
             | Self::PathNotUtf8 { .. }
             | Self::LibraryUnreadable { .. }

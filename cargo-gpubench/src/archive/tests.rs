@@ -664,4 +664,10 @@ fn a_full_disk_has_a_hint() {
         source: std::io::ErrorKind::StorageFull.into(),
     };
     insta::assert_snapshot!(shown(&error, Utf8Path::new("/nowhere")));
+    let quota = ArchiveError::Io {
+        action: "write",
+        path: "libraries/tidy/libtidy.so".into(),
+        source: std::io::ErrorKind::QuotaExceeded.into(),
+    };
+    assert_eq!(quota.hint(), error.hint());
 }

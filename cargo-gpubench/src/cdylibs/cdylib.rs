@@ -8,6 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{Artifact, CrateType, Package};
 
 use super::build_target::{AskedTarget, BuildTarget};
+use super::c_runtime;
 use super::cargo::{Cargo, CargoArguments, Complaints, stopped_by_interrupt};
 use super::cargo_messages::{BuildingCargo, Outputs};
 use super::compiler::Compiler;
@@ -266,6 +267,11 @@ impl CdylibBuild<'_> {
             Err(BuildError::Interrupted)
         } else if status.success() {
             Ok(outputs)
+        } else if c_runtime::is_static(self.command(selected)) {
+            Err(BuildError::StaticRuntime {
+                package: self.package.name.to_string(),
+                host: self.host.to_owned(),
+            })
         } else {
             Err(BuildError::Failed {
                 package: self.package.name.to_string(),

@@ -135,6 +135,16 @@ pub enum BuildError {
         /// The memory limit of the control group, in bytes, if a process was killed because of it.
         exceeded: Option<u64>,
     },
+    /// A shared library needs a shared C runtime.
+    #[error(
+        "could not build package `{package}` as a shared library, because cargo is configured to link the C runtime statically (`crt-static`)"
+    )]
+    StaticRuntime {
+        /// The package.
+        package: String,
+        /// The platform of this machine.
+        host: String,
+    },
     /// Cargo returns a build of another checkout, even after cleaning.
     #[error("the library that cargo built for package `{package}` contains {}, from another checkout", in_list(.packages))]
     OtherCheckout {
@@ -216,6 +226,7 @@ impl Expected for BuildError {
             Self::TargetDirectory { .. }
             | Self::CargoLost { .. }
             | Self::Failed { .. }
+            | Self::StaticRuntime { .. }
             | Self::NoLibrary { .. }
             | Self::OtherCheckout { .. }
             | Self::LibraryUnreadable { .. }
@@ -232,6 +243,10 @@ impl Expected for BuildError {
             } => Some(format!(
                 "a process was killed because its control group may use at most {} of memory; `--build-jobs 1` needs less",
                 size(*limit)
+            )),
+            Self::StaticRuntime { host, .. } => Some(format!(
+                "set `RUSTFLAGS=\"-C target-feature=-crt-static\"` for this command; if cargo is configured for another platform, \
+                 set `CARGO_BUILD_TARGET={host}`, too"
             )),
             Self::CargoNotStarted { .. } => Some(format!("add cargo to `PATH` or set `CARGO`; {NO_CARGO}")),
             Self::CompilerSilent { .. } => Some(format!("add rustc to `PATH` or set `RUSTC`; {NO_CARGO}")),

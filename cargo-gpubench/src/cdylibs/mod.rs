@@ -5,6 +5,7 @@
 //! This module loads none of the libraries.
 
 mod build_target;
+mod c_runtime;
 mod cargo;
 mod cargo_messages;
 mod cdylib;

@@ -53,10 +53,11 @@ settings! {
         /// Check every case, without measuring
         ///
         /// Each case gets a fresh process, and three calls with fresh inputs, because state may
-        /// outlive a call. Every element of every output is compared, and the output must be
-        /// complete when the call has ended. The CPU device makes one more call in each of three
-        /// processes with other orders of blocks and threads, to expose missing barriers: see
-        /// `--schedule`. Results have a verdict and no times. They are neither saved nor compared.
+        /// outlive a call. More calls follow if zeros or old answers would have passed so far.
+        /// Every element of every output is compared, and the output must be complete when the
+        /// call has ended. The CPU device makes one more call in each of three processes with
+        /// other orders of blocks and threads, to expose missing barriers: see `--schedule`.
+        /// Results have a verdict and no times. They are neither saved nor compared.
         #[arg(long,
             conflicts_with_all = ["list", "no_run", "profile_time", "save_baseline", "baseline",
             "baseline_lenient", "against", "against_archive", "history", "report"])]
@@ -282,7 +283,8 @@ settings! {
         ///
         /// The call's outputs as expected and as found, and its inputs, in a `.npy` file each:
         /// `NUMBER.CASE.TENSOR.expected.npy`, `.got.npy` and `.input.npy`. The failure names the
-        /// files. They replace those of an earlier run. Those of a case have at most 1 GiB.
+        /// files. They replace those of an earlier run. Those of a case have at most 1 GiB. The
+        /// names of a baseline's files begin with `baseline.`, and a notice of the case has them.
         #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
         keep_wrong_outputs: Option<Utf8PathBuf> => Line "--keep-wrong-outputs wrong";
 

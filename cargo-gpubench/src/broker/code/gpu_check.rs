@@ -1,8 +1,11 @@
 //! Checks of the CPU device also compile the kernels for a GPU, which refuses more.
 
-use gpubench::catalog::{Benchmark, DeviceKind, Recording, Requirement};
+use std::collections::BTreeMap;
 
-use super::kernels::{KernelBuild, Modules, wanted_names};
+use gpubench::catalog::{Benchmark, DeviceKind, Recording, Requirement};
+use gpubench::plan::KernelRef;
+
+use super::kernels::{KernelBuild, Modules, kernels_under_test, own_kernels, wanted_names};
 use crate::broker::options::{Action, RunOptions};
 use gpubench_contract::Cause;
 use gpubench_device::Facts;
@@ -26,15 +29,31 @@ pub(crate) fn may_run_on_a_gpu(benchmark: &Benchmark) -> bool {
     !benchmark.requirements.contains(&Requirement::Device(DeviceKind::Cpu))
 }
 
+/// The kernels that a GPU compiler refuses. Only cases that may run on a GPU fail because of them.
+#[derive(Debug, Default)]
+pub(crate) struct GpuRefusals(BTreeMap<KernelRef, CaseFailure>);
+
+impl GpuRefusals {
+    /// Returns the failure of a benchmark's recording with a refused kernel.
+    pub(crate) fn of(&self, benchmark: &Benchmark, recording: &Recording) -> Option<&CaseFailure> {
+        if !may_run_on_a_gpu(benchmark) {
+            return None;
+        }
+        kernels_under_test(recording)
+            .chain(own_kernels(recording))
+            .find_map(|kernel| self.0.get(kernel))
+    }
+}
+
 impl KernelBuild<'_> {
-    /// Compiles the kernels of recordings for a GPU, too, and rejects those that its compiler
-    /// refuses. Returns notices for the user.
+    /// Compiles the kernels of recordings for a GPU, too. Returns what its compiler refuses, and
+    /// notices for the user.
     pub(crate) fn check<'r>(
         &self,
         check: &GpuCheck,
-        modules: &mut Modules,
+        modules: &Modules,
         recordings: impl Iterator<Item = &'r Recording>,
-    ) -> Vec<String> {
+    ) -> (GpuRefusals, Vec<String>) {
         let mut jobs = wanted_names(recordings);
         for (position, names) in &mut jobs {
             let module = modules.get(position).and_then(|module| module.as_ref().ok());
@@ -49,18 +68,17 @@ impl KernelBuild<'_> {
                 interrupt: self.interrupt.flag(),
             }))
         });
-        let mut notices = Vec::new();
-        for (position, verdict) in verdicts {
-            match (verdict, modules.get_mut(&position)) {
-                (Some(GpuVerdict::Refused(refused)), Some(Ok(module))) => {
-                    for (name, message) in refused {
-                        module.reject(name, CaseFailure::error(Cause::CompileFailed, message));
-                    }
-                }
-                (Some(GpuVerdict::Unchecked(notice)), _) => notices.push(notice),
-                _ => {}
+        let (mut refusals, mut notices) = (GpuRefusals::default(), Vec::new());
+        for (source, verdict) in verdicts {
+            match verdict {
+                Some(GpuVerdict::Refused(refused)) => refusals.0.extend(refused.into_iter().map(|(name, message)| {
+                    let failure = CaseFailure::error(Cause::CompileFailed, message);
+                    (KernelRef { source, name }, failure)
+                })),
+                Some(GpuVerdict::Unchecked(notice)) => notices.push(notice),
+                Some(GpuVerdict::Accepted) | None => {}
             }
         }
-        notices
+        (refusals, notices)
     }
 }

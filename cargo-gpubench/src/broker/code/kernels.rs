@@ -12,6 +12,7 @@ use gpubench::plan::{KernelRef, Plan};
 use gpubench_contract::Cause;
 use gpubench_device::FrozenFile;
 use gpubench_device::compilers::{Compiler, KernelBuildError, Wanted};
+use gpubench_diagnostic::is_full_disk;
 use gpubench_measure::clients::Interrupt;
 use gpubench_measure::measurement::CaseFailure;
 use gpubench_measure::timeline::{self, Track};
@@ -31,11 +32,6 @@ impl Module {
     /// Returns whether a kernel cannot be used.
     pub(super) fn rejects(&self, name: &str) -> bool {
         self.rejected.contains_key(name)
-    }
-
-    /// Keeps cases from using a kernel.
-    pub(super) fn reject(&mut self, name: String, failure: CaseFailure) {
-        self.rejected.insert(name, failure);
     }
 }
 
@@ -261,7 +257,7 @@ fn cause(error: &KernelBuildError) -> Cause {
         KernelBuildError::NoCompiler(_) => Cause::CompilerMissing,
         KernelBuildError::UnknownKernel(_) => Cause::PlanInvalid,
         KernelBuildError::OutOfMemory { .. } => Cause::OutOfMemory,
-        error if error.is_full_disk() => Cause::DiskFull,
+        error if is_full_disk(error) => Cause::DiskFull,
         _ => Cause::CompileFailed,
     }
 }

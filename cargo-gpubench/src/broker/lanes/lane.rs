@@ -206,7 +206,12 @@ impl Lane<'_, '_> {
                 Err(failure) => lost(failure)?.into(),
             });
         }
-        let baseline = self.baseline_result(&entries[0], baseline_case, arms.next(), roles)?;
+        let theirs = arms.next();
+        let kept = theirs
+            .as_ref()
+            .and_then(|theirs| theirs.as_ref().ok()?.kept_call.as_deref());
+        parts[0].outcome.notices.extend(kept.map(kept_of_baseline));
+        let baseline = self.baseline_result(&entries[0], baseline_case, theirs, roles)?;
         if roles == RolesAfterwards::Unknown {
             self.retire_roles(entries[0].job.case);
         }
@@ -374,6 +379,15 @@ impl Lane<'_, '_> {
 /// Returns the failure of a case whose workers were lost without fault of its code.
 fn lost(failure: RoleFailure) -> Result<CaseFailure, Interrupted> {
     CaseFailure::of_measuring(&MeasureError::Worker(failure)).ok_or(Interrupted)
+}
+
+/// Returns the notice about the baseline's wrong call, whose own message no report shows.
+fn kept_of_baseline(kept: &str) -> String {
+    let (title, files) = kept.split_once('\n').unwrap_or((kept, ""));
+    let files: Vec<&str> = files.lines().map(str::trim_start).collect();
+    format!("the baseline's outputs are wrong: {title} {}", files.join(", "))
+        .trim_end()
+        .to_owned()
 }
 
 /// Returns the preparation of a case that can be measured; otherwise why it cannot.

@@ -82,7 +82,7 @@ impl Lane<'_, '_> {
         let compared = baseline.map(|theirs| (Standing::Compared, theirs.ready(&inputs)));
         let cases: Vec<(Standing, ReadyCase<'_>)> = judged.chain(compared).collect();
         let names = names_of(&labels, baseline);
-        let keepers = keepers(self.context, entrants);
+        let keepers = keepers(self.context, entrants, baseline);
         let arms = cases.iter().zip(&names).enumerate();
         let arms = arms.map(|(position, ((standing, case), name))| TurnCase {
             case,
@@ -116,12 +116,18 @@ impl Lane<'_, '_> {
     }
 }
 
-/// Returns what keeps the tensors of each case's first wrong call. Empty if they are not wanted.
-fn keepers<'c>(context: LaneContext<'c>, entrants: &[(&Job<'_>, &PreparedCase)]) -> Vec<NpyKeeper<'c>> {
+/// Returns what keeps the tensors of each case's first wrong call, the baseline's last. Empty if
+/// they are not wanted.
+fn keepers<'c>(
+    context: LaneContext<'c>,
+    entrants: &[(&Job<'_>, &PreparedCase)],
+    baseline: Option<&PreparedCase>,
+) -> Vec<NpyKeeper<'c>> {
     let folder = context.settings.options.measurement.keep_wrong_outputs.as_deref();
     let of_folder = |folder| {
         let keepers = entrants.iter().map(|(job, _)| NpyKeeper::new(folder, job.file_name()));
-        keepers.collect()
+        let of_baseline = baseline.map(|_| NpyKeeper::of_baseline(folder, &entrants[0].0.file_name()));
+        keepers.chain(of_baseline).collect()
     };
     folder.map(of_folder).unwrap_or_default()
 }

@@ -13,7 +13,7 @@ use super::recordings::{RecordedCase, record_cases};
 use super::selected::Side;
 use crate::archive::Digest;
 use crate::broker::cases::{Case, Disposition};
-use crate::broker::code::gpu_check::may_run_on_a_gpu;
+use crate::broker::code::gpu_check::{GpuRefusals, may_run_on_a_gpu};
 use crate::broker::code::kernel_uses::image_of;
 use crate::broker::code::kernels::{self, KernelBuild, Modules};
 use crate::broker::code::machine_code::{CaseMachineCode, MachineCodes};
@@ -168,16 +168,18 @@ impl Side<'_> {
             let recorded = record_cases(&cases, library, selected.facts, &mut self.authors, occupancies)?;
             phase(Phase::Compiling);
             let recordings = recorded.iter().flatten().map(|recorded| &recorded.recording);
-            let mut modules = build.compile(recordings);
+            let modules = build.compile(recordings);
             kernels::notices(&modules).for_each(|notice| print_warning(&notice));
+            let mut refusals = GpuRefusals::default();
             if let Some(check) = &self.gpu_check {
                 let for_gpus = cases.iter().zip(&recorded).filter_map(|(case, recorded)| {
                     let benchmark = selected.benchmark(case)?;
                     let recorded = recorded.as_ref().ok()?;
                     may_run_on_a_gpu(benchmark).then_some(&recorded.recording)
                 });
-                let notices = build.check(check, &mut modules, for_gpus);
+                let (refused, notices) = build.check(check, &modules, for_gpus);
                 notices.iter().for_each(|notice| print_warning(notice));
+                refusals = refused;
             }
             self.name_files(catalog, &modules);
             if interrupt.is_set() {
@@ -194,12 +196,16 @@ impl Side<'_> {
             };
             for (position, recorded) in positions.into_iter().zip(recorded) {
                 let (case, library) = (&selected.cases[position], &selected.libraries[library]);
-                let own = selected
-                    .benchmark(case)
-                    .and_then(|benchmark| benchmark.own_library.as_deref());
+                let benchmark = selected.benchmark(case);
+                let own = benchmark.and_then(|benchmark| benchmark.own_library.as_deref());
                 let host_code = host_codes.of_case(library, own);
                 prepared[position] = Some(recorded.and_then(|recorded| {
-                    prepared_case(case, host_code?.agreeing_with(&recorded)?, recorded, &modules, &codes)
+                    let host_code = host_code?.agreeing_with(&recorded)?;
+                    let refusal = benchmark.and_then(|benchmark| refusals.of(benchmark, &recorded.recording));
+                    match refusal {
+                        Some(refusal) => Err(refusal.clone()),
+                        None => prepared_case(case, host_code, recorded, &modules, &codes),
+                    }
                 }));
             }
         }

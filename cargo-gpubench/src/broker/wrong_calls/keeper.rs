@@ -12,7 +12,7 @@ use gpubench::catalog::{DType, Tensor};
 use super::npy;
 use crate::broker::file_names::plain;
 use gpubench_contract::units::size;
-use gpubench_diagnostic::{Place, chain};
+use gpubench_diagnostic::{Place, chain, is_full_disk};
 use gpubench_measure::clients::RoleFailure;
 use gpubench_measure::measurement::{WrongCall, WrongCallKeeper};
 use gpubench_protocol::wire::Contents;
@@ -47,6 +47,12 @@ impl<'k> NpyKeeper<'k> {
     pub(in crate::broker) fn new(folder: &'k Utf8Path, case: String) -> NpyKeeper<'k> {
         let kept = OnceCell::new();
         NpyKeeper { folder, case, kept }
+    }
+
+    /// Returns a keeper for the baseline of a case. The names of its files begin with a word, and
+    /// those of all cases with a number.
+    pub(in crate::broker) fn of_baseline(folder: &'k Utf8Path, case: &str) -> NpyKeeper<'k> {
+        NpyKeeper::new(folder, format!("baseline.{case}"))
     }
 
     /// Returns the file for contents of the tensor at a position.
@@ -159,17 +165,11 @@ fn can_go_on(failure: &RoleFailure) -> bool {
 }
 
 fn words(error: &KeepError) -> String {
-    let hint = match error {
-        KeepError::Unwritten { source, .. } if is_full(source) => {
-            " (hint: the disk is full: free some space, or name a folder on another disk)"
-        }
-        _ => "",
+    let hint = match is_full_disk(error) {
+        true => " (hint: the disk is full: free some space, or name a folder on another disk)",
+        false => "",
     };
     format!("{}{hint}", chain(error))
-}
-
-fn is_full(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
 #[cfg(test)]

@@ -137,19 +137,6 @@ impl KernelBuildError {
         ))
     }
 
-    /// Returns whether a disk was full.
-    pub fn is_full_disk(&self) -> bool {
-        let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(self);
-        while let Some(error) = cause {
-            let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
-            if matches!(kind, Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)) {
-                return true;
-            }
-            cause = error.source();
-        }
-        false
-    }
-
     /// Returns whether the error may concern one name of several, rather than the source or the
     /// machine.
     pub(super) fn may_concern_one_name(&self) -> bool {

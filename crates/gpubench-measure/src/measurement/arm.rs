@@ -7,6 +7,7 @@ use std::num::NonZeroU32;
 
 use super::budget::budget;
 use super::case::{ReadyCase, Standing, TurnCase};
+use super::checks::may_be_blind;
 use super::control_lease::ControlLease;
 use super::controls::{Controls, Runner};
 use super::energy;
@@ -335,6 +336,14 @@ impl<'a> Arm<'a> {
     /// Whether the limits allow the current worker more windows while another arm needs them.
     pub(super) fn may_go_on(&self) -> bool {
         self.stopping.may_go_on(&self.runs)
+    }
+
+    /// Whether the checks have told the right outputs from no others so far.
+    pub(super) fn check_may_be_blind(&self) -> bool {
+        let tensors = &self.case().recording.tensors;
+        let of_one_call = &tensors[..tensors.len() / self.calls_of_sample().get() as usize];
+        let windows = self.runs.iter().flat_map(|run| &run.windows);
+        may_be_blind(of_one_call, &windows.collect::<Vec<_>>())
     }
 
     /// Returns the judgements on the windows of a test's first process, each alone.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::num::NonZeroU32;
 
-use gpubench::catalog::{Recording, Tensor, Tolerance};
+use gpubench::catalog::{Recording, Role, Tensor, Tolerance};
 
 use super::pass_criteria::CheckFindings;
 use super::pattern::pattern;
@@ -14,9 +14,9 @@ use gpubench_contract::{AllowedError, Check, ElementValue, WrongElement};
 use gpubench_protocol::wire::{Differences, NOWHERE, OtherAnswer, OutputFacts, WindowEnd};
 use gpubench_stats::median;
 
-/// Least number of comparisons before old answers count as passing. Outputs with few values can be
-/// equal by chance.
-const LEAST_CALLS: usize = 8;
+/// Least number of comparisons before old answers or zeros count as passing. Outputs with few
+/// values can be equal by chance.
+pub(super) const LEAST_CALLS: usize = 8;
 
 /// Relative tolerances above this cause a notice.
 const WIDE: f64 = 0.1;
@@ -122,15 +122,34 @@ fn stale_output_passes(windows: &[&WindowEvidence], position: usize) -> Option<b
 /// Whether the check of an output accepts wrong answers of a kind. `None` if too few calls were
 /// compared.
 fn pass(windows: &[&WindowEvidence], position: usize, which: fn(&OutputFacts) -> OtherAnswer) -> Option<bool> {
-    let outputs = windows.iter().filter_map(|window| window.facts.outputs().get(position));
-    let asked: Vec<OtherAnswer> = outputs
-        .map(which)
-        .filter(|answer| *answer != OtherAnswer::NotAsked)
-        .collect();
+    let asked = asked(windows, position, which);
     if asked.contains(&OtherAnswer::Fails) {
         return Some(false);
     }
     (asked.len() >= LEAST_CALLS).then_some(true)
+}
+
+/// Returns what the check of an output says of wrong answers of a kind, in each call that tried
+/// one.
+fn asked(windows: &[&WindowEvidence], position: usize, which: fn(&OutputFacts) -> OtherAnswer) -> Vec<OtherAnswer> {
+    let outputs = windows.iter().filter_map(|window| window.facts.outputs().get(position));
+    let answers = outputs.map(which);
+    answers.filter(|answer| *answer != OtherAnswer::NotAsked).collect()
+}
+
+/// Whether the checks have accepted zeros, or old answers, in every call that tried them. `tensors`
+/// are those of one call.
+pub(super) fn may_be_blind(tensors: &[Tensor], windows: &[&WindowEvidence]) -> bool {
+    let count = |is: fn(Role) -> bool| tensors.iter().filter(|tensor| is(tensor.role)).count();
+    let (inputs, outputs) = (count(Role::is_input), count(Role::is_output));
+    let all_accept = |which| {
+        let accepts = |position| {
+            let asked = asked(windows, position, which);
+            !asked.is_empty() && !asked.contains(&OtherAnswer::Fails)
+        };
+        outputs > 0 && (0..outputs).all(accepts)
+    };
+    all_accept(OutputFacts::zeros) || inputs > 0 && all_accept(OutputFacts::old_answer)
 }
 
 /// Returns what the checks cannot detect.
@@ -272,7 +291,7 @@ impl fmt::Display for Constant<'_> {
 #[cfg(test)]
 mod tests {
     use bytemuck::Zeroable;
-    use gpubench::catalog::{DType, Execution, Fill, Reference, Role, Work};
+    use gpubench::catalog::{DType, Execution, Fill, Reference, Work};
     use gpubench::plan::Plan;
 
     use super::*;

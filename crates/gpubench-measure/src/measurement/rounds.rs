@@ -1,11 +1,13 @@
 //! The order of windows: round by round with a fresh worker for each arm, and alternating if there
 //! are several arms.
 
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::arm::{Arm, Context, WindowPurpose};
 use super::case::{CasesInTurns, StoppingQuery};
+use super::checks::LEAST_CALLS;
 use super::energy::NO_COUNTER;
 use super::error::MeasureError;
 use super::idle_workers::IdleWorkers;
@@ -25,9 +27,13 @@ const FEWEST_AUDITED: usize = 3;
 /// Number of empty windows with counted submissions.
 const EMPTY_WINDOWS: usize = 3;
 
-/// Number of calls in the first process of a test. The third is the first whose answer can repeat
-/// the first or the previous call's alone.
-const CALLS_OF_TEST: usize = 3;
+/// Fewest and most calls in the first process of a test. The third is the first whose answer can
+/// repeat the first or the previous call's alone. More follow while the checks may be blind; the
+/// first call tries no other answers.
+const CALLS_OF_TEST: RangeInclusive<usize> = 3..=1 + LEAST_CALLS;
+
+/// Number of calls in each other process.
+const ONE_CALL: RangeInclusive<usize> = 1..=1;
 
 /// The rounds of cases that are measured alternately.
 pub(super) struct Rounds<'a> {
@@ -36,9 +42,9 @@ pub(super) struct Rounds<'a> {
     question: Option<&'a dyn StoppingQuery>,
     /// Least number of rounds if a judged arm does not fail.
     first: usize,
-    /// Number of calls in the first process of a test. An observed process makes one: a profiler
-    /// shows all of them, and a sanitizer is slow.
-    test_calls: usize,
+    /// Fewest and most calls in the first process of a test. An observed process makes one: a
+    /// profiler shows all of them, and a sanitizer is slow.
+    test_calls: RangeInclusive<usize>,
     /// Whether the energy of a call is measured.
     energy: Energy,
     /// Throttled samples that may be taken again.
@@ -91,7 +97,7 @@ impl<'a> Rounds<'a> {
             first,
             test_calls: match protocol.observer {
                 None => CALLS_OF_TEST,
-                Some(_) => 1,
+                Some(_) => ONE_CALL,
             },
             energy: protocol.energy,
             retakes: Retakes::of_case(&protocol.stop),
@@ -141,9 +147,13 @@ impl<'a> Rounds<'a> {
             // A call takes no sample, so it never gives an arm enough of them.
             let arms = self.arms.iter_mut().zip(&goes_on);
             begin(arms.filter(|(_, goes_on)| **goes_on).map(|(arm, _)| arm))?;
-            let calls = if round == 0 { self.test_calls } else { 1 };
-            for _ in 0..calls {
+            let calls = if round == 0 { self.test_calls.clone() } else { ONE_CALL };
+            for _ in 0..*calls.start() {
                 self.call_unsampled(WindowKind::EarlyCheck, context)?;
+            }
+            for _ in *calls.start()..*calls.end() {
+                let mut doubtful = self.judged().filter(|arm| arm.check_may_be_blind());
+                doubtful.try_for_each(|arm| arm.step(context, WindowPurpose::Unsampled(WindowKind::EarlyCheck)))?;
             }
             goes_on = self.arms.iter().map(Arm::is_active).collect();
             if !self.end_round() {
@@ -175,8 +185,13 @@ impl<'a> Rounds<'a> {
 
     /// Makes one call of each judged arm.
     fn call_unsampled(&mut self, kind: WindowKind, context: &mut Context<'_>) -> Result<(), MeasureError> {
-        let mut judged = self.arms.iter_mut().filter(|arm| arm.is_judged() && arm.is_active());
-        judged.try_for_each(|arm| arm.step(context, WindowPurpose::Unsampled(kind)))
+        self.judged()
+            .try_for_each(|arm| arm.step(context, WindowPurpose::Unsampled(kind)))
+    }
+
+    /// Returns the judged arms that have not failed.
+    fn judged(&mut self) -> impl Iterator<Item = &mut Arm<'a>> {
+        self.active().filter(|arm| arm.is_judged())
     }
 
     fn measure(&mut self, context: &mut Context<'_>, watcher: &mut dyn Watcher) -> Result<(), MeasureError> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 pub enum RunMode {
     /// Measure the cases.
     Measure,
-    /// `--test`: check each case with one call.
+    /// `--test`: check each case with a few calls.
     Test,
     /// `--profile-time`: repeat each call for this time, for a profiler.
     Profile(Duration),

@@ -68,6 +68,17 @@ impl Stage {
         }
     }
 
+    /// Adds an input to a case with one call in a window.
+    pub(super) fn with_input(mut self) -> Stage {
+        let x = Tensor {
+            name: "x".to_owned(),
+            role: Role::Input,
+            ..self.recording.tensors[0].clone()
+        };
+        self.recording.tensors.push(x);
+        self
+    }
+
     pub(super) fn protocol(&self) -> Protocol<'_> {
         Protocol {
             energy: Default::default(),

@@ -169,7 +169,16 @@ impl Referee {
             if output.same_as_first == output.elements && output.elements > 0 {
                 output.constant_bits = self.element(comparison.got, comparison.dtype, 0)?;
             }
-            if is_asked {
+        }
+        let are_right = facts
+            .outputs
+            .iter()
+            .take(made)
+            .all(|output| output.first_wrong == NOWHERE);
+        // The broker may keep wrong outputs, and zeros replace them.
+        if is_asked && are_right {
+            for (output, (index, buffer, answers)) in facts.outputs.iter_mut().zip(outputs(case.tensors())).take(made) {
+                let comparison = self.comparison(&case.recording.tensors[index], buffer, answers, place);
                 output.zeros = self.check_zeros(&comparison, answers, buffer.layout.len)? as u64;
             }
         }

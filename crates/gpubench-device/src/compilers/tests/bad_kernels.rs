@@ -2,6 +2,7 @@
 
 use super::super::Compiled;
 use super::*;
+use gpubench_diagnostic::is_full_disk;
 
 /// Compiles the kernels of a source separately. Returns the names of those that compile, and the
 /// messages about the others.
@@ -120,7 +121,7 @@ fn a_source_cannot_claim_that_the_disk_is_full() {
         })
         .expect_err("it does not compile");
     assert!(
-        matches!(error, KernelBuildError::Compile { .. }) && !error.is_full_disk(),
+        matches!(error, KernelBuildError::Compile { .. }) && !is_full_disk(&error),
         "{error:?}"
     );
 }

@@ -7,7 +7,7 @@ use crate::measurement::simulated_case::{
 };
 use crate::measurement::submissions::{SubmissionCount, SubmissionCounter};
 use gpubench_device::telemetry::{EnergyReading, Throttling};
-use gpubench_protocol::wire::{Claim, WindowOrder};
+use gpubench_protocol::wire::{Claim, OtherAnswer, OutputFacts, WindowOrder};
 use gpubench_stats::{StopRule, WorkerCountRule};
 
 /// A rule that only numbers and the time on the device fulfil.
@@ -281,6 +281,55 @@ fn a_test_makes_three_calls_in_its_first_process_and_one_in_each_other() {
         );
     });
     assert_eq!(calls, [3, 1, 1]);
+}
+
+/// Returns the number of calls in each process of a test, if the check of the first call that is
+/// numbered `until` or higher refuses what those of all earlier calls but the first accept.
+fn calls_of_test(stage: &Stage, accepted: fn(&mut OutputFacts, OtherAnswer), until: u32) -> Vec<usize> {
+    let protocol = Protocol {
+        mode: RunMode::Test,
+        ..stage.protocol()
+    };
+    let case = stage.case();
+    let facts = move |order: &WindowOrder| {
+        let mut facts = right_facts(order, 1);
+        match order.window {
+            1 => {}
+            window if window < until => accepted(&mut facts.outputs[0], OtherAnswer::Passes),
+            _ => accepted(&mut facts.outputs[0], OtherAnswer::Fails),
+        }
+        facts
+    };
+    let mut calls = Vec::new();
+    with_referee(&protocol, &case, facts, |context| {
+        let mut rounds = rounds_of(
+            vec![arm(&protocol, &case, 0, vec![worker(short), worker(short)])],
+            2,
+            &protocol,
+        );
+        rounds.run(RunMode::Test, context, &mut cool()).unwrap();
+        let author = gpubench_sandbox::Confinement::Closed;
+        let arm = rounds.arms.pop().unwrap();
+        let measured = arm.finish(&context.control, &context.sequencer.rests, None, &author);
+        calls = measured.workers.iter().map(|run| run.windows.len()).collect();
+    });
+    calls
+}
+
+#[test]
+fn a_test_makes_more_calls_while_the_check_accepts_zeros_or_old_answers() {
+    let zeros: fn(&mut OutputFacts, OtherAnswer) = |output, answer| output.zeros = answer as u64;
+    let old: fn(&mut OutputFacts, OtherAnswer) = |output, answer| output.old_answer = answer as u64;
+    let (with_inputs, without) = (Stage::of(1).with_input(), Stage::of(1));
+    for accepted in [zeros, old] {
+        let calls = |until| calls_of_test(&with_inputs, accepted, until);
+        assert_eq!(calls(3), [3, 1]);
+        assert_eq!(calls(4), [4, 1]);
+        assert_eq!(calls(6), [6, 1]);
+        assert_eq!(calls(100), [9, 1], "as many as a verdict on the check needs");
+    }
+    assert_eq!(calls_of_test(&without, zeros, 100), [9, 1]);
+    assert_eq!(calls_of_test(&without, old, 100), [3, 1], "there are no other inputs");
 }
 
 /// Counts nothing.

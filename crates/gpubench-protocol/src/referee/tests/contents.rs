@@ -36,6 +36,21 @@ fn contents_are_those_at_done_whatever_the_worker_writes_later() {
 }
 
 #[test]
+fn trying_zeros_does_not_replace_the_outputs_of_a_wrong_call() {
+    let mut stage = Stage::set();
+    assert_ne!(stage.honest(1).outputs()[0].zeros(), OtherAnswer::Passes);
+    assert_eq!(stage.honest(2).outputs()[0].zeros(), OtherAnswer::Fails, "it is tried");
+    let facts = stage.window(3, |driver, stream, _, y| driver.set(stream, y, 7, BYTES).unwrap());
+    assert_eq!(
+        facts.outputs()[0].old_answer(),
+        OtherAnswer::Fails,
+        "old answers are tried"
+    );
+    let got = stage.referee.contents(&stage.case, &whole(1, Contents::Got)).unwrap();
+    assert!(got == [7; BYTES as usize], "they begin with {:?}", &got[..8]);
+}
+
+#[test]
 fn a_tensor_has_the_contents_of_its_role() {
     let mut referee = referee(Box::new(cpu())).unwrap();
     let case = opened(&mut referee, every_role());
