@@ -1,4 +1,4 @@
-//! What the message of a failed case says besides the finding: its place in the sources, and remarks.
+//! What the message of a failed case says besides the finding: its place, and remarks.
 
 use super::job::Job;
 use crate::admission::swapped_arguments;
