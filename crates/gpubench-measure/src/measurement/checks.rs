@@ -18,6 +18,12 @@ use gpubench_stats::median;
 /// equal by chance.
 const LEAST_CALLS: usize = 8;
 
+/// An output with this many elements is not equal by chance, so few comparisons tell.
+const MANY_ELEMENTS: u64 = 1000;
+
+/// Least number of comparisons of such an output.
+const LEAST_CALLS_OF_MANY: usize = 2;
+
 /// Relative tolerances above this cause a notice.
 const WIDE: f64 = 0.1;
 
@@ -123,14 +129,15 @@ fn stale_output_passes(windows: &[&WindowEvidence], position: usize) -> Option<b
 /// compared.
 fn pass(windows: &[&WindowEvidence], position: usize, which: fn(&OutputFacts) -> OtherAnswer) -> Option<bool> {
     let outputs = windows.iter().filter_map(|window| window.facts.outputs().get(position));
-    let asked: Vec<OtherAnswer> = outputs
-        .map(which)
-        .filter(|answer| *answer != OtherAnswer::NotAsked)
+    let asked: Vec<&OutputFacts> = outputs
+        .filter(|output| which(output) != OtherAnswer::NotAsked)
         .collect();
-    if asked.contains(&OtherAnswer::Fails) {
+    if asked.iter().any(|output| which(output) == OtherAnswer::Fails) {
         return Some(false);
     }
-    (asked.len() >= LEAST_CALLS).then_some(true)
+    let has_many = asked.first().is_some_and(|output| output.elements >= MANY_ELEMENTS);
+    let least = if has_many { LEAST_CALLS_OF_MANY } else { LEAST_CALLS };
+    (asked.len() >= least).then_some(true)
 }
 
 /// Returns what the checks cannot detect.
@@ -524,6 +531,19 @@ mod tests {
             assert_eq!(zeros_pass(&windows[1..], 2), None, "too few calls");
         }
         assert_eq!(zeros_pass(&[], 0), None);
+    }
+
+    #[test]
+    fn a_few_calls_of_outputs_with_many_elements_tell() {
+        let passing = |elements, calls| {
+            let mut facts = Box::new(WindowFacts::zeroed());
+            facts.output_count = 1;
+            (facts.outputs[0].elements, facts.outputs[0].zeros) = (elements, OtherAnswer::Passes as u64);
+            let windows = vec![WindowEvidence::new(facts, None); calls];
+            zeros_pass(&windows.iter().collect::<Vec<_>>(), 1).is_some()
+        };
+        assert!(passing(MANY_ELEMENTS, 2) && !passing(MANY_ELEMENTS, 1));
+        assert!(!passing(MANY_ELEMENTS - 1, 2));
     }
 
     #[test]
