@@ -69,7 +69,8 @@ fn kernels_that_a_compiler_refuses() {
 fn mistakes_on_the_command_line() {
     let refused = |words: &&[&str]| {
         let finished = newcomer().args(words.iter().copied()).finish().expect_code(2);
-        format!("$ cargo gpubench {}\n{}", words.join(" "), finished.stderr)
+        let (_, error) = finished.stderr.split_once("error: ").expect("an error");
+        format!("$ cargo gpubench {}\nerror: {error}", words.join(" "))
     };
     let lines: [&[&str]; 10] = [
         &["--sort", "name"],
