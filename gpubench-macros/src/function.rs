@@ -371,6 +371,7 @@ fn slice_kind(ty: &Type) -> Result<Kind> {
 fn axis_kind(ty: &Type) -> Result<Kind> {
     let is_text = matches!(ty, Type::Reference(reference) if is_path_to(&reference.elem, "str") && reference.mutability.is_none());
     match ty {
+        _ if is_path_to(ty, "String") => Err(Error::new_spanned(ty, "an axis cannot be a `String`: write `&str`")),
         Type::Path(_) => Ok(Kind::Axis),
         _ if is_text => Ok(Kind::Axis),
         _ => Err(Error::new_spanned(

@@ -3,8 +3,8 @@
 #![forbid(unsafe_code)]
 #![allow(missing_docs)]
 
+mod amounts;
 mod axes;
-mod axis_names;
 mod benchmark;
 mod callee;
 mod comparison;

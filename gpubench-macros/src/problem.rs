@@ -1,7 +1,7 @@
 //! Problems: either a `#[problem]`, or part of a benchmark's attribute.
 
+use crate::amounts::{reject_mixed, reject_unknown};
 use crate::axes::{AxisOption, device_tokens};
-use crate::axis_names::reject_unknown;
 use crate::callee::{Expected, Wrong, shown};
 use crate::comparison::Comparison;
 use crate::function::Function;
@@ -177,6 +177,7 @@ fn work(options: &Options, function: &Function) -> Result<TokenStream> {
             None => Ok(quote!(::core::option::Option::None)),
             Some(value) => {
                 reject_unknown(option, value, function)?;
+                reject_mixed(value, function)?;
                 Ok(quote_spanned!(value.span()=> __gpubench::__private::work(#option, #value)?))
             }
         }

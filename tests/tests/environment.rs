@@ -98,18 +98,18 @@ fn an_unwritable_target_directory_is_an_error_with_its_path() {
 }
 
 #[test]
-fn of_several_targets_in_the_configuration_the_host_is_built() {
+fn whatever_targets_the_configuration_names_the_host_is_built() {
     let host = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-    let targets = format!("build.target=[\"{host}\", \"wasm32-unknown-unknown\"]");
-    let finished = Run::on(&Fixture::new("tidy"))
-        .args(["--config", &targets, "--cargo-profile", "dev", "--no-run"])
-        .finish()
-        .expect_code(0);
-    assert!(
-        finished.stderr.contains(&format!("/{host}/debug/")),
-        "{}",
-        finished.stderr
-    );
+    let several = format!("build.target=[\"{host}\", \"wasm32-unknown-unknown\"]");
+    let run = || Run::on(&Fixture::new("tidy")).args(["--cargo-profile", "dev", "--no-run"]);
+    for run in [
+        run().args(["--config", &several]),
+        run().args(["--config", "build.target=\"wasm32-unknown-unknown\""]),
+        run().env("CARGO_BUILD_TARGET", "wasm32-unknown-unknown"),
+    ] {
+        let said = run.finish().expect_code(0).stderr;
+        assert!(said.contains(&format!("/{host}/debug/")), "{said}");
+    }
 }
 
 /// Runs with another file system mounted over the kernel cache. Returns `None` if mounting is not

@@ -26,6 +26,11 @@ impl Declaration {
         })
     }
 
+    /// Returns the parameters of the kernel.
+    pub(super) fn parameters(&self) -> Option<&[Parameter]> {
+        self.parameters.as_deref()
+    }
+
     /// Returns the parameter of a launch's argument as written if the kernel only reads through it:
     /// a pointer to constant numbers.
     pub(super) fn reads_through(&self, launch: &Launch, position: usize) -> Option<&str> {

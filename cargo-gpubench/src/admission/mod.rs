@@ -9,8 +9,10 @@ mod arguments;
 mod calls_per_sample;
 mod read_only;
 mod repetition;
+mod swapped;
 mod validate;
 
 pub use calls_per_sample::{calls_per_sample, fewer_calls};
 pub use repetition::unusable;
+pub use swapped::swapped_arguments;
 pub use validate::{Invalid, memory_needed, memory_needed_in_turns, validate};

@@ -10,8 +10,8 @@ use super::cargo::Cargo;
 pub(super) enum BuildTarget {
     /// As cargo is configured: usually the host, without a folder of its own.
     Configured,
-    /// The host, by `--target`. Cargo refuses `cargo rustc --crate-type` if `build.target` names
-    /// several platforms.
+    /// The host, by `--target`, because the tool loads the libraries. Cargo refuses
+    /// `cargo rustc --crate-type` if `build.target` names several platforms.
     Host,
 }
 
@@ -52,12 +52,49 @@ impl AskedTarget {
 
     /// Waits for the answer. Without one, cargo builds as it is configured, and its own errors
     /// explain what is wrong.
-    pub(super) fn answer(self) -> BuildTarget {
+    pub(super) fn answer(self, host: &str) -> BuildTarget {
         let output = self.0.and_then(|child| child.wait_with_output().ok());
-        let named: Option<Vec<String>> = output.and_then(|output| serde_json::from_slice(&output.stdout).ok());
-        match named.is_some_and(|named| named.len() > 1) {
-            true => BuildTarget::Host,
-            false => BuildTarget::Configured,
+        let named = output.and_then(|output| serde_json::from_slice(&output.stdout).ok());
+        named.map_or(BuildTarget::Configured, |named| target_of(&named, host))
+    }
+}
+
+/// A value of `build.target`.
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum Named {
+    One(String),
+    Several(Vec<String>),
+}
+
+fn target_of(named: &Named, host: &str) -> BuildTarget {
+    let is_the_host = match named {
+        Named::One(target) => target == host,
+        Named::Several(targets) => targets.iter().all(|target| target == host) && targets.len() <= 1,
+    };
+    match is_the_host {
+        true => BuildTarget::Configured,
+        false => BuildTarget::Host,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_is_built_for_whatever_the_configuration_names() {
+        let target = |named: &str| target_of(&serde_json::from_str(named).expect("a value"), "host");
+        for configured in [r#""host""#, r#"["host"]"#, "[]"] {
+            assert_eq!(target(configured), BuildTarget::Configured, "{configured}");
+        }
+        for other in [
+            r#""wasm32""#,
+            r#"["wasm32"]"#,
+            r#"["host","wasm32"]"#,
+            r#"["wasm32","host"]"#,
+        ] {
+            assert_eq!(target(other), BuildTarget::Host, "{other}");
         }
     }
 }

@@ -104,7 +104,7 @@ pub fn build_cdylibs(options: &BuildOptions, interrupted: &AtomicBool) -> Result
     let target = AskedTarget::ask(&cargo, &options.manifest);
     let compiler = Compiler::ask()?;
     let workspace = Workspace::load(&cargo, &compiler, options)?;
-    let target = target.answer();
+    let target = target.answer(&compiler.host);
     let selected = select_packages(&workspace, &options.packages)?;
     let packages: Vec<_> = selected.packages.iter().map(|selected| selected.package).collect();
 

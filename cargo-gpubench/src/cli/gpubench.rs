@@ -271,7 +271,7 @@ impl GpubenchArguments {
         output.hides_progress |= matches!(observer, Some(ObserverChoice::Debugger(_)));
         let results = run.baseline.into_options(page);
         refuse_to_overwrite(results.runs_read(), output.files().chain(results.page_file()))?;
-        refuse_to_mix(&output, results.page.as_ref())?;
+        refuse_to_mix(&output, &results)?;
         Ok(RunOptions {
             action,
             cases: run.selection.into_selection(self.skip_origin, gpubench)?,

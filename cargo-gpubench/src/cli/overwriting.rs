@@ -38,7 +38,7 @@ pub(super) fn refuse_to_write_twice(written: &[(&'static str, &Utf8Path)]) -> Re
 }
 
 /// Named baselines are not files that a user can name as an output.
-fn file_of(name: &RunName) -> Option<&Utf8Path> {
+pub(super) fn file_of(name: &RunName) -> Option<&Utf8Path> {
     match name {
         RunName::File(path) => Some(path),
         RunName::Baseline(_) => None,
@@ -50,14 +50,27 @@ fn is_same(one: &Utf8Path, other: &Utf8Path) -> bool {
     one == other || place(one).is_some_and(|one| place(other) == Some(one))
 }
 
+/// The most links from one to another that are followed, as by the system.
+const MOST_LINKS: usize = 40;
+
 /// Returns a file's path without links, even if the file does not exist yet.
 fn place(file: &Utf8Path) -> Option<Utf8PathBuf> {
-    let folder = match file.parent()? {
-        folder if folder == "" => Utf8Path::new("."),
-        folder => folder,
-    };
-    let is_new = || Some(folder.canonicalize_utf8().ok()?.join(file.file_name()?));
-    file.canonicalize_utf8().ok().or_else(is_new)
+    let mut file = file.to_owned();
+    for _ in 0..MOST_LINKS {
+        if let Ok(place) = file.canonicalize_utf8() {
+            return Some(place);
+        }
+        let folder = match file.parent()? {
+            folder if folder == "" => Utf8Path::new("."),
+            folder => folder,
+        };
+        let folder = folder.canonicalize_utf8().ok()?;
+        match file.read_link_utf8() {
+            Ok(target) => file = folder.join(target),
+            Err(_) => return Some(folder.join(file.file_name()?)),
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -91,6 +104,10 @@ mod tests {
             "none exists"
         );
         assert!(!refused("a", "b") && !refused("a", "below/a"));
+        std::os::unix::fs::symlink("a", path("to-none")).expect("a link");
+        assert!(refused("to-none", "a"));
+        std::os::unix::fs::symlink("circle", path("circle")).expect("a link");
+        assert!(!refused("circle", "a"));
         std::fs::write(path("a"), "").expect("a file");
         std::os::unix::fs::symlink(path("a"), path("to-a")).expect("a link");
         assert!(refused("to-a", "a"));

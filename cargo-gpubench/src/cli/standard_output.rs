@@ -1,15 +1,16 @@
 //! At most one option may write to standard output, or to one file.
 
 use super::UsageError;
-use super::overwriting::refuse_to_write_twice;
-use crate::broker::options::{ExportFormat, MessageFormat, OutputOptions, PageTarget};
+use super::overwriting::{file_of, refuse_to_write_twice};
+use crate::broker::options::{ExportFormat, MessageFormat, OutputOptions, PageTarget, ResultOptions};
 use gpubench_report::OutputTarget;
 
 /// Checks that at most one option of a run writes to standard output, and to each file.
 ///
 /// # Errors
 /// Several do.
-pub(super) fn refuse_to_mix(output: &OutputOptions, page: Option<&PageTarget>) -> Result<(), UsageError> {
+pub(super) fn refuse_to_mix(output: &OutputOptions, results: &ResultOptions) -> Result<(), UsageError> {
+    let page = results.page.as_ref();
     let format = match output.format {
         MessageFormat::Human => None,
         MessageFormat::Json => Some("--message-format json"),
@@ -30,7 +31,10 @@ pub(super) fn refuse_to_mix(output: &OutputOptions, page: Option<&PageTarget>) -
         _ => None,
     };
     let of_trace = output.trace.as_deref().map(|file| ("--trace", file));
-    refuse_to_write_twice(&files.chain(of_page).chain(of_trace).collect::<Vec<_>>())?;
+    let saved = results.save.as_ref().and_then(file_of);
+    let saved = saved.map(|file| ("--save-baseline", file));
+    let written = files.chain(of_page).chain(of_trace).chain(saved);
+    refuse_to_write_twice(&written.collect::<Vec<_>>())?;
     let exports = output
         .exports
         .iter()

@@ -79,6 +79,11 @@ fn twice(launcher: &mut Launcher, zeros: Out<f32>) -> Result<()> {
 #[gpubench]
 struct NotAFunction;
 
+#[gpubench(axes(order = ["rows"]), tensors = plane, reference = clear_on_cpu, exact)]
+fn owned_text(launcher: &mut Launcher, order: String, zeros: Out<f32>) -> Result<()> {
+    Ok(())
+}
+
 struct Method;
 
 impl Method {

@@ -17,6 +17,21 @@ fn bytes_of_an_unknown_axis(launcher: &mut Launcher, n: usize, k: usize, zeros: 
     launcher.memset(zeros, 0)
 }
 
+#[gpubench(axes(n = [1], k = [1]), tensors = plane, reference = clear_on_cpu, exact, bytes = 4.0 * n * k)]
+fn bytes_of_a_float_and_integers(launcher: &mut Launcher, n: i32, k: i32, zeros: Out<f32>) -> Result<()> {
+    launcher.memset(zeros, 0)
+}
+
+#[gpubench(axes(n = [1], k = [1]), tensors = plane, reference = clear_on_cpu, exact, flops = k + (n * 2.5))]
+fn flops_of_integers_and_a_float(launcher: &mut Launcher, n: usize, k: usize, zeros: Out<f32>) -> Result<()> {
+    launcher.memset(zeros, 0)
+}
+
+#[gpubench(axes(n = [1], k = [1]), tensors = plane, reference = clear_on_cpu, exact, bytes = 4.0 * n as f64 * (k as f64))]
+fn bytes_of_floats(launcher: &mut Launcher, n: usize, k: usize, zeros: Out<f32>) -> Result<()> {
+    launcher.memset(zeros, 0)
+}
+
 #[gpubench(axes(n = [1], k = [1]), tensors = plane, reference = clear_on_cpu, exact)]
 fn kernel_as_a_text(launcher: &mut Launcher, n: usize, k: usize, zeros: Out<f32>) -> Result<()> {
     launcher.launch("brighten", Grid::covering(n, 256), (zeros, n))

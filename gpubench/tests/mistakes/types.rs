@@ -24,7 +24,7 @@ fn axis_value_of_another_type(launcher: &mut Launcher, width: usize, x: In<f32>,
 }
 
 #[gpubench(axes(width = [1024]), tensors = plane, reference = copy_on_cpu, exact)]
-fn axis_of_an_impossible_type(launcher: &mut Launcher, width: String, x: In<f32>, y: Out<f32>) -> Result<()> {
+fn axis_of_an_impossible_type(launcher: &mut Launcher, width: Vec<u8>, x: In<f32>, y: Out<f32>) -> Result<()> {
     launcher.copy(x, y)
 }
 

@@ -1,5 +1,6 @@
 //! `--axis`: other values for an axis.
 
+use std::num::IntErrorKind;
 use std::str::FromStr;
 
 use gpubench::catalog::{Axis, AxisValue};
@@ -135,6 +136,9 @@ pub enum InvalidAxisValue {
     /// Not an integer.
     #[error("`{0}` is not an integer")]
     NotAnInteger(String),
+    /// An integer that no axis can have.
+    #[error("`{0}` is not from {min} to {max}", min = i64::MIN, max = i64::MAX)]
+    OutOfRange(String),
     /// Not a number.
     #[error("`{0}` is not a number")]
     NotANumber(String),
@@ -162,6 +166,9 @@ impl InvalidAxisValue {
             Self::NotAnInteger(text) | Self::NotANumber(text) if text.starts_with('[') || text.ends_with(']') => Some(
                 format!("leave out the brackets: `{axis}=1,2,3`, or `{axis}=4:8` for a range of integers"),
             ),
+            Self::NotAnInteger(text) if text.starts_with(|first: char| first.is_ascii_digit()) => {
+                Some(format!("write only digits, as in `{axis}=1024`"))
+            }
             Self::CommaInText(text) => Some(format!("type `--axis '{axis}=\"{text}\"'`")),
             Self::EmptyRange(_) => Some(
                 "write `start:stop` or `start:stop:step`, with a positive step; the range includes `stop`".to_owned(),
@@ -247,9 +254,11 @@ fn is_bracketed(text: &str) -> bool {
 }
 
 fn integer(text: &str) -> Result<i64, InvalidAxisValue> {
-    text.replace('_', "")
-        .parse()
-        .map_err(|_| InvalidAxisValue::NotAnInteger(text.to_owned()))
+    let parsed: Result<i64, _> = text.replace('_', "").parse();
+    parsed.map_err(|error| match error.kind() {
+        IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => InvalidAxisValue::OutOfRange(text.to_owned()),
+        _ => InvalidAxisValue::NotAnInteger(text.to_owned()),
+    })
 }
 
 /// Parses `start:stop` or `start:stop:step`. Includes `stop` if a step reaches it.
@@ -324,6 +333,11 @@ mod tests {
 
     #[test]
     fn a_value_of_the_wrong_type_is_refused() {
+        let large = "99999999999999999999".to_owned();
+        assert_eq!(
+            integers(&format!("a={large}")),
+            Err(InvalidAxisValue::OutOfRange(large))
+        );
         assert_eq!(integers("a=2.5"), Err(InvalidAxisValue::NotAnInteger("2.5".to_owned())));
         assert_eq!(
             integers("a=true"),

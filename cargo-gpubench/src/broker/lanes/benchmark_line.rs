@@ -1,11 +1,31 @@
-//! The source location of a benchmark whose own code failed.
+//! What the message of a failed case says besides the finding: its place, and remarks.
 
+use super::job::Job;
+use crate::admission::swapped_arguments;
+use crate::broker::recording::preparation::PreparedCase;
+use crate::broker::recording::selected::Selected;
 use gpubench::catalog::Benchmark;
-use gpubench_contract::{BenchmarkComplete, Cause};
+use gpubench_contract::{BenchmarkComplete, Cause, Verdict};
+
+/// Returns the message of a job's result, with the place of code that failed, or a remark about the
+/// names of a failed call's arguments.
+pub(super) fn message_of(result: &BenchmarkComplete, job: &Job<'_>, selected: Selected<'_>) -> Option<String> {
+    let Some(benchmark) = selected.benchmark(job.case) else {
+        return result.message.clone();
+    };
+    let remark = match (result.verdict, job.prepared) {
+        (Verdict::WrongOutput | Verdict::Crashed | Verdict::Timeout, Some(Ok(PreparedCase { recorded, .. }))) => {
+            let catalog = &selected.catalogs[selected.library_of(job.case)];
+            swapped_arguments(catalog, &recorded.recording, &job.case.params)
+        }
+        _ => None,
+    };
+    located_message(result, benchmark).map(|message| with_remark(message, remark.as_deref()))
+}
 
 /// Returns the message of a result, with the benchmark's line and name before one about its code,
 /// unless the message already names a line of that file.
-pub(super) fn located_message(result: &BenchmarkComplete, benchmark: &Benchmark) -> Option<String> {
+fn located_message(result: &BenchmarkComplete, benchmark: &Benchmark) -> Option<String> {
     let is_of_the_author = matches!(
         result.cause,
         Some(
@@ -28,6 +48,15 @@ pub(super) fn located_message(result: &BenchmarkComplete, benchmark: &Benchmark)
         }
     };
     result.message.as_ref().map(located)
+}
+
+/// Returns a message with a remark about its first line.
+fn with_remark(message: String, remark: Option<&str>) -> String {
+    match (remark, message.split_once('\n')) {
+        (None, _) => message,
+        (Some(remark), None) => format!("{message}; {remark}"),
+        (Some(remark), Some((first, rest))) => format!("{first}; {remark}\n{rest}"),
+    }
 }
 
 #[cfg(test)]
@@ -54,6 +83,14 @@ mod tests {
         let mut result = every_verdict().results.remove(0);
         (result.cause, result.message) = (Some(cause), Some(message.to_owned()));
         located_message(&result, &benchmark).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_remark_follows_the_first_line() {
+        let remarked = |message: &str, remark| with_remark(message.to_owned(), remark);
+        assert_eq!(remarked("wrong\nfiles", Some("why")), "wrong; why\nfiles");
+        assert_eq!(remarked("wrong", Some("why")), "wrong; why");
+        assert_eq!(remarked("wrong\nfiles", None), "wrong\nfiles");
     }
 
     #[test]

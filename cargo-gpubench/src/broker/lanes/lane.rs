@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use super::benchmark_line::located_message;
+use super::benchmark_line::message_of;
 use super::context::LaneContext;
 use super::division::{Division, divide};
 use super::earlier_modes::EarlierModes;
@@ -68,13 +68,8 @@ impl Lane<'_, '_> {
         let finished = self.measure_admitted(jobs, earlier, progress)?;
         earlier.note(finished.values().map(|finished| &finished.result));
         let complete = |(job, Finished { result, baseline }): (&&Job<'_>, Finished)| {
-            let benchmark = self.context.selected.benchmark(job.case);
-            let message = match benchmark {
-                Some(benchmark) => located_message(&result, benchmark),
-                None => result.message,
-            };
             let result = BenchmarkComplete {
-                message,
+                message: message_of(&result, job, self.context.selected),
                 wall_ns: began.elapsed().as_nanos() as u64,
                 ..result
             };

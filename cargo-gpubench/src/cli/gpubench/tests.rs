@@ -535,6 +535,15 @@ fn a_dash_is_standard_output_for_every_export_and_for_the_page() {
 }
 
 #[test]
+fn a_saved_baseline_and_an_export_never_share_a_file() {
+    let refusal = refusal(&["--export-json", "run.json", "--save-baseline", "./run.json"]);
+    assert!(
+        refusal.starts_with("`--export-json` and `--save-baseline` both write to"),
+        "{refusal}"
+    );
+}
+
+#[test]
 fn two_reports_never_share_standard_output() {
     for (arguments, expected) in [
         (

@@ -127,6 +127,50 @@ pub(super) fn not_needed(
     parts.bytes(parts.unneeded(&BTreeSet::new(), names).into_iter())
 }
 
+/// Parts of C++'s standard library that work only on a host.
+const OF_HOSTS: &[&str] = &[
+    "cerr",
+    "cout",
+    "deque",
+    "endl",
+    "function",
+    "list",
+    "map",
+    "queue",
+    "set",
+    "shared_ptr",
+    "sort",
+    "stack",
+    "string",
+    "to_string",
+    "unordered_map",
+    "unordered_set",
+    "vector",
+];
+
+/// Returns the parts of the standard library for hosts that kernels of these names use, as in
+/// `std::vector`.
+pub(super) fn host_library_used<'a>(
+    words: &[Word<'a>],
+    items: &[Item<'a>],
+    macros: &Macros<'a>,
+    names: &[String],
+) -> BTreeSet<&'a str> {
+    let parts = Parts {
+        macros,
+        ..Parts::new(words, items)
+    };
+    let reached = parts.reached(names.iter().flat_map(|name| words_of(name)));
+    let reached = (0..items.len()).filter(|&at| reached[at]).map(|at| &items[at]);
+    let own = reached.flat_map(|item| item.own.iter().filter_map(|own| words.get(own.clone())));
+    let parts = own.flat_map(|own| own.windows(4).filter(|words| words[0].text == "std"));
+    let names = parts.filter(|words| words[1].text == ":" && words[2].text == ":");
+    names
+        .map(|words| words[3].text)
+        .filter(|name| OF_HOSTS.contains(name))
+        .collect()
+}
+
 /// Returns the functions without a mark that kernels of these names call, in order. Functions that
 /// constant expressions may use are none of them: GPU compilers take these in kernels.
 pub(super) fn host_functions_called<'a>(

@@ -66,8 +66,8 @@ impl Judgement {
         let with_order = |message| {
             format!(
                 "{message}; the call gives other outputs when its blocks and threads run in another order (hint: a \
-                 barrier or an atomic operation may be missing, or memory may be read that nothing wrote; `--schedule \
-                 {seed}` is such an order)"
+                 barrier or an atomic operation may be missing, or shared memory may be read that nothing wrote: it is \
+                 noise at first; `--schedule {seed}` is such an order)"
             )
         };
         Judgement {

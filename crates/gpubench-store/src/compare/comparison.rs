@@ -52,8 +52,8 @@ pub fn compare(
             .filter(|pair| !pair.is_skipped())
             .map(|pair| row(pair, &context))
             .collect(),
-        new: names(&pairing.new),
-        removed: names(&pairing.removed),
+        new: names(&pairing.new, &pairing.removed),
+        removed: names(&pairing.removed, &pairing.new),
         left_out: None,
     }
 }
@@ -68,8 +68,17 @@ fn tick(run: &NamedRun<'_>) -> f64 {
         .unwrap_or(0.0)
 }
 
-fn names(results: &[&BenchmarkComplete]) -> Vec<String> {
-    results.iter().map(|result| result.label()).collect()
+/// Returns the names of results. A name that the other run has, too, is of another package, which
+/// is then named.
+fn names(results: &[&BenchmarkComplete], others: &[&BenchmarkComplete]) -> Vec<String> {
+    let name = |result: &&BenchmarkComplete| {
+        let label = result.label();
+        match others.iter().any(|other| other.label() == label) {
+            true => format!("{} {label}", result.package),
+            false => label,
+        }
+    };
+    results.iter().map(name).collect()
 }
 
 impl NamedRun<'_> {

@@ -238,6 +238,8 @@ fn an_invalid_value_of_an_axis_has_a_hint_about_what_to_write() {
         "rows=[4:8:1]",
         "rows=8:4",
         "rows=wide",
+        "rows=1e3",
+        "rows=64k",
         "tile=16,16",
         "tanh=1",
     ];

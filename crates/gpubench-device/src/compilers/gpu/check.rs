@@ -10,7 +10,7 @@ use gpubench_diagnostic::in_backticks;
 use super::super::compiler::{Compiler as _, Wanted};
 use super::super::error::KernelBuildError;
 use super::compiler::{GpuCompiler, GpuCompilers, NamedCompilers, NamedNotFound};
-use super::device_code::{Unmarked, host_functions};
+use super::device_code::{Unmarked, host_functions, host_library};
 use super::options::{Dialect, parse_options};
 use crate::cuda::{Architecture, Features};
 
@@ -146,12 +146,11 @@ fn unchecked(source: &Source, reason: &str) -> GpuVerdict {
     ))
 }
 
-/// Returns the verdict if there is no compiler: a notice if a kernel calls functions that a GPU
-/// may not have.
+/// Returns the verdict if there is no compiler: a notice if a kernel uses what a GPU may not have.
 fn without_compiler(wanted: Wanted<'_>) -> GpuVerdict {
     let Wanted { source, names, .. } = wanted;
-    let called = host_functions(source, names);
-    if called.is_empty() {
+    let used = [host_functions(source, names), host_library(source, names)].concat();
+    if used.is_empty() {
         return GpuVerdict::Accepted;
     }
     let (missing, package) = match source.form {
@@ -159,10 +158,10 @@ fn without_compiler(wanted: Wanted<'_>) -> GpuVerdict {
         _ => ("NVRTC", "nvidia-cuda-nvrtc`, or name one with `--nvrtc"),
     };
     GpuVerdict::Unchecked(format!(
-        "kernels of `{}` call {}, without `__device__`: the CPU device runs host functions in kernels, but CUDA has none there, and \
+        "kernels of `{}` use {}, without `__device__`: the CPU device runs host code in kernels, but CUDA has none there, and \
          {missing}, which would tell, was not found (hint: `pip install {package}`)",
         source.name,
-        in_backticks(called)
+        in_backticks(used)
     ))
 }
 

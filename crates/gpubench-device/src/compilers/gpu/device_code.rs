@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use gpubench::catalog::{Source, SourceFile};
 
-use super::super::cut::{Macros, host_functions_called, not_needed, not_of_device, without};
+use super::super::cut::{Macros, host_functions_called, host_library_used, not_needed, not_of_device, without};
 use super::super::items::{Item, Marks, Word, items};
 use super::super::scan::{Token, tokens};
 
@@ -72,6 +72,15 @@ pub(super) fn host_functions(source: &Source, names: &[String]) -> Vec<String> {
     read(source, |whole, _| {
         let called = host_functions_called(&whole.words, &whole.items, &whole.macros, names);
         called.into_iter().map(str::to_owned).collect()
+    })
+}
+
+/// Returns the parts of the standard library for hosts that kernels of these names use, as in
+/// `std::vector`.
+pub(super) fn host_library(source: &Source, names: &[String]) -> Vec<String> {
+    read(source, |whole, _| {
+        let used = host_library_used(&whole.words, &whole.items, &whole.macros, names);
+        used.into_iter().map(|name| format!("std::{name}")).collect()
     })
 }
 
@@ -251,5 +260,15 @@ void launch(int n) {
             void launch(float *x) { k<<<1, 1>>>(x, List()); }\n\
             __global__ void k(float *x, List list) { x[0] = marked(pages(3)) + list.size(); }\n";
         assert_eq!(called(text), Vec::<String>::new());
+    }
+
+    #[test]
+    fn parts_of_the_standard_library_for_hosts_are_named() {
+        let text = "struct List { std::vector<float> all; };\n\
+            std::string name() { return std::to_string(1); }\n\
+            __device__ float first(float x) { std::vector<float> one(1, x); return one[0]; }\n\
+            __global__ void k(float *x) { x[0] = first(std::min(x[1], std::numeric_limits<float>::max())); }\n\
+            __global__ void other(float *x) { std::map<int, int> counts; }\n";
+        assert_eq!(host_library(&source_of(text), &["k".to_owned()]), ["std::vector"]);
     }
 }

@@ -133,7 +133,7 @@ pub(super) fn is_for_kernels(header: &str) -> bool {
 /// Returns a hint for a message about host code or a missing header of a library.
 fn hint(text: &str) -> &'static str {
     if text.contains("not allowed in JIT mode") || text.contains("without execution space annotations") {
-        return " (hint: NVRTC compiles only device code: set `compiler = nvcc` in `cuda_source!`, mark the function `__device__`, or add the option `--device-as-default-execution-space`)";
+        return " (hint: mark the function `__device__`; for headers that mark none, add the option `--device-as-default-execution-space` or set `compiler = nvcc` in `cuda_source!`)";
     }
     let header = text
         .strip_prefix("cannot open source file \"")

@@ -18,7 +18,7 @@ use super::kernel::{Kernel, PlaceDynamicShared};
 use super::launch::{LaunchShape, ScheduleSeed};
 use super::signals;
 use super::stack::GuardedStack;
-use super::static_shared::{Guarded, StaticShared};
+use super::static_shared::Guarded;
 use super::warp::{LANES, Lane, NextStep, next_step};
 
 /// A launch, for every thread of a pool.
@@ -109,7 +109,7 @@ impl BlockRunner {
         let fast = self.order.is_none() && shape.fits_fast_form();
         self.form = if fast { Form::Fast } else { Form::Precise };
         self.move_to_this_thread();
-        self.static_shared = job.kernel.static_shared.map(StaticShared::of_this_thread);
+        self.static_shared = job.kernel.static_shared.map(|shared| shared.of_this_thread(job.order));
         let has_moved = self.place_dynamic_shared(job)?;
         self.leave_other_kernels(self.form.entry(job), has_moved);
         self.waited = false;
@@ -137,7 +137,7 @@ impl BlockRunner {
         };
         let shared = match &mut self.dynamic_shared {
             Some(shared) => shared,
-            none => none.insert(DynamicShared::new().map_err(|_| FaultKind::OutOfDynamicShared)?),
+            none => none.insert(DynamicShared::new(job.order).map_err(|_| FaultKind::OutOfDynamicShared)?),
         };
         let start = shared.prepare(job.shape.dynamic_shared);
         if (self.placed).is_some_and(|(library, known)| ptr::fn_addr_eq(library, place) && known == start) {

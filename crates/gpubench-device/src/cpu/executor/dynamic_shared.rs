@@ -3,7 +3,7 @@
 use std::io;
 
 use super::fault::{Access, FaultKind};
-use super::launch::MAX_DYNAMIC_SHARED;
+use super::launch::{MAX_DYNAMIC_SHARED, ScheduleSeed};
 use super::margin::{Margin, fill_with_noise};
 use crate::guarded::Reserved;
 
@@ -27,11 +27,11 @@ pub(super) struct DynamicShared {
 }
 
 impl DynamicShared {
-    pub(super) fn new() -> io::Result<DynamicShared> {
+    pub(super) fn new(order: ScheduleSeed) -> io::Result<DynamicShared> {
         let mapping = Reserved::new(GUARD_BYTES + MEMORY_BYTES + GUARD_BYTES)?;
         mapping.open(GUARD_BYTES..GUARD_BYTES + MEMORY_BYTES)?;
         // SAFETY: the memory is open, and nothing uses it yet.
-        unsafe { fill_with_noise(mapping.at(GUARD_BYTES), MEMORY_BYTES) };
+        unsafe { fill_with_noise(mapping.at(GUARD_BYTES), MEMORY_BYTES, order) };
         Ok(DynamicShared {
             mapping,
             requested: 0,

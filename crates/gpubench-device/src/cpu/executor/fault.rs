@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::code_place::CodePlace;
+use super::stack::STACK_BYTES;
 
 /// A kernel fault, which ends the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -67,7 +68,7 @@ pub enum FaultKind {
     #[error("integer division by zero")]
     DivisionByZero,
     /// A thread used more stack than it has.
-    #[error("stack overflow")]
+    #[error("stack overflow (hint: a thread has {} KiB for local variables: large local arrays and endless recursion need more)", STACK_BYTES >> 10)]
     StackOverflow,
     /// An instruction that the processor does not support: a path that the compiler considered
     /// unreachable.

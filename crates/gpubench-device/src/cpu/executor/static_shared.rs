@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 
 use super::fault::FaultKind;
+use super::launch::ScheduleSeed;
 use super::margin::{Margin, fill_with_noise};
 
 /// Bytes that are checked on each side of a variable: few enough to check after every block,
@@ -53,8 +54,8 @@ impl StaticShared {
         }
     }
 
-    /// Returns the variables of the calling thread.
-    pub(super) fn of_this_thread(self) -> Guarded {
+    /// Returns the variables of the calling thread, which runs blocks in this order.
+    pub(super) fn of_this_thread(self, order: ScheduleSeed) -> Guarded {
         // SAFETY: the function has no requirements.
         let origin = unsafe { (self.origin)() };
         let guarded = Guarded {
@@ -65,7 +66,7 @@ impl StaticShared {
         unsafe {
             if *origin == 0 {
                 for variable in self.variables {
-                    fill_with_noise(guarded.start(variable), variable.bytes);
+                    fill_with_noise(guarded.start(variable), variable.bytes, order);
                     for (_, margin) in guarded.margins(variable) {
                         margin.fill();
                     }

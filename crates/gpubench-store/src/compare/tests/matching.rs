@@ -38,6 +38,21 @@ fn each_mode_of_a_case_is_compared_with_the_same_mode() {
 }
 
 #[test]
+fn benchmarks_of_a_renamed_package_are_listed_with_it() {
+    let of_package = |package: &str| {
+        run(vec![BenchmarkComplete {
+            package: package.to_owned(),
+            ..quiet("axpy", 1e5)
+        }])
+    };
+    let comparison = compared(&of_package("before"), &of_package("after"), &Rules::default());
+    assert_eq!(
+        (comparison.new, comparison.removed),
+        (vec!["after axpy".to_owned()], vec!["before axpy".to_owned()])
+    );
+}
+
+#[test]
 fn a_mode_that_only_one_run_has_is_new_or_removed() {
     let one = || run(vec![quiet("axpy", 1e5)]);
     let both = || run(vec![quiet("axpy", 1e5), warm(quiet("axpy", 5e4))]);

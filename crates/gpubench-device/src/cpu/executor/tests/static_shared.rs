@@ -151,5 +151,18 @@ fn what_no_kernel_has_written_is_not_zero() {
         let shape = requesting(line(1, 256), bytes);
         launch(&pool(1), kernel(source, name), &shape, &[address(&mut out)]).expect("it may read its own memory");
         assert!(!out.contains(&0), "{name}");
+
+        let in_order = |seed| {
+            let mut out = vec![0i32; 256];
+            launch(&permuted(seed), kernel(source, name), &shape, &[address(&mut out)]).expect("as above");
+            out
+        };
+        // A thread keeps its variables.
+        let orders =
+            [1, 2].map(|seed| std::thread::scope(|scope| scope.spawn(|| in_order(seed)).join()).expect("done"));
+        assert!(
+            out != orders[0] && orders[0] != orders[1],
+            "{name}: each order has noise of its own"
+        );
     }
 }
