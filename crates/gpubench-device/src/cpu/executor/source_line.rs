@@ -72,10 +72,8 @@ pub fn line_at(library: &[u8], offset: u64) -> Option<String> {
     let mut frames = lines.find_frames(offset).skip_all_loads().ok()?;
     let mut users = Vec::new();
     while let Some(frame) = frames.next().ok()? {
-        let place = frame
-            .location
-            .and_then(|place| Some((users_file(place.file?)?, place.line?)));
-        users.extend(place.filter(|&(_, line)| line > 0));
+        let place = frame.location;
+        users.extend(place.and_then(|place| Some((users_file(place.file?)?, place.line?))));
     }
     let shown = |(file, line): &(&str, u32)| format!("`{file}:{line}`");
     match &users[..] {
