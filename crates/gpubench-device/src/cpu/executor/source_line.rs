@@ -160,7 +160,7 @@ mod tests {
             let (start, bytes) = section.file_range(endian).expect("it is in the file");
             start as usize..(start + bytes) as usize
         });
-        places.chain([table..library.len()]).collect()
+        places.chain(std::iter::once(table..library.len())).collect()
     }
 
     /// Changes a few bytes in one of the places.
