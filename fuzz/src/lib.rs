@@ -5,6 +5,7 @@
 pub mod archive;
 pub mod cuda_source;
 pub mod evidence;
+pub mod line_tables;
 pub mod records;
 pub mod stored_run;
 pub mod wire;
@@ -21,7 +22,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 7] = [
     Target {
         name: "wire",
         run: wire::run,
@@ -51,5 +52,10 @@ pub const TARGETS: [Target; 6] = [
         name: "cuda_source",
         run: cuda_source::run,
         seeds: cuda_source::seeds,
+    },
+    Target {
+        name: "line_tables",
+        run: line_tables::run,
+        seeds: line_tables::seeds,
     },
 ];

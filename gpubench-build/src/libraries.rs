@@ -163,6 +163,25 @@ mod tests {
     }
 
     #[test]
+    fn a_library_that_a_compiler_could_not_finish_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, library) = (folder.path().join("x.c"), folder.path().join("libx.so"));
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo half > \"$3\"; echo full >&2; exit 1", "cc"]);
+        assert_eq!(compile(command, &file, &library), Err("full\n".to_owned()));
+        assert!(!library.exists());
+    }
+
+    #[test]
+    fn without_a_compiler_no_earlier_library_remains() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, library) = (folder.path().join("x.c"), folder.path().join("libx.so"));
+        std::fs::write(&library, "of an earlier version").unwrap();
+        assert!(compile(Command::new("no-such-compiler"), &file, &library).is_err());
+        assert!(!library.exists());
+    }
+
+    #[test]
     fn a_missing_compiler_is_named_without_the_environment() {
         let folder = tempfile::tempdir().unwrap();
         let mut command = Command::new("no-such-compiler");

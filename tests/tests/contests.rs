@@ -311,6 +311,19 @@ fn tables_and_pages_show_the_ranking_of_a_stored_run() {
 }
 
 #[test]
+fn a_wall_time_without_rivals_is_in_no_contest() {
+    let cases = ["--exact", "quick::n=64", "slow::n=64,times=4", "from_outside::n=64"];
+    let finished = contest(&cases).finish().expect_code(0);
+    let [ranking] = &rankings(&finished)[..] else {
+        panic!("one ranking")
+    };
+    assert_eq!(names_of(ranking), ["quick", "slow"]);
+    let records = finished.records();
+    assert_eq!(records.result("from_outside")["contest"], Value::Null);
+    assert_ne!(records.result("quick")["contest"], Value::Null);
+}
+
+#[test]
 fn wall_times_compete_apart_and_host_code_costs_its_rivals_their_grade() {
     let names = ["quick", "on_the_host", "from_outside", "from_outside_again"];
     let cases = names.map(|name| format!("{name}::n=64"));

@@ -223,12 +223,16 @@ mod tests {
         assert_eq!(size(8 << 20).to_string(), "8 MiB");
         assert_eq!(size(1_536).to_string(), "1.500 KiB");
         assert_eq!(size(0).to_string(), "0 B");
+        let at_limits = [1_023, 1 << 10, 1 << 20, 1 << 40].map(|bytes| size(bytes).to_string());
+        assert_eq!(at_limits, ["1023 B", "1 KiB", "1 MiB", "1 TiB"]);
     }
 
     #[test]
     fn a_percentage_has_at_most_five_characters() {
         let shown = [0.0, 0.000_04, 0.0042, 0.123, 1.5, 99.0, f64::NAN].map(percent);
         assert_eq!(shown, ["0.00%", "0.00%", "0.42%", "12.3%", "150%", ">999%", "?"]);
+        let at_limits = [0.099_94, 0.099_96, 0.999_4, 0.999_6, 9.994, 9.996].map(percent);
+        assert_eq!(at_limits, ["9.99%", "10.0%", "99.9%", "100%", "999%", ">999%"]);
     }
 
     #[test]

@@ -142,6 +142,23 @@ mod tests {
     }
 
     #[test]
+    fn only_lines_of_the_tool_start_at_the_margin() {
+        let error = SetupMissing {
+            what: "nothing works\nerror: not the tool's\n  note: indented\n\nwarning: neither".to_owned(),
+            hint: "try\nhint: something else".to_owned(),
+        };
+        insta::assert_snapshot!(plain(&error.into()), @r"
+        error: nothing works
+          error: not the tool's
+          note: indented
+
+          warning: neither
+        (hint: try
+          hint: something else)
+        ");
+    }
+
+    #[test]
     fn the_text_of_an_error_contains_styles() {
         assert!(Explanation(&Interrupted).to_string().contains("\u{1b}["));
     }

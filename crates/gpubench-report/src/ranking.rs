@@ -249,7 +249,7 @@ impl Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_contract::ParamValue;
+    use gpubench_contract::{Better, ParamValue};
 
     fn entry(benchmark: &str, params: &[(&str, i64)], value: f64) -> Entry {
         Entry {
@@ -389,6 +389,22 @@ mod tests {
         let ranked = ranking(&rankings.rankings()[0]);
         assert_eq!(ranked[1], ("b".to_owned(), Rank::NotSignificant(9.0)));
         assert!(rankings.rankings()[0].remark().is_some());
+    }
+
+    #[test]
+    fn a_large_ratio_of_a_metric_that_should_be_high_has_a_remark_too() {
+        for (lower, has_remark) in [(950.0, false), (920.0, false), (900.0, true), (90.0, true)] {
+            let high = |name, value| Entry {
+                interval: None,
+                metric: Metric {
+                    better: Better::Higher,
+                    ..Metric::time()
+                },
+                ..entry(name, &[], value)
+            };
+            let rankings = Rankings(vec![high("best", 1_000.0), high("other", lower)]);
+            assert_eq!(rankings.rankings()[0].remark().is_some(), has_remark, "{lower}");
+        }
     }
 
     #[test]

@@ -156,6 +156,15 @@ mod tests {
     }
 
     #[test]
+    fn calls_without_a_partner_are_in_no_pairs() {
+        let (before, after) = ([1_000.0, 2_000.0, 3_000.0], [1_003.0, 2_006.0]);
+        assert_eq!(
+            ratio(&before, &after, CountedInputs::Shared),
+            ratio(&before, &after, CountedInputs::Own)
+        );
+    }
+
+    #[test]
     fn a_spread_of_one_side_counts_for_a_single_call_of_the_other() {
         let single = ratio(&[1_005.0], &[1_000.0, 1_010.0, 1_020.0], CountedInputs::Own);
         assert!(contains_one(single.interval), "{single:?}");

@@ -94,6 +94,14 @@ mod tests {
     }
 
     #[test]
+    fn runs_of_unknown_sources_do_not_join_those_of_the_same() {
+        let mut runs = six_revisions(3, Some);
+        runs.extend((0..20).map(|position| run(if position % 2 == 0 { 100.0 } else { 130.0 }, None)));
+        let fence = history_fence(&runs).unwrap();
+        assert!(fence < 0.002, "{fence}");
+    }
+
+    #[test]
     fn the_fence_is_the_outer_one_of_the_changes_between_neighbours() {
         // Changes of 0, 1, 2, …, 8 %: Q1 is 2 %, Q3 is 6 %.
         let medians: Vec<f64> = (0..10)

@@ -182,6 +182,8 @@ mod tests {
         assert_eq!(limited.rule(4).sample_time, Duration::from_millis(20));
         let until = |position| limited.sample_time_until(position).as_millis();
         assert_eq!([until(0), until(4), until(5)], [20, 100, 120]);
+        let wall = |position| limited.max_time_until(position).as_millis();
+        assert_eq!([wall(0), wall(4), wall(5)], [400, 2_000, 2_400]);
     }
 
     #[test]
@@ -239,6 +241,11 @@ mod tests {
         assert!(suffice(&workers(6, 0.2)));
         assert!(!suffice(&workers(3, 0.2)), "20 samples are the minimum");
         assert!(!suffice(&workers(6, 0.4)), "0.8 % is more than 1 % / √2");
+        let one = &workers(100, 0.0)[..1];
+        assert!(
+            !suffice(one),
+            "one worker says nothing about others, however well it is known"
+        );
     }
 
     #[test]

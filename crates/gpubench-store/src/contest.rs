@@ -307,7 +307,7 @@ fn named(ranked: Vec<Ranked>) -> Vec<Contestant> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_contract::{FailedAlternating, ParamValue};
+    use gpubench_contract::{FailedAlternating, Metric, ParamValue};
     use gpubench_testing::{competition, in_contests};
 
     fn run() -> StoredRun {
@@ -385,6 +385,21 @@ mod tests {
                 let first = &over_all.contestants[0];
                 assert_eq!((first.ranks, first.ties.len()), (Some([1, 1]), 0));
             }
+        }
+    }
+
+    #[test]
+    fn a_step_of_the_clock_widens_intervals_of_times_only() {
+        for (metric, ranks) in [
+            (Metric::time(), [Some([1, 3]); 3]),
+            (Metric::instructions(), [Some([1, 2]), Some([1, 2]), Some([3, 3])]),
+        ] {
+            let mut run = run();
+            run.run.device.clock_tick_ns = Some(1e12);
+            run.results.iter_mut().for_each(|result| result.metric = metric.clone());
+            let of_256 = &contests(&run)[0];
+            let found: Vec<Option<[u64; 2]>> = of_256.contestants.iter().take(3).map(|one| one.ranks).collect();
+            assert_eq!(found, ranks, "{}", metric.name);
         }
     }
 

@@ -183,6 +183,22 @@ mod tests {
     }
 
     #[test]
+    fn the_holder_is_a_process_with_a_lock_of_the_same_kind_on_the_same_file() {
+        let (_folder, path) = file();
+        let metadata = opened(&path).metadata().expect("it is there");
+        let (inode, other) = (metadata.ino(), metadata.ino() + 1);
+        let locks = format!(
+            "1: POSIX  ADVISORY  WRITE 11 08:01:{inode} 0 EOF\n\
+             2: FLOCK  ADVISORY  WRITE 12 08:01:{other} 0 EOF\n\
+             3: FLOCK  ADVISORY  WRITE 0 08:01:{inode} 0 EOF\n\
+             3: -> FLOCK  ADVISORY  WRITE 13 08:01:{inode} 0 EOF\n\
+             4: FLOCK  ADVISORY  WRITE 14 00:2f:{inode} 0 EOF\n"
+        );
+        assert_eq!(process_in(&locks, &metadata), Some(14));
+        assert_eq!(process_in("", &metadata), None);
+    }
+
+    #[test]
     fn a_wait_can_be_ended() {
         let (_folder, path) = file();
         let held = opened(&path);

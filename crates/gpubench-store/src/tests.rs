@@ -490,6 +490,11 @@ fn a_temporary_file_that_is_a_link_or_not_a_file_is_an_error() {
     std::fs::write(&elsewhere, "precious").unwrap();
     std::os::unix::fs::symlink(&elsewhere, &temporary).unwrap();
     assert!(Destination::new(&name(path.as_str()), &Home::ABSENT).is_err());
+    std::fs::remove_file(&temporary).unwrap();
+    // A second name of a file is as bad as a link to it.
+    std::fs::hard_link(&elsewhere, &temporary).unwrap();
+    assert!(Destination::new(&name(path.as_str()), &Home::ABSENT).is_err());
+    assert!(temporary.exists());
     assert_eq!(std::fs::read_to_string(&elsewhere).unwrap(), "precious");
     std::fs::remove_file(&temporary).unwrap();
     let fifo = std::process::Command::new("mkfifo").arg(&temporary).status().unwrap();

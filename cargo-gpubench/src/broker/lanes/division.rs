@@ -37,7 +37,7 @@ pub(super) fn divide<'e, 'j>(entries: Vec<Entry<'e, 'j>>, facts: &Facts) -> Divi
             None => groups.push(vec![entry]),
         }
     }
-    groups.iter_mut().skip(1).for_each(|group| set_apart(group));
+    set_apart(&mut groups);
     let mut division = Division {
         groups: Vec::new(),
         misfits: Vec::new(),
@@ -63,13 +63,24 @@ fn can_alternate(one: &Entry<'_, '_>, other: &Entry<'_, '_>) -> bool {
     difference(one, other).is_none()
 }
 
-/// Makes a group a contest of its own, or none if it has a single case.
-fn set_apart(group: &mut [Entry<'_, '_>]) {
-    let number = group[0].job.announced.index;
-    let has_rivals = group.len() > 1;
-    for entry in group {
-        let contest = entry.job.contest.clone().filter(|_| has_rivals);
-        entry.contest = contest.map(|contest| ContestShare { number, ..contest });
+/// Leaves the contest to the first group with rivals. Each other group becomes a contest of its
+/// own, or none if it has a single case.
+fn set_apart(groups: &mut [Vec<Entry<'_, '_>>]) {
+    if groups.len() < 2 {
+        return;
+    }
+    let kept = groups.iter().position(|group| group.len() > 1);
+    let others = groups
+        .iter_mut()
+        .enumerate()
+        .filter(|(position, _)| Some(*position) != kept);
+    for (_, group) in others {
+        let number = group[0].job.announced.index;
+        let has_rivals = group.len() > 1;
+        for entry in group {
+            let contest = entry.job.contest.clone().filter(|_| has_rivals);
+            entry.contest = contest.map(|contest| ContestShare { number, ..contest });
+        }
     }
 }
 

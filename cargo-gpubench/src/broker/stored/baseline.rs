@@ -65,3 +65,34 @@ impl Baseline {
 fn case_name(result: &BenchmarkComplete) -> String {
     case_of(result).full_name()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_contract::Mode;
+    use gpubench_testing::on_gpu;
+
+    #[test]
+    fn results_of_modes_that_a_run_does_not_measure_are_dropped() {
+        let run = on_gpu();
+        let cold = run.results[0].clone();
+        let warm = BenchmarkComplete {
+            mode: Mode::Warm,
+            ..cold.clone()
+        };
+        let ours = ChosenCases {
+            packages: vec![cold.package.clone()],
+            cases: vec![case_of(&cold)],
+            left_out: Vec::new(),
+        };
+        let baseline = Baseline {
+            asked: BaselineOptions {
+                name: "main".parse().unwrap(),
+                newcomers: NewBenchmarks::Refused,
+            },
+            run: StoredRun::new(run.started, vec![cold.clone(), warm], Some(run.finished), None),
+        };
+        let fitted = baseline.fitted(&NameFilter::default(), &ours).unwrap();
+        assert_eq!(fitted.run.results, [cold]);
+    }
+}

@@ -179,6 +179,10 @@ mod tests {
         let namespaces = "namespace a { __constant__ float w[64]; } namespace b { __device__ float w[1 << 20]; }\n\
             __global__ void k(float *y) { y[0] = a::w[threadIdx.x] + b::w[threadIdx.x]; }\n";
         assert_eq!(compiled(namespaces), Ok(()));
+        let in_a_function = "namespace a { __constant__ float w[64]; }\n\
+            __device__ float large(int i) { static float w[1 << 20]; w[i] += i; return w[i]; }\n\
+            __global__ void k(float *y) { y[0] = a::w[threadIdx.x] + large(threadIdx.x); }\n";
+        assert_eq!(compiled(in_a_function), Ok(()));
         let marks = declared_with(
             Mark::Device,
             &tokens("__device__ __constant__ float both[4]; __constant__ __device__ int two;"),

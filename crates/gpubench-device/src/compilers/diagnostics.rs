@@ -384,3 +384,20 @@ fn split_place(line: &str) -> Option<(Place<'_>, &str)> {
     };
     Some((place, rest.strip_prefix(':')?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_the_errors_of_a_source_those_of_a_part_are_kept() {
+        let whole = "a.cu:3:5: error: `x` is unknown\na.cu:4:1: note: in `f`\na.cu:9:1: error: `x` is unknown\n\
+                     a.cu:9:8: note: in `g`\nb.cu:9:1: error: `x` is unknown";
+        assert_eq!(
+            common(whole, "a.cu:9:2: error: `x` is unknown").as_deref(),
+            Some("a.cu:9:1: error: `x` is unknown\na.cu:9:8: note: in `g`")
+        );
+        assert_eq!(common(whole, "a.cu:9:1: error: `y` is unknown"), None, "of its own");
+        assert_eq!(common(whole, "a.cu:9:1: note: in `g`"), None, "no error");
+    }
+}

@@ -152,6 +152,20 @@ mod tests {
     }
 
     #[test]
+    fn the_tensors_of_a_wrong_call_are_named_unless_the_case_passes_alone() {
+        for (second, named) in [
+            (SLOW, Some("the tensors are in `a`")),
+            (WRONG, Some("the tensors are in `a`")),
+            (PASS, None),
+        ] {
+            let mut alternating = ended(WRONG);
+            alternating.kept_call = Some("the tensors are in `a`".to_owned());
+            settle(&mut alternating, ended(second), "`quick`");
+            assert_eq!(alternating.kept_call.as_deref(), named, "{second:?}");
+        }
+    }
+
+    #[test]
     fn a_case_that_passes_alone_is_unverified_and_remembers_its_failure() {
         let passed = settled(WRONG, PASS);
         assert_eq!(

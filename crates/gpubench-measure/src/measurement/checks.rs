@@ -419,6 +419,24 @@ mod tests {
         assert_eq!(y.max_abs_error, Some(0.5));
     }
 
+    #[test]
+    fn wrong_elements_have_a_pattern_only_if_all_were_found() {
+        for (found, pattern) in [(2, Some("the wrong elements are `y[0..2]`")), (3, None)] {
+            let mut window = window_of_three_calls(&[]);
+            window.facts.outputs[0].matched = 4 - 2;
+            let mut differences = Differences {
+                wrong: found,
+                dimensions: 1,
+                ..Differences::zeroed()
+            };
+            (differences.coordinates[0].last, differences.coordinates[0].step) = (found - 1, 1);
+            differences.coordinates[0].different = found;
+            window.differences = vec![differences];
+            let [y, _] = checks_of_three_calls(&[window], Some(0));
+            assert_eq!(y.pattern.as_deref(), pattern, "{found} of 2");
+        }
+    }
+
     fn asked(answers: &[OtherAnswer]) -> Option<bool> {
         let window = |answer: &OtherAnswer| {
             let mut facts = Box::new(WindowFacts::zeroed());

@@ -162,6 +162,29 @@ mod tests {
     }
 
     #[test]
+    fn control_windows_are_never_further_apart_than_twice_the_average() {
+        for (so_far, farthest) in [(0, 8), (MANY, 24)] {
+            let mut controls = Controls::by(Runner::Worker);
+            let run = run(so_far);
+            let seeds = Seeds::new([1; 32]);
+            let drawn: Vec<u32> = (1..=2_000)
+                .filter(|window| {
+                    controls.is_next(
+                        &seeds,
+                        WindowId {
+                            case: 0,
+                            window: *window,
+                        },
+                        &run,
+                    )
+                })
+                .collect();
+            let apart = drawn.windows(2).map(|pair| pair[1] - pair[0]);
+            assert_eq!(apart.max(), Some(farthest), "windows between those after {so_far}");
+        }
+    }
+
+    #[test]
     fn a_worker_gets_its_share_of_control_windows_while_there_is_patience() {
         let (one, several) = (NonZeroU32::MIN, NonZeroU32::new(5).unwrap());
         let (soon, at_last) = (Duration::ZERO, PATIENCE);

@@ -161,6 +161,24 @@ mod tests {
     }
 
     #[test]
+    fn no_sample_that_the_record_lacks_has_a_flag() {
+        let record = record_with(&Observation {
+            throttle_reasons: Some(ThrottleReasons::from([ThrottleReason::PowerCap])),
+            throttled: vec![ThrottledSamples {
+                samples: 3..9,
+                reasons: ThrottleReasons::from([ThrottleReason::PowerCap]),
+            }],
+            ..quiet()
+        });
+        let flagged: Vec<u64> = record.sample_flags.iter().map(|flag| flag.sample).collect();
+        assert_eq!(flagged, [3]);
+        assert_eq!(
+            record.notices,
+            ["the GPU throttled while samples were taken (power-cap): 1 of 4 samples are throttled"]
+        );
+    }
+
+    #[test]
     fn samples_that_were_taken_again_are_a_notice_even_if_none_is_flagged() {
         let mut record = passed_case(DeviceKind::Cuda);
         record.samples = vec![1.0; 4];

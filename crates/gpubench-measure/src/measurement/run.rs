@@ -346,6 +346,19 @@ mod tests {
     }
 
     #[test]
+    fn only_calls_that_were_traced_tell_what_the_device_did() {
+        let mut run = WorkerRun::default();
+        for traced in [0, 1, 0] {
+            let mut window = window(WindowKind::Parts, 10.0);
+            window.claim.as_mut().unwrap().work.traced = traced;
+            run.windows.push(window);
+            run.keep_parts();
+        }
+        assert_eq!(run.parts.device_work.len(), 1);
+        assert!(run.parts.steps_ns.is_empty());
+    }
+
+    #[test]
     fn an_early_check_is_due_at_once_and_there_is_no_call_yet() {
         let run = WorkerRun::default();
         assert_eq!((run.since_early, run.last_call), (u32::MAX, 0));

@@ -149,6 +149,40 @@ mod tests {
         assert_eq!(device, Duration::from_nanos(300));
     }
 
+    /// Whether the last of some workers is warm after this many windows of one length.
+    fn is_warm(runs: &mut [WorkerRun], windows: usize) -> bool {
+        let stopping = Stopping {
+            warm_up: &WarmUpRule::default(),
+            shares: WorkerRules::new(StopRule::default(), WorkerCountRule::exactly(NonZeroUsize::MIN)),
+            metric: MetricKind::Time,
+            calls: NonZeroU32::MIN,
+        };
+        runs.last_mut().expect("a worker").warm_up.claims_ns = vec![100.0; windows];
+        stopping.is_warm(runs)
+    }
+
+    #[test]
+    fn the_first_worker_takes_longest_to_be_warm_and_a_rested_one_hardly_any_time() {
+        let rested = || WorkerRun {
+            past: WorkerPast::Rested,
+            ..WorkerRun::default()
+        };
+        let new = WorkerRun::default;
+        for (mut runs, windows) in [
+            (vec![new()], 10),
+            (vec![new(), new()], 4),
+            (vec![rested()], 2),
+            (vec![new(), rested()], 2),
+        ] {
+            let position = runs.len() - 1;
+            assert!(
+                !is_warm(&mut runs, windows - 1),
+                "worker {position} after {windows} - 1"
+            );
+            assert!(is_warm(&mut runs, windows), "worker {position} after {windows}");
+        }
+    }
+
     #[test]
     fn counts_are_no_time() {
         assert_eq!(spent(MetricKind::Instructions, 1, &runs()).device, Duration::ZERO);

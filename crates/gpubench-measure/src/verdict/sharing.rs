@@ -117,8 +117,13 @@ mod tests {
     }
 
     fn of_windows(windows: &[WindowEvidence]) -> Option<Sharing> {
+        next_to_twins(windows, 4_000.0)
+    }
+
+    /// The same if the tool's own kernel takes `twin_alone_ns` alone, and 2 µs among ten.
+    fn next_to_twins(windows: &[WindowEvidence], twin_alone_ns: f64) -> Option<Sharing> {
         let control = vec![window(WindowKind::Control, 20_000.0, 0.0); 5];
-        let control_singles = vec![window(WindowKind::SingleControl, 4_000.0, 0.0); 5];
+        let control_singles = vec![window(WindowKind::SingleControl, twin_alone_ns, 0.0); 5];
         let evidence = Evidence {
             metric: MetricKind::Time,
             tensors: &[],
@@ -176,6 +181,28 @@ mod tests {
         let lying = shared(2_100.0, 4_000.0, 8_000.0, 5).expect("there are enough windows");
         assert_eq!(lying.alone_ns, 12_000.0);
         assert!(lying.is_likely());
+    }
+
+    #[test]
+    fn what_the_referees_clock_cannot_tell_is_not_hidden() {
+        let bound_ns = balance().bound_ns;
+        let alone_ns = |hidden_ns| {
+            shared(2_100.0, 4_000.0, hidden_ns, 5)
+                .expect("there are enough windows")
+                .alone_ns
+        };
+        assert_eq!(alone_ns((bound_ns / 2.0).floor()), 4_000.0);
+        let hidden_ns = (2.0 * bound_ns).ceil();
+        assert_eq!(alone_ns(hidden_ns), 4_000.0 + hidden_ns);
+    }
+
+    #[test]
+    fn a_launch_takes_no_less_than_nothing() {
+        let sampled = vec![window(WindowKind::Timed, 20_000.0, 0.0); 5];
+        let single = vec![window(WindowKind::Single, 2_100.0, 0.0); 5];
+        let found = next_to_twins(&[sampled, single].concat(), 1_000.0).expect("there are enough windows");
+        assert_eq!((found.launch_ns, found.shared_ns), (0.0, 100.0));
+        assert!(!found.is_likely(), "{found:?}");
     }
 
     #[test]

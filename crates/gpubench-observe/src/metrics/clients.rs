@@ -54,6 +54,7 @@ impl Clients {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
     use std::net::TcpListener;
 
     use super::*;
@@ -71,5 +72,23 @@ mod tests {
         assert_eq!(left, [&[first], &crowd[MOST + 1..]].concat());
         clients.leave(first);
         assert!(!clients.waiting.contains_key(&first));
+    }
+
+    #[test]
+    fn only_a_client_that_is_sent_away_loses_its_connection() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let mut clients = Clients::default();
+        let streams: Vec<Arc<TcpStream>> = (0..=MOST)
+            .map(|_| {
+                let stream = Arc::new(TcpStream::connect(address).expect("a connection"));
+                stream.set_nonblocking(true).expect("it is a socket");
+                clients.admit(address.ip(), stream.clone());
+                stream
+            })
+            .collect();
+        let is_over = |stream: &Arc<TcpStream>| (&**stream).read(&mut [0]).is_ok_and(|bytes| bytes == 0);
+        let over: Vec<usize> = (0..=MOST).filter(|position| is_over(&streams[*position])).collect();
+        assert_eq!(over, [0]);
     }
 }

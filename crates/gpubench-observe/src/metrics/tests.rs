@@ -195,9 +195,14 @@ fn a_hostile_name_stays_inside_its_quotes() {
 
 fn ask(address: SocketAddr, request: &str) -> String {
     let mut client = TcpStream::connect(address).expect("a connection");
+    // A connection that stays open after the answer fails instead of hanging.
+    let patience = Some(Duration::from_secs(60));
+    client.set_read_timeout(patience).expect("it is a socket");
     client.write_all(request.as_bytes()).expect("a request");
     let mut answer = String::new();
-    client.read_to_string(&mut answer).expect("an answer");
+    client
+        .read_to_string(&mut answer)
+        .expect("an answer, and the end of the connection");
     answer
 }
 

@@ -105,6 +105,21 @@ fn entries_without_a_mode_are_warm_if_nothing_was_flushed() {
 }
 
 #[test]
+fn entries_with_a_mode_keep_it_if_nothing_was_flushed() {
+    let folder = folder();
+    let without_flush = DeviceIdentity {
+        flush: None,
+        flush_bytes: Some(0),
+        ..identity()
+    };
+    let mut graph = entry("a", 100.0);
+    graph.cases[0].mode = Mode::Graph;
+    append(&folder.path, &without_flush, &graph).unwrap();
+    let history = of_device(&folder.path, &without_flush).unwrap().unwrap();
+    assert_eq!(history.entries, [graph]);
+}
+
+#[test]
 fn only_an_unmodified_commit_identifies_the_sources_of_a_run() {
     let folder = folder();
     let revision = |modified| Revision {

@@ -34,4 +34,4 @@ pub use launch::{LaunchShape, MAX_DYNAMIC_SHARED, MAX_THREADS_PER_BLOCK, Schedul
 pub(crate) use margin::MARGIN_BYTES;
 pub use pool::Pool;
 pub use signals::install_fault_handlers;
-pub use source_line::GENERATED_FILE;
+pub use source_line::{GENERATED_FILE, line_at};

@@ -100,6 +100,19 @@ fn of_worker<'a>(windows: &'a [WindowEvidence], controls: &'a [WindowEvidence]) 
     }
 }
 
+#[test]
+fn kept_tensors_whose_size_has_no_number_are_refused() {
+    let mut tensors = tensors();
+    let read = |tensors: &[Tensor]| {
+        let record = serde_json::to_string(&evidence(tensors, &[], Ending::Stopped)).expect("it can be written");
+        serde_json::from_str::<crate::verdict::KeptEvidence>(&record).map(drop)
+    };
+    assert!(read(&tensors).is_ok());
+    tensors[0].shape = vec![1 << 32, 1 << 30];
+    let refusal = read(&tensors).expect_err("2^64 bytes").to_string();
+    assert!(refusal.starts_with("the size of `y` has no number"), "{refusal}");
+}
+
 fn judge_windows(windows: &[WindowEvidence], ending: Ending) -> Judgement {
     judge(&evidence(&tensors(), windows, ending))
 }
@@ -314,6 +327,12 @@ fn an_untrusted_clock_makes_the_grade_unverified_with_a_reason() {
         reason(|_, control| control[2].facts.outputs[0].digest_claimed = 1),
     ];
     insta::assert_snapshot!(reasons.join("\n"));
+    let few = reason(|windows, control| {
+        windows.truncate(4);
+        control.truncate(3);
+        windows[1].facts.s0_ns -= 500_000;
+    });
+    assert!(few.starts_with("too few windows"), "one gap proves nothing: {few}");
     let seldom = judge_clocked(
         |_| 100.0,
         |windows, _| {

@@ -163,6 +163,17 @@ fn an_output_with_a_specific_cause_is_named_first() {
 }
 
 #[test]
+fn a_tolerance_that_takes_old_answers_hides_replays_of_its_own_output_alone() {
+    for (lenient, cause) in [(0, Cause::Mismatch), (1, Cause::Cached), (2, Cause::Cached)] {
+        let mut replayed = right_window(2, WindowKind::Timed);
+        replayed.facts.outputs[lenient].old_answer = OtherAnswer::Passes as u64;
+        let first = &mut replayed.facts.outputs[0];
+        (first.matched, first.replay) = (90, Replay::First as u64);
+        assert_eq!(judge_several(&[replayed]).cause, Some(cause), "output {lenient}");
+    }
+}
+
+#[test]
 fn facts_that_do_not_match_an_output_never_pass() {
     let unfit: [fn(&mut OutputFacts); 6] = [
         |output| (output.elements, output.matched) = (0, 0),
