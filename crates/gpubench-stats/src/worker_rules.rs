@@ -311,6 +311,57 @@ mod tests {
         }
     }
 
+    /// Returns how many of 400 seeded cases have a 95 % interval that contains the true value, and
+    /// the mean number of their workers. Workers have shifts, and samples have noise.
+    fn covered_of_400([shift, noise]: [f64; 2]) -> (usize, f64) {
+        let rules = WorkerRules::new(
+            StopRule::usual(),
+            WorkerCountRule::until_known(NonZeroUsize::new(10).unwrap()),
+        );
+        let mut random = fastrand::Rng::with_seed(11);
+        let mut normal = || {
+            let (radius, angle) = (1.0 - random.f64(), random.f64());
+            (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
+        };
+        let (mut covered, mut number) = (0, 0);
+        for _ in 0..400 {
+            let (mut workers, mut last) = (Vec::new(), rules.first());
+            while workers.len() < last {
+                let (rule, center) = (rules.rule(workers.len()), 1e4 * (1.0 + shift * normal()));
+                let mut samples = Vec::new();
+                while rule.decide(&samples, Spent::default()).is_none() {
+                    samples.push(center * (1.0 + noise * normal()));
+                }
+                workers.push(samples);
+                let so_far: Vec<&[f64]> = workers.iter().map(Vec::as_slice).collect();
+                if workers.len() == last && !rules.suffice(&so_far) {
+                    last = rules.after(last);
+                }
+            }
+            let workers: Vec<&[f64]> = workers.iter().map(Vec::as_slice).collect();
+            let interval = Estimate::from_workers(&workers)
+                .and_then(|estimate| estimate.interval(Confidence::SHOWN))
+                .unwrap();
+            covered += usize::from(interval.low <= 1e4 && 1e4 <= interval.high);
+            number += workers.len();
+        }
+        (covered, number as f64 / 400.0)
+    }
+
+    #[test]
+    fn intervals_cover_although_the_workers_decide_how_many_there_are() {
+        for (spread, workers) in [
+            ([0.0005, 0.001], 3.0..3.1),
+            ([0.002, 0.012], 3.0..6.0),
+            ([0.004, 0.012], 4.0..8.0),
+            ([0.015, 0.03], 9.0..10.1),
+        ] {
+            let (covered, number) = covered_of_400(spread);
+            assert!(covered >= 368, "{spread:?}: {covered} of 400");
+            assert!(workers.contains(&number), "{spread:?}: {number} workers");
+        }
+    }
+
     proptest! {
         #[test]
         fn the_limits_of_the_case_hold_over_all_workers(
