@@ -14,7 +14,11 @@ runs = []
 for path in sys.argv[1:]:
     with open(path) as lines:
         records = [json.loads(line) for line in lines]
-    runs.append({record["case"]: record for record in records if record["reason"] == "benchmark-complete" and record["stats"]})
+    complete = [record for record in records if record["reason"] == "benchmark-complete" and record["stats"]]
+    known = [record for record in complete if record["stats"]["ci95"]]
+    runs.append({(record["package"], record["case"], record["mode"]): record for record in known})
+if len(runs) < 2:
+    sys.exit("at least two runs are needed")
 
 counts = collections.defaultdict(lambda: [0, 0])
 for case in set.intersection(*(set(run) for run in runs)):

@@ -16,7 +16,7 @@ use super::sources::Sources;
 use super::stored::bookkeeping::ResultTargets;
 use super::stored::loaded_run::show_loaded_run;
 use super::wrong_calls::ensure_calls_can_be_kept;
-use gpubench_diagnostic::{ExitCode, Failure, remove_abandoned};
+use gpubench_diagnostic::{ExitCode, Failure, print_warning, remove_abandoned};
 use gpubench_measure::timeline::{self, Track};
 use gpubench_report::OutputTarget;
 
@@ -34,10 +34,15 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
     timeline::begin();
     let ended = run_untraced(options);
     let written = target.write(&timeline::end());
-    // What went wrong in the run matters more.
-    let code = ended?;
-    written?;
-    Ok(code)
+    match (ended, written) {
+        (Ok(code), written) => written.map(|()| code).map_err(Failure::from),
+        (Err(failure), Ok(())) => Err(failure),
+        // What went wrong in the run matters more.
+        (Err(failure), Err(error)) => {
+            print_warning(&gpubench_diagnostic::chain(&error));
+            Err(failure)
+        }
+    }
 }
 
 fn run_untraced(options: &RunOptions) -> Result<ExitCode, Failure> {

@@ -300,7 +300,7 @@ impl<'a> Arm<'a> {
     /// Whether the workers so far have fewer windows that make one call alone than their share of
     /// what a case needs.
     fn lacks_singles(&self, of_case: usize) -> bool {
-        let share = (of_case * self.runs.len()).div_ceil(self.stopping.first_workers());
+        let share = (of_case * self.runs.len()).div_ceil(self.stopping.first_workers().max(self.runs.len()));
         let singles: usize = self.runs.iter().map(|run| run.parts.singles_ns.len()).sum();
         self.drawn_calls() == DrawnCalls::AllOrFirst && singles < share
     }

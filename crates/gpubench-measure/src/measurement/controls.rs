@@ -200,6 +200,9 @@ mod tests {
             (one, 20, 1, at_last, true),
             (one, 20, 5, soon, true),
             (one, 20, 6, soon, false),
+            // Further workers have their share of the case's, too.
+            (one, 3, 13, soon, true),
+            (one, 3, 14, soon, false),
             // A fifth of the patience is the first worker's.
             (one, 5, 7, PATIENCE / 5, false),
         ] {

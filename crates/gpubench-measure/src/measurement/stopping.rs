@@ -8,7 +8,15 @@ use super::run::WorkerRun;
 use crate::clients::WorkerPast;
 use gpubench_contract::MetricKind;
 use gpubench_contract::StopReason;
-use gpubench_stats::{Spent, WarmUpRule, WorkerRules};
+use gpubench_stats::{Spent, StopRule, WarmUpRule, WorkerRules, median};
+
+/// Time of a call from which three workers may be enough, in nanoseconds. On an H100 and an H200,
+/// processes differ by 0.05 to 0.45 % in longer calls. In shorter ones they differ by up to 2 %, in
+/// modes that three workers may miss.
+const LONG_CALL_NS: f64 = 12_000.0;
+
+/// Number of workers that may be enough for all calls.
+const ENOUGH_FOR_ALL: usize = 5;
 
 /// When the workers of an arm are warm, and when they have enough samples. The last of the given
 /// runs is that of the current worker.
@@ -38,7 +46,8 @@ impl<'a> Stopping<'a> {
 
     /// Returns how many workers an arm without rivals needs, given the samples so far.
     pub(super) fn workers_to_have(&self, runs: &[WorkerRun]) -> usize {
-        if self.shares.suffice(&samples_by_worker(runs)) {
+        let may_be_enough = runs.len() >= ENOUGH_FOR_ALL || runs.iter().all(|run| self.has_long_calls(run));
+        if may_be_enough && self.shares.suffice(&samples_by_worker(runs)) {
             runs.len()
         } else {
             self.shares.after(runs.len())
@@ -76,7 +85,20 @@ impl<'a> Stopping<'a> {
     pub(super) fn decide(&self, runs: &[WorkerRun]) -> Option<StopReason> {
         let (position, run) = current(runs)?;
         let spent = self.spent(std::slice::from_ref(run));
-        self.shares.rule(position).decide(&run.samples.values, spent)
+        let rule = self.shares.rule(position);
+        let rule = StopRule {
+            // Workers with short calls differ by more than their noise.
+            precision: rule.precision.filter(|_| self.has_long_calls(run)),
+            ..rule
+        };
+        rule.decide(&run.samples.values, spent)
+    }
+
+    /// Whether the windows of a worker make one call, a long one. The bound on the claims of windows
+    /// with several calls needs more workers.
+    fn has_long_calls(&self, run: &WorkerRun) -> bool {
+        let call_ns = median(&run.samples.values);
+        self.calls == NonZeroU32::MIN && call_ns.is_some_and(|call_ns| call_ns >= LONG_CALL_NS)
     }
 
     /// Returns the time spent on the samples of some workers. Counts take none on the device.
@@ -181,6 +203,57 @@ mod tests {
             );
             assert!(is_warm(&mut runs, windows), "worker {position} after {windows}");
         }
+    }
+
+    /// Returns the rules of a case that begins with three workers. A sample has `calls` calls.
+    fn until_known(warm_up: &WarmUpRule, calls: u32) -> Stopping<'_> {
+        Stopping {
+            warm_up,
+            shares: WorkerRules::new(
+                StopRule::default(),
+                WorkerCountRule::until_known(10.try_into().unwrap()),
+            ),
+            metric: MetricKind::Time,
+            calls: NonZeroU32::new(calls).unwrap(),
+        }
+    }
+
+    /// Returns how many workers there are to be after three with these times.
+    fn workers_after_three(calls: u32, times_ns: [f64; 3]) -> usize {
+        let warm_up = WarmUpRule::default();
+        let stopping = until_known(&warm_up, calls);
+        let run = |ns| {
+            let mut run = WorkerRun::default();
+            run.samples.values = vec![ns; 20];
+            run
+        };
+        stopping.workers_to_have(&times_ns.map(run))
+    }
+
+    #[test]
+    fn three_workers_are_enough_only_for_single_long_calls_that_agree() {
+        assert_eq!(workers_after_three(1, [20_000.0, 20_010.0, 19_990.0]), 3);
+        assert_eq!(workers_after_three(1, [20_000.0, 21_000.0, 19_000.0]), 5);
+        assert_eq!(workers_after_three(1, [3_000.0; 3]), 5);
+        assert_eq!(workers_after_three(10, [20_000.0; 3]), 5);
+    }
+
+    #[test]
+    fn only_workers_with_long_calls_take_samples_to_know_their_values() {
+        let warm_up = WarmUpRule::default();
+        let stopping = until_known(&warm_up, 1);
+        let stops_after = |call_ns: f64| {
+            let mut run = WorkerRun::default();
+            for sample in 0..60 {
+                run.samples.values.push(call_ns * [0.98, 1.0, 1.02][sample % 3]);
+                if stopping.decide(std::slice::from_ref(&run)).is_some() {
+                    break;
+                }
+            }
+            run.samples.values.len()
+        };
+        assert!(stops_after(3_000.0) < 20, "{}", stops_after(3_000.0));
+        assert_eq!(stops_after(30_000.0), 40);
     }
 
     #[test]
