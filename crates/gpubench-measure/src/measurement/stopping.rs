@@ -94,8 +94,8 @@ impl<'a> Stopping<'a> {
         rule.decide(&run.samples.values, spent)
     }
 
-    /// Whether the windows of a worker make one call, a long one. The bound on the claims of windows
-    /// with several calls needs more workers.
+    /// Whether the windows of a worker make one call, a long one. The bound on the claims of
+    /// windows with several calls needs more workers.
     fn has_long_calls(&self, run: &WorkerRun) -> bool {
         let call_ns = median(&run.samples.values);
         self.calls == NonZeroU32::MIN && call_ns.is_some_and(|call_ns| call_ns >= LONG_CALL_NS)
