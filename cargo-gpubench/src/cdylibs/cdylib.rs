@@ -264,21 +264,21 @@ impl CdylibBuild<'_> {
         let listened = cargo.listen(interrupted, silent);
         let (outputs, status) = listened.map_err(self.cargo.lost())?;
         if interrupted.load(Ordering::Relaxed) || stopped_by_interrupt(status) {
-            Err(BuildError::Interrupted)
-        } else if status.success() {
-            Ok(outputs)
-        } else if c_runtime::is_static(self.command(selected)) {
-            Err(BuildError::StaticRuntime {
-                package: self.package.name.to_string(),
-                host: self.host.to_owned(),
-            })
-        } else {
-            Err(BuildError::Failed {
-                package: self.package.name.to_string(),
-                status,
-                exceeded: memory.exceeded(),
-            })
+            return Err(BuildError::Interrupted);
         }
+        if status.success() {
+            return Ok(outputs);
+        }
+        let (package, exceeded) = (self.package.name.to_string(), memory.exceeded());
+        Err(if exceeded.is_none() && c_runtime::is_static(self.command(selected)) {
+            BuildError::StaticRuntime { package }
+        } else {
+            BuildError::Failed {
+                package,
+                status,
+                exceeded,
+            }
+        })
     }
 }
 

@@ -142,8 +142,6 @@ pub enum BuildError {
     StaticRuntime {
         /// The package.
         package: String,
-        /// The platform of this machine.
-        host: String,
     },
     /// Cargo returns a build of another checkout, even after cleaning.
     #[error("the library that cargo built for package `{package}` contains {}, from another checkout", in_list(.packages))]
@@ -244,10 +242,10 @@ impl Expected for BuildError {
                 "a process was killed because its control group may use at most {} of memory; `--build-jobs 1` needs less",
                 size(*limit)
             )),
-            Self::StaticRuntime { host, .. } => Some(format!(
-                "set `RUSTFLAGS=\"-C target-feature=-crt-static\"` for this command; if cargo is configured for another platform, \
-                 set `CARGO_BUILD_TARGET={host}`, too"
-            )),
+            Self::StaticRuntime { .. } => Some(
+                "set `RUSTFLAGS=\"-C target-feature=-crt-static\"` for this command; it replaces the flags of cargo's configuration"
+                    .to_owned(),
+            ),
             Self::CargoNotStarted { .. } => Some(format!("add cargo to `PATH` or set `CARGO`; {NO_CARGO}")),
             Self::CompilerSilent { .. } => Some(format!("add rustc to `PATH` or set `RUSTC`; {NO_CARGO}")),
             Self::SeveralRuntimes { .. } => Some(

@@ -205,6 +205,7 @@ impl Sequencer<'_> {
     }
 
     fn generate(&mut self, order: &Generate) -> Result<(), MeasureError> {
+        let _inputs = timeline::span(self.author.child().track(), "inputs");
         self.author
             .generate(order, self.protocol.interrupt)
             .map_err(MeasureError::own_code(MeasureError::Generator))

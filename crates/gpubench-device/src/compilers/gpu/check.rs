@@ -158,8 +158,8 @@ fn without_compiler(wanted: Wanted<'_>) -> GpuVerdict {
         _ => ("NVRTC", "nvidia-cuda-nvrtc`, or name one with `--nvrtc"),
     };
     GpuVerdict::Unchecked(format!(
-        "kernels of `{}` use {}, without `__device__`: the CPU device runs host code in kernels, but CUDA has none there, and \
-         {missing}, which would tell, was not found (hint: `pip install {package}`)",
+        "kernels of `{}` use host code ({}): the CPU device runs it in kernels, CUDA does not, and {missing}, which would \
+         tell, was not found (hint: `pip install {package}`)",
         source.name,
         in_backticks(used)
     ))
