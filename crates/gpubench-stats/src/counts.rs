@@ -164,6 +164,17 @@ mod tests {
         );
     }
 
+    /// The shown ratio is that of the calls between the quartiles, the interval that of all pairs.
+    #[test]
+    fn the_interval_contains_the_shown_ratio() {
+        let calls = |middle: f64| [vec![1_000.0; 10], vec![middle; 20], vec![4_000.0; 10]].concat();
+        let Ratio { estimate, interval } = ratio(&calls(2_000.0), &calls(2_200.0), CountedInputs::Shared);
+        assert!(
+            interval.low <= estimate && estimate <= interval.high,
+            "{estimate} {interval:?}"
+        );
+    }
+
     #[test]
     fn a_spread_of_one_side_counts_for_a_single_call_of_the_other() {
         let single = ratio(&[1_005.0], &[1_000.0, 1_010.0, 1_020.0], CountedInputs::Own);

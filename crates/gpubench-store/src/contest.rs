@@ -307,7 +307,7 @@ fn named(ranked: Vec<Ranked>) -> Vec<Contestant> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_contract::{FailedAlternating, Metric, ParamValue};
+    use gpubench_contract::{FailedAlternating, Metric, Mode, ParamValue};
     use gpubench_testing::{competition, in_contests};
 
     fn run() -> StoredRun {
@@ -431,10 +431,15 @@ mod tests {
             .for_each(|result| result.execution = Some(Execution::Sealed));
         assert_eq!(contests(&run)[0].doubt, None);
         let name = contests(&run)[0].contestants[1].benchmark.clone();
-        let of_contestant = run.results.iter_mut().filter(|result| result.benchmark == name);
-        of_contestant.for_each(|result| result.execution = Some(Execution::Hosted));
-        let doubt = contests(&run)[0].doubt.clone().unwrap();
-        assert!(doubt.starts_with(&format!("host code of `{name}`")), "{doubt}");
+        for execution in [Execution::Hosted, Execution::HostedSync] {
+            let of_contestant = run.results.iter_mut().filter(|result| result.benchmark == name);
+            of_contestant.for_each(|result| result.execution = Some(execution));
+            let doubt = contests(&run)[0].doubt.clone().unwrap_or_default();
+            assert!(
+                doubt.starts_with(&format!("host code of `{name}`")),
+                "{execution:?}: {doubt}"
+            );
+        }
         run.run.device.kind = DeviceKind::Cpu;
         assert!(
             contests(&run)[0]
@@ -475,6 +480,16 @@ mod tests {
             .for_each(|result| result.run_id = "an earlier run".to_owned());
         run.results.extend(kept);
         assert_eq!(contests(&run).len(), 6);
+    }
+
+    #[test]
+    fn contests_of_two_modes_have_no_ranking_over_all_arguments() {
+        let mut run = run();
+        let is_second = |result: &BenchmarkComplete| result.contest.as_ref().is_some_and(|contest| contest.number == 1);
+        let second = run.results.iter_mut().filter(|result| is_second(result));
+        second.for_each(|result| result.mode = Mode::Warm);
+        let arguments: Vec<u64> = contests(&run).iter().map(|contest| contest.arguments).collect();
+        assert_eq!(arguments, [1, 1]);
     }
 
     #[test]

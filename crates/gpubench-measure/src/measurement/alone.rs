@@ -152,6 +152,15 @@ mod tests {
     }
 
     #[test]
+    fn another_cause_alone_is_another_failure() {
+        let stale = (Verdict::WrongOutput, Some(Cause::Stale));
+        let wrong = settled(WRONG, stale);
+        assert_eq!((wrong.judgement.verdict, wrong.judgement.cause), stale);
+        assert_eq!(wrong.judgement.message.as_deref(), Some("it was stale"));
+        assert_eq!(wrong.notices.len(), 1);
+    }
+
+    #[test]
     fn the_tensors_of_a_wrong_call_are_named_unless_the_case_passes_alone() {
         for (second, named) in [
             (SLOW, Some("the tensors are in `a`")),

@@ -235,6 +235,7 @@ mod tests {
         assert_eq!(workers_after_three(1, [20_000.0, 20_010.0, 19_990.0]), 3);
         assert_eq!(workers_after_three(1, [20_000.0, 21_000.0, 19_000.0]), 5);
         assert_eq!(workers_after_three(1, [3_000.0; 3]), 5);
+        assert_eq!(workers_after_three(1, [12_010.0, 12_000.0, 11_990.0]), 5);
         assert_eq!(workers_after_three(10, [20_000.0; 3]), 5);
     }
 

@@ -206,6 +206,15 @@ fn an_offset_of_a_process_does_not_count_as_hidden_time() {
 }
 
 #[test]
+fn windows_that_vary_on_purpose_do_not_hide_time() {
+    let varied = |_, window| if window % 2 == 0 { 66_000.0 } else { -54_000.0 };
+    for seed in 0..20 {
+        let balance = Machine::usual(seed).balance(shape(5, 10, 8), 30_000.0, varied);
+        assert!(balance.is_too_short(), "{balance:?}");
+    }
+}
+
+#[test]
 fn a_worker_without_control_windows_is_compared_with_those_of_the_others() {
     let mut turns = Machine::usual(17).case(shape(5, 10, 8), 30_000.0, |_, _| 6_000.0);
     turns[2].control_ns.clear();

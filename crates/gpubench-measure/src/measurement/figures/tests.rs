@@ -96,6 +96,26 @@ fn disturbed_control_windows_are_replaced_by_those_after_the_end() {
     assert_eq!(compared(350_000), 290_000);
 }
 
+#[test]
+fn control_windows_after_the_end_are_no_workers_share() {
+    let with_controls = |number| {
+        let mut run = WorkerRun::default();
+        run.controls.windows = vec![window(WindowKind::Control, WindowEnd::Checked, Some(1_000.0)); number];
+        run
+    };
+    let workers = [with_controls(3), with_controls(0), with_controls(5)];
+    for (disturbance_ns, shares) in [(None, &[3, 0, 5][..]), (Some(60_000.0), &[])] {
+        let balance = TimingAudit {
+            verified_ns: 0.0,
+            excess_ns: 0.0,
+            bound_ns: 0.0,
+            claimed_ns: 0.0,
+            disturbance_ns,
+        };
+        assert_eq!(control_shares(&balance, &workers), shares, "{disturbance_ns:?}");
+    }
+}
+
 fn recording(execution: gpubench::catalog::Execution) -> Recording {
     let x = Tensor {
         name: "x".to_owned(),

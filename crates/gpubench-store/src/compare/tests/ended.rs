@@ -43,3 +43,25 @@ fn a_new_failure_differs_from_an_old_one() {
     let elsewhere = compared(&run(vec![quiet("axpy", 1e5)]), &on_another_device, &Rules::default());
     assert!(elsewhere.has_newly_failed(), "another device does not excuse it");
 }
+
+#[test]
+fn a_side_that_passes_only_alone_is_not_compared() {
+    let only_alone = BenchmarkComplete {
+        failed_alternating: Some(FailedAlternating {
+            rival: "the baseline".to_owned(),
+            verdict: Verdict::Timeout,
+            cause: Some(Cause::Slow),
+            message: None,
+        }),
+        ..quiet("axpy", 2e5)
+    };
+    for (baseline, candidate, side) in [
+        (quiet("axpy", 1e5), only_alone.clone(), "candidate"),
+        (only_alone, quiet("axpy", 1e5), "baseline"),
+    ] {
+        let row = row_of(baseline, candidate, &Rules::default());
+        assert_eq!((row.verdict, &row.change), (ChangeVerdict::NotCompared, &None));
+        let expected = format!("the {side} ended in `timeout` when it alternated with the baseline, and passes alone");
+        assert_eq!(remark(&row), expected);
+    }
+}

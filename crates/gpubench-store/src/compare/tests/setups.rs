@@ -62,6 +62,21 @@ fn differences_that_do_not_change_times_are_listed_and_compared() {
 }
 
 #[test]
+fn a_fact_that_only_one_run_knows_is_listed_and_prevents_no_comparison() {
+    let known = run(vec![quiet("axpy", 1e5)]);
+    let mut unknown = run(vec![quiet("axpy", 1.5e5)]);
+    unknown.run.environment.driver = None;
+    let of_candidate = compared(&known, &unknown, &Rules::default());
+    assert_eq!(
+        of_candidate.differences,
+        ["driver: 580.159 in the baseline, unknown in the candidate"]
+    );
+    assert_eq!(of_candidate.rows[0].verdict, ChangeVerdict::Regressed);
+    let of_baseline = compared(&unknown, &known, &Rules::default());
+    assert_eq!(of_baseline.rows[0].verdict, ChangeVerdict::Improved);
+}
+
+#[test]
 fn a_different_host_prevents_a_comparison_on_the_cpu_device() {
     let on_cpu = |processor: &str| {
         let mut run = run(vec![quiet("axpy", 1e5)]);

@@ -70,6 +70,17 @@ fn different_cases_of_one_run_are_compared() {
 }
 
 #[test]
+fn other_samples_under_the_identifier_of_one_run_are_compared() {
+    let rows = separate(
+        &run(vec![quiet("axpy", 1e5)]),
+        &run(vec![quiet("axpy", 2e5)]),
+        &Rules::default(),
+    )
+    .rows;
+    assert_eq!(rows[0].verdict, ChangeVerdict::Regressed);
+}
+
+#[test]
 fn a_row_shows_the_values_of_the_runs_and_their_ratio() {
     let row = row_of(quiet("axpy", 1e5), restless(7), &Rules::default());
     for (side, result) in [(&row.baseline, quiet("axpy", 1e5)), (&row.candidate, restless(7))] {

@@ -137,6 +137,20 @@ fn early_checks_are_not_compared_with_the_floor() {
 }
 
 #[test]
+fn a_call_alone_is_not_compared_with_the_floor_of_all_calls() {
+    let tensors = tensors();
+    let windows = [
+        claimed(WindowKind::Timed, 200.0, 0.0),
+        claimed(WindowKind::Single, 50.0, 0.0),
+    ];
+    let judgement = judge(&Evidence {
+        floor_ns: Some(100.0),
+        ..evidence(&tensors, &windows, Ending::Stopped)
+    });
+    assert_eq!(judgement.verdict, Verdict::Pass);
+}
+
+#[test]
 fn counts_are_not_compared_with_the_floor() {
     let tensors = tensors();
     let windows = [claimed(WindowKind::Timed, 0.0, 0.0)];
