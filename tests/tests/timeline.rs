@@ -50,7 +50,7 @@ fn a_timeline_shows_what_each_process_did() {
 fn a_timeline_is_written_even_if_the_run_fails_and_not_over_other_output() {
     let folder = RunFolder::new();
     let file = folder.path("timeline.json").into_string();
-    let _ = traced(&file).args(["--axis", "no_such_axis=1"]).finish().expect_code(4);
+    let _ = traced(&file).args(["--axis", "no_such_axis=1"]).finish().expect_code(2);
     assert!(rows_and_names(&file).1.contains("builds the libraries"));
     std::fs::remove_file(&file).expect("it was written");
     let refused = traced(&file).args(["--export-json", &file]).finish();

@@ -14,7 +14,7 @@ const KEPT: usize = 4096;
 
 /// Time limit for the last output of a dead process. A process that it started may hold the pipe
 /// open forever.
-const REST: Duration = Duration::from_millis(200);
+const REST: Duration = Duration::from_secs(1);
 
 /// Reads a pipe to its end and keeps the last part.
 ///
