@@ -70,7 +70,7 @@ enum Named {
 fn target_of(named: &Named, host: &str) -> BuildTarget {
     let is_the_host = match named {
         Named::One(target) => target == host,
-        Named::Several(targets) => targets.iter().all(|target| target == host) && targets.len() <= 1,
+        Named::Several(targets) => targets.is_empty() || targets == &[host],
     };
     match is_the_host {
         true => BuildTarget::Configured,

@@ -35,7 +35,7 @@ impl WorkerCountRule {
     }
 
     /// Returns a rule with exactly five workers, or `most` if that is fewer.
-    pub fn first_of(most: NonZeroUsize) -> WorkerCountRule {
+    pub fn five_of(most: NonZeroUsize) -> WorkerCountRule {
         WorkerCountRule::exactly(Self::SECOND.min(most))
     }
 
@@ -84,8 +84,8 @@ mod tests {
         let numbers = |worker_count: WorkerCountRule| (worker_count.first().get(), worker_count.most().get());
         assert_eq!(numbers(WorkerCountRule::until_known(number(8))), (3, 8));
         assert_eq!(numbers(WorkerCountRule::until_known(number(3))), (3, 3));
-        assert_eq!(numbers(WorkerCountRule::first_of(number(8))), (5, 5));
-        assert_eq!(numbers(WorkerCountRule::first_of(number(3))), (3, 3));
+        assert_eq!(numbers(WorkerCountRule::five_of(number(8))), (5, 5));
+        assert_eq!(numbers(WorkerCountRule::five_of(number(3))), (3, 3));
         assert_eq!(numbers(WorkerCountRule::exactly(number(8))), (8, 8));
         assert_eq!(
             numbers(WorkerCountRule::until_known(number(8)).at_most(number(6))),

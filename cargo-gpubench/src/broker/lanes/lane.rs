@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use super::benchmark_line::message_of;
+use super::case_message::message_of;
 use super::context::LaneContext;
 use super::division::{Division, divide};
 use super::earlier_modes::EarlierModes;

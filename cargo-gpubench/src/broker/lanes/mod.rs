@@ -1,6 +1,6 @@
 //! The lanes of a run: jobs, and the processes that measure them one at a time.
 
-mod benchmark_line;
+mod case_message;
 pub(super) mod context;
 mod division;
 mod earlier_modes;

@@ -235,7 +235,7 @@ impl<'a> RunSettings<'a> {
                 match Backend::for_facts(self.facts).words().unverified {
                     None => WorkerCountRule::until_known(workers),
                     // Unverified times are not worth twice the run time.
-                    Some(_) => WorkerCountRule::first_of(workers),
+                    Some(_) => WorkerCountRule::five_of(workers),
                 }
             }
         }

@@ -31,7 +31,7 @@ pub struct WorkerClient {
     profiles: Option<KeptProfiles>,
     past: WorkerPast,
     /// When its last set-up was sent, in nanoseconds.
-    told_ns: u64,
+    setup_sent_ns: u64,
     observed: Option<Observed>,
 }
 
@@ -189,7 +189,7 @@ impl WorkerClient {
             counts: Vec::new(),
             profiles: None,
             past: WorkerPast::New,
-            told_ns: 0,
+            setup_sent_ns: 0,
             observed: None,
         }
     }
@@ -245,7 +245,7 @@ impl WorkerClient {
 
     /// Sends a set-up, which replaces the previous one.
     pub(crate) fn set_up(&mut self, kind: u32, launch: &WorkerLaunch<'_>) -> Result<(), RoleFailure> {
-        self.told_ns = monotonic_ns();
+        self.setup_sent_ns = monotonic_ns();
         let none = HostedLaunch::default();
         let hosted = launch.hosted.unwrap_or(&none);
         let modules = encode_modules(launch.modules);
@@ -327,7 +327,7 @@ impl WorkerClient {
             let frame = self.child.check_kind(frame, from_worker::READY)?;
             Start::Ready(self.child.record(&frame)?)
         };
-        timeline::note(self.child.track(), "is set up", [self.told_ns, monotonic_ns()]);
+        timeline::note(self.child.track(), "is set up", [self.setup_sent_ns, monotonic_ns()]);
         Ok((Confinement::from(&report), start))
     }
 

@@ -15,9 +15,6 @@ use gpubench_stats::{Spent, StopRule, WarmUpRule, WorkerRules, median};
 /// modes that three workers may miss.
 const LONG_CALL_NS: f64 = 12_000.0;
 
-/// Number of workers that may be enough for all calls.
-const ENOUGH_FOR_ALL: usize = 5;
-
 /// When the workers of an arm are warm, and when they have enough samples. The last of the given
 /// runs is that of the current worker.
 #[derive(Debug)]
@@ -46,7 +43,8 @@ impl<'a> Stopping<'a> {
 
     /// Returns how many workers an arm without rivals needs, given the samples so far.
     pub(super) fn workers_to_have(&self, runs: &[WorkerRun]) -> usize {
-        let may_be_enough = runs.len() >= ENOUGH_FOR_ALL || runs.iter().all(|run| self.has_long_calls(run));
+        let for_all_calls = self.shares.after(self.shares.first());
+        let may_be_enough = runs.len() >= for_all_calls || runs.iter().all(|run| self.has_long_calls(run));
         if may_be_enough && self.shares.suffice(&samples_by_worker(runs)) {
             runs.len()
         } else {
