@@ -22,10 +22,6 @@ const FEWEST_OF_WORKER: usize = 6;
 /// Number of samples after which a worker does not take further ones to know its value better.
 const ENOUGH_OF_WORKER: usize = 40;
 
-/// Workers agree if their interval is at most this multiple of the target interval. The difference
-/// of two runs has an interval √2 times as wide as that of one.
-const AGREED: f64 = std::f64::consts::FRAC_1_SQRT_2;
-
 /// A case's stop rule, divided among fresh workers that are measured one after another.
 ///
 /// Samples and times are divided, and the first workers get the remainder, so that the limits of
@@ -64,11 +60,11 @@ impl WorkerRules {
     }
 
     /// Whether no more workers are needed: the workers have enough samples, and they agree so well
-    /// that two runs differ by no more than the target interval 95 times in 100.
+    /// that the interval is no wider than the target.
     pub fn suffice(&self, workers: &[&[f64]]) -> bool {
         let samples: usize = workers.iter().map(|samples| samples.len()).sum();
         let is_known = |estimate: Estimate| {
-            estimate.workers() > 1 && estimate.is_known_to(AGREED * self.case.median_interval, self.case.step)
+            estimate.workers() > 1 && estimate.is_known_to(self.case.median_interval, self.case.step)
         };
         samples >= self.case.min_samples && Estimate::from_workers(workers).is_some_and(is_known)
     }
@@ -117,12 +113,12 @@ impl WorkerRules {
     }
 
     /// Returns how well a worker's value is to be known if few workers may be enough: so well that
-    /// its noise is at most half of the variance with which three workers agree. A process costs
-    /// more time than many samples.
+    /// its noise is at most a quarter of the variance with which three workers agree. A process
+    /// costs more time than many samples.
     fn precision(&self) -> Precision {
         let three = student_quantile(Confidence::SHOWN.fraction(), 2.0) / 3_f64.sqrt();
         Precision {
-            error: AGREED * self.case.median_interval / (three * 2_f64.sqrt()),
+            error: self.case.median_interval / (2.0 * three),
             enough: ENOUGH_OF_WORKER,
         }
     }
@@ -218,8 +214,8 @@ mod tests {
         for position in 0..5 {
             let Precision { error, enough } = precision(known, position).unwrap();
             // Three values agree if Student's t with 2 degrees of freedom, 4.303, times their
-            // standard error is at most 1 % / √2.
-            assert!((error * 2_f64.sqrt() * 4.303 / 3_f64.sqrt() - 0.01 / 2_f64.sqrt()).abs() < 1e-5);
+            // standard error is at most 1 %.
+            assert!((2.0 * error * 4.303 / 3_f64.sqrt() - 0.01).abs() < 1e-5);
             assert_eq!(enough, ENOUGH_OF_WORKER);
         }
         assert_eq!(precision(known, 5), None);
@@ -240,7 +236,8 @@ mod tests {
         let suffice = |workers: &[Vec<f64>]| rules.suffice(&workers.iter().map(Vec::as_slice).collect::<Vec<_>>());
         assert!(suffice(&workers(6, 0.2)));
         assert!(!suffice(&workers(3, 0.2)), "20 samples are the minimum");
-        assert!(!suffice(&workers(6, 0.4)), "0.8 % is more than 1 % / √2");
+        assert!(suffice(&workers(6, 0.4)), "0.8 % is less than 1 %");
+        assert!(!suffice(&workers(6, 0.5)), "1.04 % is more than 1 %");
         let one = &workers(100, 0.0)[..1];
         assert!(
             !suffice(one),
