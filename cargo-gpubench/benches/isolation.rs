@@ -18,7 +18,9 @@ use gpubench_contract::Mode;
 use gpubench_device::compilers::{Compiler as _, HostCompiler, Wanted};
 use gpubench_device::{DeviceOrder, FrozenFile, cpu};
 use gpubench_measure::clients::{AuthorClient, ControlWorker, Interrupt, Output, Recorded, RefereeClient};
-use gpubench_measure::measurement::{CaseLibrary, EvidenceUse, IdleWorkers, Protocol, ReadyCase, RunMode, Session};
+use gpubench_measure::measurement::{
+    CaseLibrary, EvidenceUse, IdleWorkers, LeavingWorkers, Protocol, ReadyCase, RunMode, Session,
+};
 use gpubench_protocol::window::{Seeds, WindowCalls};
 use gpubench_protocol::wire::Begin;
 use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule, median};
@@ -157,6 +159,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 author: &mut author,
                 control_worker: &mut control_worker,
                 idle_workers: &mut IdleWorkers::default(),
+                leaving_workers: &mut LeavingWorkers::default(),
                 watcher: &mut |_: &[&[f64]]| {},
             };
             let measured = session.measure(&case)?;

@@ -19,8 +19,8 @@ use gpubench_device::{ClockBound, cpu};
 use gpubench_device::{DeviceOrder, FrozenFile};
 use gpubench_measure::clients::{AuthorClient, ControlWorker, Interrupt, Output, Recorded, RefereeClient};
 use gpubench_measure::measurement::{
-    CaseLibrary, CasesInTurns, Entrant, EvidenceUse, IdleWorkers, Measured, MeasuredInTurns, Protocol, ReadyCase,
-    RunMode, Session, Standing, TurnCase,
+    CaseLibrary, CasesInTurns, Entrant, EvidenceUse, IdleWorkers, LeavingWorkers, Measured, MeasuredInTurns, Protocol,
+    ReadyCase, RunMode, Session, Standing, TurnCase,
 };
 use gpubench_measure::verdict::Judgement;
 use gpubench_protocol::window::{Numbering, Seeds, WindowCalls, WindowKind};
@@ -368,6 +368,7 @@ impl Stage {
             author: &mut self.author,
             control_worker,
             idle_workers: &mut IdleWorkers::default(),
+            leaving_workers: &mut LeavingWorkers::default(),
             watcher: &mut |of_workers: &[&[f64]]| at(of_workers.concat().len()),
         };
         Ok(session.measure(&case)?)
@@ -412,6 +413,7 @@ impl Stage {
             author: &mut self.author,
             control_worker,
             idle_workers: &mut IdleWorkers::default(),
+            leaving_workers: &mut LeavingWorkers::default(),
             watcher: &mut |_: &[&[f64]]| (),
         };
         Ok(session.measure_in_turns(&turns, numbering)?)

@@ -25,7 +25,7 @@ use gpubench_device::FrozenFile;
 use gpubench_device::telemetry::Telemetry;
 use gpubench_diagnostic::{ExitCode, Failure, Interrupted, print_warning};
 use gpubench_measure::clients::{Interrupt, RefereeClient};
-use gpubench_measure::measurement::note_reading;
+use gpubench_measure::measurement::{LeavingWorkers, note_reading};
 use gpubench_measure::timeline::{self, Track};
 
 /// A run in progress.
@@ -130,6 +130,7 @@ impl<'a> CaseRunner<'a> {
             compiler: self.candidate.compiler.identity(),
             settings: &self.settings,
             baseline: baseline.map(|baseline| (baseline.side.selected.cases, &theirs[..])),
+            lanes: NonZeroUsize::MIN,
             interrupt: self.settings.interrupt,
         };
         let mut lane = Lane {
@@ -137,6 +138,7 @@ impl<'a> CaseRunner<'a> {
             roles: &mut self.roles,
             authors: &mut self.candidate.authors,
             telemetry: &mut self.telemetry,
+            leaving_workers: LeavingWorkers::default(),
         };
         let mut results = Results {
             context,

@@ -1,5 +1,7 @@
 //! What the lanes of a run share.
 
+use std::num::NonZeroUsize;
+
 use super::job::Job;
 use crate::broker::cases::Case;
 use crate::broker::device::environment;
@@ -18,6 +20,8 @@ pub(in crate::broker) struct LaneContext<'r> {
     pub(in crate::broker) settings: &'r RunSettings<'r>,
     /// The cases of the baseline that the run alternates with, and their preparations.
     pub(in crate::broker) baseline: Option<(&'r [Case], &'r [Prepared])>,
+    /// Number of cases that run at the same time.
+    pub(in crate::broker) lanes: NonZeroUsize,
     /// Ends the lanes.
     pub(in crate::broker) interrupt: &'r Interrupt,
 }

@@ -25,8 +25,8 @@ use gpubench_device::telemetry::Telemetry;
 use gpubench_diagnostic::Interrupted;
 use gpubench_measure::clients::{MetricRequest, RoleFailure};
 use gpubench_measure::measurement::{
-    CaseFailure, Expectations, Figures, FurtherPurpose, MeasureError, Measured, MeasuredInTurns, Outcome, PassCriteria,
-    RolesAfterwards, hardware_metrics, with_observation,
+    CaseFailure, Expectations, Figures, FurtherPurpose, LeavingWorkers, MeasureError, Measured, MeasuredInTurns,
+    Outcome, PassCriteria, RolesAfterwards, hardware_metrics, with_observation,
 };
 use gpubench_report::Progress;
 
@@ -36,6 +36,7 @@ pub(in crate::broker) struct Lane<'l, 'a> {
     pub(in crate::broker) roles: &'l mut Roles<'a>,
     pub(in crate::broker) authors: &'l mut Authors<'a>,
     pub(in crate::broker) telemetry: &'l mut Telemetry,
+    pub(in crate::broker) leaving_workers: LeavingWorkers,
 }
 
 /// The results of a job.

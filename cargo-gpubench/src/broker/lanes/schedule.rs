@@ -1,7 +1,7 @@
 //! Jobs one after another, or side by side.
 //!
-//! Times are measured one after another: a neighbour would change them. Counts do not change, so
-//! cases that are only counted run side by side, each in processes of its own.
+//! Times are measured one after another: a neighbour would change them. Outputs and counts do not
+//! change, so cases that are only tested or counted run side by side, each in processes of its own.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -21,6 +21,7 @@ use gpubench_contract::RunEnd;
 use gpubench_device::Backend;
 use gpubench_device::telemetry::Telemetry;
 use gpubench_diagnostic::Interrupted;
+use gpubench_measure::measurement::LeavingWorkers;
 use gpubench_protocol::window::CodePlacement;
 use gpubench_report::Progress;
 
@@ -58,13 +59,18 @@ pub(in crate::broker) fn in_order(
     Ok(None)
 }
 
-/// Returns how many of these jobs run at the same time: one, unless they only count, and at most as
-/// many as fit into the memory of the device.
+/// Returns how many of these jobs run at the same time: one if times are taken or somebody watches,
+/// and at most as many as fit into the memory of the device.
 pub(in crate::broker) fn lanes_for(jobs: &[&Job<'_>], context: &LaneContext<'_>) -> NonZeroUsize {
     let selected = context.selected;
-    if !jobs.iter().all(|job| job.is_only_counted()) {
+    let backend = Backend::for_facts(selected.facts);
+    let most = if jobs.iter().all(|job| job.is_only_counted()) {
+        (backend.counted_side_by_side)(&selected.device)
+    } else if context.settings.tests_unwatched() {
+        (backend.tested_side_by_side)(&selected.device)
+    } else {
         return NonZeroUsize::MIN;
-    }
+    };
     let needed = |job: &&Job<'_>| {
         let prepared = job.prepared.as_ref()?.as_ref().ok()?;
         let placement = CodePlacement::new(&prepared.recorded.recording, selected.facts.kernels_run_in);
@@ -77,7 +83,6 @@ pub(in crate::broker) fn lanes_for(jobs: &[&Job<'_>], context: &LaneContext<'_>)
         .unwrap_or(0)
         .saturating_add(OF_PROCESSES);
     let fitting = selected.facts.free_memory.unwrap_or(u64::MAX) / largest;
-    let most = (Backend::for_facts(selected.facts).counted_side_by_side)(&selected.device);
     let lanes = jobs
         .len()
         .min(most.get())
@@ -94,6 +99,7 @@ pub(in crate::broker) fn side_by_side(
 ) -> Result<Option<RunEnd>, Interrupted> {
     let interrupt = results.context.interrupt.child();
     let context = LaneContext {
+        lanes,
         interrupt: &interrupt,
         ..results.context
     };
@@ -120,13 +126,14 @@ fn run_lane(context: LaneContext<'_>, jobs: &[&Job<'_>], next: &AtomicUsize, mes
         ..
     } = context;
     // The thread of a role's parent must outlive it, so each lane starts its own.
-    let mut roles = Roles::on(selected.device.with_one_thread(), settings.begin(), None, interrupt);
+    let mut roles = Roles::on(settings.device_of_lanes(), settings.begin(), None, interrupt);
     let mut authors = Authors::to_start(selected.libraries, AuthorSettings::new(settings.options, interrupt));
     let mut lane = Lane {
         context,
         roles: &mut roles,
         authors: &mut authors,
         telemetry: &mut Telemetry::new(selected.facts),
+        leaving_workers: LeavingWorkers::default(),
     };
     loop {
         let position = next.fetch_add(1, Ordering::Relaxed);

@@ -102,6 +102,7 @@ impl Lane<'_, '_> {
             author: author.map_err(MeasureError::Attach)?,
             control_worker,
             idle_workers: &mut earlier.idle_workers,
+            leaving_workers: &mut self.leaving_workers,
             watcher: &mut CaseWatcher {
                 metric: &first.announced.metric,
                 telemetry: self.telemetry,
@@ -171,7 +172,11 @@ fn protocol<'p>(context: LaneContext<'p>, purpose: Purpose<'p>, options: &CaseOp
         Purpose::Counts(metric) => context.settings.counting_protocol(options, metric),
         Purpose::Audit(doorbells) => context.settings.audit_protocol(options, doorbells),
     };
+    // Neighbours slow a case down.
+    let lanes = context.lanes.get() as u32;
     Protocol {
+        within: protocol.within.saturating_mul(lanes),
+        reference_within: protocol.reference_within.saturating_mul(lanes),
         interrupt: context.interrupt,
         ..protocol
     }

@@ -102,6 +102,20 @@ impl<'a> RunSettings<'a> {
         })
     }
 
+    /// Whether cases are tested and nobody watches them: no other program, and no person who reads
+    /// what they print.
+    pub(in crate::broker) fn tests_unwatched(&self) -> bool {
+        self.mode == RunMode::Test && self.observer.is_none() && self.output() == Output::Captured
+    }
+
+    /// Returns the device of cases that run side by side. What is counted runs in one thread.
+    pub(in crate::broker) fn device_of_lanes(&self) -> DeviceOrder {
+        match self.mode {
+            RunMode::Test => self.device,
+            RunMode::Measure | RunMode::Profile(_) | RunMode::Audit(_) => self.device.with_one_thread(),
+        }
+    }
+
     /// Returns the referee's settings.
     pub(in crate::broker) fn begin(&self) -> Begin {
         Begin {

@@ -9,6 +9,10 @@ use crate::cpu::executor::ScheduleSeed;
 use crate::cpu::{CpuDriver, available_threads, callgrind, facts};
 use crate::{Absence, AbsenceKind, Backend, DeviceOrder, Facts, NvidiaTools};
 
+/// Most cases that are tested side by side. Each has all threads of the device, and its calls take
+/// that many times longer at most.
+const MOST_TESTED: NonZeroUsize = NonZeroUsize::new(4).unwrap();
+
 /// The CPU device.
 pub(super) const BACKEND: Backend = Backend {
     kind: DeviceKind::Cpu,
@@ -46,6 +50,7 @@ pub(super) const BACKEND: Backend = Backend {
     disassembler: None,
     // Each case is counted in one thread.
     counted_side_by_side: |order| threads(order).unwrap_or_else(available_threads),
+    tested_side_by_side: |order| threads(order).unwrap_or_else(available_threads).min(MOST_TESTED),
     counting_takes: 60,
     gauge: |_| None,
     clocks: None,

@@ -37,6 +37,8 @@ pub(super) const BACKEND: Backend = Backend {
     disassembler: Some(Disassembler::find),
     // CUPTI does not open a second process while one has the counters.
     counted_side_by_side: |_| NonZeroUsize::MIN,
+    // Most of a test is the work of the driver, which makes contexts one after another.
+    tested_side_by_side: |_| NonZeroUsize::MIN,
     counting_takes: 4,
     gauge: |facts| {
         let gauge = NvmlGauge::open(facts.identity.as_deref()?).ok()?;

@@ -53,6 +53,8 @@ pub struct Backend {
     pub disassembler: Option<FindDisassembler>,
     /// How many cases that are only counted are worth running side by side.
     pub counted_side_by_side: fn(&DeviceOrder) -> NonZeroUsize,
+    /// How many cases that are only tested are worth running side by side.
+    pub tested_side_by_side: fn(&DeviceOrder) -> NonZeroUsize,
     /// How much longer calls may take while they are counted.
     pub counting_takes: u32,
     /// Returns the telemetry of an open device, if it has any.

@@ -8,6 +8,7 @@ use gpubench::plan::Step;
 
 use super::case::ReadyCase;
 use super::idle_workers::{Another, IdleWorkers};
+use super::leaving::LeavingWorkers;
 use super::protocol::Protocol;
 use crate::clients::{
     HostedLaunch, ObservedBy, OpenedCase, RoleFailure, SharedMemory, Start, WorkerClient, WorkerLaunch,
@@ -59,6 +60,7 @@ pub(super) struct WorkerPool<'a> {
     started: VecDeque<Result<WorkerClient, RoleFailure>>,
     waiting: VecDeque<ReadyWorker>,
     resting: RestingWorkers,
+    leaving: LeavingWorkers,
     /// How long its workers keep the counters of a GPU.
     hold: CounterHold,
     /// The descriptors for the workers still to start.
@@ -126,6 +128,7 @@ impl<'a> WorkerPool<'a> {
                 later: Vec::new(),
                 another: idle.another(),
             },
+            leaving: LeavingWorkers::default(),
             policy: StartPolicy::new(case, protocol),
             hold: order.hold(),
             order,
@@ -167,10 +170,13 @@ impl<'a> WorkerPool<'a> {
                     self.policy = StartPolicy::OneAtATime;
                     self.resting.earlier.clear();
                     self.resting.later.clear();
+                    self.leaving.end();
+                    self.leaving.await_ends();
                     return self.next();
                 }
                 started => started?,
             }
+            self.leaving.await_ends();
         }
         if !self.may_start_more() {
             self.opened = None;
@@ -193,13 +199,29 @@ impl<'a> WorkerPool<'a> {
         self.opened = None;
     }
 
-    /// Receives a worker after its round. It ends, or rests if another measurement can use it.
+    /// Receives a worker after its round. It rests if another measurement can use it, or ends: at
+    /// once if it has host code, else with others.
     pub(super) fn retire(&mut self, mut worker: WorkerClient) {
         let Protocol { within, interrupt, .. } = *self.protocol;
-        let can_rest = self.policy == StartPolicy::AllAtOnce && self.protocol.workers_can_rest();
-        if can_rest && self.resting.another == Another::Follows && worker.rest(within, interrupt).is_ok() {
-            self.resting.later.push(worker);
+        match (self.workers_can_wait(), self.resting.another) {
+            (false, _) => {}
+            (true, Another::No) => self.leaving.add(worker, within, interrupt),
+            (true, Another::Follows) => {
+                if worker.rest(within, interrupt).is_ok() {
+                    self.resting.later.push(worker);
+                }
+            }
         }
+    }
+
+    /// Whether its workers may live while others are measured, without a case of their own.
+    fn workers_can_wait(&self) -> bool {
+        self.policy == StartPolicy::AllAtOnce && self.protocol.workers_can_rest()
+    }
+
+    /// Returns the workers that are not needed any more.
+    pub(super) fn take_leaving(&mut self) -> LeavingWorkers {
+        std::mem::take(&mut self.leaving)
     }
 
     /// Returns the resting workers.
@@ -222,6 +244,7 @@ impl<'a> WorkerPool<'a> {
             StartPolicy::OneAtATime => self.order.workers.min(1),
         };
         self.order.workers -= number;
+        self.leaving.end();
         for _ in 0..number {
             let device = self.protocol.device_of_worker(self.position);
             let worker = self.spawn(opened, device);
@@ -343,6 +366,7 @@ impl<'a> WorkerPool<'a> {
                 later: Vec::new(),
                 another: Another::No,
             },
+            leaving: LeavingWorkers::default(),
             opened: None,
         }
     }

@@ -10,6 +10,7 @@ use super::control_lease::ControlLease;
 use super::empty_calls;
 use super::error::MeasureError;
 use super::idle_workers::IdleWorkers;
+use super::leaving::LeavingWorkers;
 use super::measured::{Measured, MeasuredInTurns, RolesAfterwards};
 use super::protocol::Protocol;
 use super::rest::Rests;
@@ -35,6 +36,8 @@ pub struct Session<'s> {
     pub control_worker: &'s mut ControlWorker,
     /// Workers that rest between the case's measurements.
     pub idle_workers: &'s mut IdleWorkers,
+    /// Workers of the earlier case that still end.
+    pub leaving_workers: &'s mut LeavingWorkers,
     /// Receives the samples so far after each one.
     pub watcher: &'s mut dyn Watcher,
 }
@@ -78,6 +81,7 @@ impl Session<'_> {
             author,
             control_worker,
             idle_workers,
+            leaving_workers,
             watcher,
         } = self;
         let case = turns.source;
@@ -93,6 +97,7 @@ impl Session<'_> {
             encoded: case.encoded,
             modules: case.own_modules,
         };
+        leaving_workers.make_room(memory_of(turns, &placement), referee.facts().free_memory);
         let opens = timeline::span(referee.child().track(), "opens the case");
         let opened = referee.open_case(&order, protocol.interrupt);
         let opened = Rc::new(opened.map_err(MeasureError::Open)?);
@@ -123,10 +128,18 @@ impl Session<'_> {
         };
         context.sequencer.prepare(0)?;
         context.control.ready(protocol)?;
+        leaving_workers.await_ends();
         drop(begins);
         rounds.run(protocol.mode, &mut context, *watcher)?;
 
-        conclude(turns, protocol, rounds.retire(), context, *watcher, idle_workers)
+        conclude(
+            turns,
+            protocol,
+            rounds.retire(),
+            context,
+            *watcher,
+            (idle_workers, leaving_workers),
+        )
     }
 }
 
@@ -140,7 +153,7 @@ fn conclude(
     mut arms: Vec<Result<Arm<'_>, RoleFailure>>,
     mut context: Context<'_>,
     watcher: &mut dyn Watcher,
-    idle_workers: &mut IdleWorkers,
+    (idle_workers, leaving_workers): (&mut IdleWorkers, &mut LeavingWorkers),
 ) -> Result<MeasuredInTurns, MeasureError> {
     for arm in arms.iter_mut().flatten() {
         arm.run_final_control_windows(&mut context)?;
@@ -152,6 +165,10 @@ fn conclude(
         None
     };
     let _concludes = timeline::span(Track::Command, "concludes the case");
+    for arm in arms.iter_mut().flatten() {
+        leaving_workers.add_all(arm.pool.take_leaving());
+    }
+    leaving_workers.end();
     let Context {
         sequencer,
         mut control,
@@ -189,6 +206,16 @@ fn workers_of(turns: &CasesInTurns<'_>, protocol: &Protocol<'_>) -> CaseWorkers 
         has_control: protocol.is_clocked() && turns.holds_host_code() || empty_calls::are_timed(turns, protocol),
         reserved: 0,
     }
+}
+
+/// Returns the bytes that the buffers of cases need at most.
+fn memory_of(turns: &CasesInTurns<'_>, placement: &CodePlacement<'_>) -> u64 {
+    let copies = |tensor: &Tensor| placement.copies(tensor).saturating_mul(turns.arms.len() as u64);
+    let tensors = placement.recording.tensors.iter();
+    let tensors = tensors.map(|tensor| tensor.bytes().saturating_mul(copies(tensor)));
+    tensors
+        .chain(turns.scratch().flatten().copied())
+        .fold(0, u64::saturating_add)
 }
 
 /// Returns the layouts of a case's tensors in their buffers.
@@ -271,8 +298,9 @@ mod tests {
                     Ok(arm)
                 });
                 let arms = arms.collect();
-                let (mut watcher, mut idle) = (Neighbours(neighbours), IdleWorkers::default());
-                measured = Some(conclude(&turns, &protocol, arms, context, &mut watcher, &mut idle).unwrap());
+                let mut watcher = Neighbours(neighbours);
+                let others = (&mut IdleWorkers::default(), &mut LeavingWorkers::default());
+                measured = Some(conclude(&turns, &protocol, arms, context, &mut watcher, others).unwrap());
             },
         );
         measured.unwrap()

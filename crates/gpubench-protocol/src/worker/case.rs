@@ -129,6 +129,11 @@ impl Worker {
         Ok(stopwatch.shortest_empty_reading(driver, stream, &assignment.page, assignment.on_device)?)
     }
 
+    /// Waits until nothing of this process runs on the device. Kernels can start others.
+    pub(super) fn await_own_work(&mut self) -> Result<(), WorkerError> {
+        Ok(self.device.driver.synchronize_all()?)
+    }
+
     /// Releases the case.
     pub(super) fn hand_back(self) -> OpenDevice {
         let Worker { mut device, assignment } = self;

@@ -32,7 +32,7 @@ pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
                 continue;
             }
             to_worker::REST => {
-                held.case()?;
+                held.case()?.await_own_work()?;
                 held = held.device().map_or(Held::Nothing, Held::Device);
                 channel.send(from_worker::RESTS, &[], &[])?;
                 continue;
