@@ -162,6 +162,24 @@ impl Run {
             .env("GPUBENCH_WORKERS", "2")
     }
 
+    /// Gives up on a call after `limit` in the cases that `filter` matches. Other calls have two
+    /// minutes, because a busy machine may stop one for seconds.
+    ///
+    /// # Panics
+    /// If the file with the limits cannot be written.
+    #[must_use]
+    pub fn giving_up(self, filter: &str, limit: &str) -> Run {
+        let file = Fixture::target_directory()
+            .join("runtime")
+            .join(format!("{}.toml", self.mark));
+        let limits = format!(
+            "[profile.default]\ntimeout = \"2min\"\n\n\
+             [[profile.default.overrides]]\nfilter = \"{filter}\"\ntimeout = \"{limit}\"\n"
+        );
+        std::fs::write(&file, limits).expect("a file can be written");
+        self.args(["--config-file", file.as_str()])
+    }
+
     /// Prints records to standard output.
     #[must_use]
     pub fn json(self) -> Run {
@@ -421,7 +439,7 @@ impl Finished {
             text.lines()
                 .rev()
                 .take(20)
-                .map(|line| format!("{line:.300}\n"))
+                .map(|line| format!("{line:.2000}\n"))
                 .collect::<Vec<_>>()
                 .into_iter()
                 .rev()
