@@ -23,6 +23,10 @@ const RUN: Duration = Duration::from_secs(300);
 /// The time within which all processes of a run must end after it.
 const END: Duration = Duration::from_secs(15);
 
+/// The variable that limits the duration of a call, and what patient runs set it to.
+const TIMEOUT: &str = "GPUBENCH_TIMEOUT";
+const PATIENCE: &str = "2min";
+
 /// Polls until `condition` returns a value.
 ///
 /// # Panics
@@ -154,29 +158,38 @@ impl Run {
         self
     }
 
-    /// Makes the measurement short, for tests that check other things than times.
+    /// Makes the measurement short and patient, for tests that check other things than times.
     #[must_use]
     pub fn briefly(self) -> Run {
-        self.args(["--min-samples", "4", "--max-samples", "4", "--max-time", "1min"])
+        self.patiently()
+            .args(["--min-samples", "4", "--max-samples", "4", "--max-time", "1min"])
             .args(["--flush-bytes", "256KiB", "--threads", "2"])
             .env("GPUBENCH_WORKERS", "2")
     }
 
-    /// Gives up on a call after `limit` in the cases that `filter` matches. Other calls have two
-    /// minutes, because a busy machine may stop one for seconds.
+    /// Gives every call two minutes. A busy machine stops one for more than ten seconds.
+    #[must_use]
+    pub fn patiently(self) -> Run {
+        self.env(TIMEOUT, PATIENCE)
+    }
+
+    /// Gives up on a call, or a CPU function, after `limit` in the cases that `filter` matches, and
+    /// is patient with all others.
     ///
     /// # Panics
     /// If the file with the limits cannot be written.
     #[must_use]
-    pub fn giving_up(self, filter: &str, limit: &str) -> Run {
+    pub fn giving_up(mut self, filter: &str, limit: &str) -> Run {
         let file = Fixture::target_directory()
             .join("runtime")
             .join(format!("{}.toml", self.mark));
         let limits = format!(
-            "[profile.default]\ntimeout = \"2min\"\n\n\
-             [[profile.default.overrides]]\nfilter = \"{filter}\"\ntimeout = \"{limit}\"\n"
+            "[profile.default]\ntimeout = \"{PATIENCE}\"\nreference-timeout = \"15s\"\n\n\
+             [[profile.default.overrides]]\nfilter = \"{filter}\"\n\
+             timeout = \"{limit}\"\nreference-timeout = \"{limit}\"\n"
         );
         std::fs::write(&file, limits).expect("a file can be written");
+        self.command.env_remove(TIMEOUT);
         self.args(["--config-file", file.as_str()])
     }
 

@@ -28,7 +28,8 @@ fn under_exclusive_clock(gpu: &FakeGpu, fixture: &str) -> Run {
     let run = gpu.run(&Fixture::new(fixture)).json();
     let run = run.args(["--flush-bytes", "256KiB", "--workers", "1"]);
     let samples = SAMPLES.to_string();
-    run.args(["--min-samples", &samples, "--max-samples", &samples])
+    run.patiently()
+        .args(["--min-samples", &samples, "--max-samples", &samples])
         .env("FAKE_CUDA_ATTRIBUTES", "133=0")
 }
 
