@@ -118,9 +118,7 @@ fn settle(alternating: &mut Measured, mut alone: Measured, rival: &str) {
             message: alternating.message().filter(|message| !message.is_empty()),
         });
     }
-    if alone.judgement.verdict != Verdict::Pass {
-        alone.kept_call = alone.kept_call.or(alternating.kept_call.take());
-    }
+    alone.kept_call = alone.kept_call.or(alternating.kept_call.take());
     *alternating = alone;
 }
 
@@ -199,16 +197,16 @@ mod tests {
     }
 
     #[test]
-    fn the_tensors_of_a_wrong_call_are_named_unless_the_case_passes_alone() {
-        for (second, named) in [
-            (SLOW, Some("the tensors are in `a`")),
-            (WRONG, Some("the tensors are in `a`")),
-            (PASS, None),
-        ] {
+    fn the_tensors_of_a_wrong_call_are_named_however_the_case_ends_alone() {
+        for second in [SLOW, WRONG, PASS] {
             let mut alternating = ended(WRONG);
             alternating.kept_call = Some("the tensors are in `a`".to_owned());
             settle(&mut alternating, ended(second), "`quick`");
-            assert_eq!(alternating.kept_call.as_deref(), named, "{second:?}");
+            assert_eq!(
+                alternating.kept_call.as_deref(),
+                Some("the tensors are in `a`"),
+                "{second:?}"
+            );
         }
     }
 
