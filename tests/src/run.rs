@@ -23,6 +23,10 @@ const RUN: Duration = Duration::from_secs(300);
 /// The time within which all processes of a run must end after it.
 const END: Duration = Duration::from_secs(15);
 
+/// The variable that limits the duration of a call, and what patient runs set it to.
+const TIMEOUT: &str = "GPUBENCH_TIMEOUT";
+const PATIENCE: &str = "2min";
+
 /// Polls until `condition` returns a value.
 ///
 /// # Panics
@@ -154,12 +158,39 @@ impl Run {
         self
     }
 
-    /// Makes the measurement short, for tests that check other things than times.
+    /// Makes the measurement short and patient, for tests that check other things than times.
     #[must_use]
     pub fn briefly(self) -> Run {
-        self.args(["--min-samples", "4", "--max-samples", "4", "--max-time", "1min"])
+        self.patiently()
+            .args(["--min-samples", "4", "--max-samples", "4", "--max-time", "1min"])
             .args(["--flush-bytes", "256KiB", "--threads", "2"])
             .env("GPUBENCH_WORKERS", "2")
+    }
+
+    /// Gives every call two minutes. A busy machine stops one for more than ten seconds.
+    #[must_use]
+    pub fn patiently(self) -> Run {
+        self.env(TIMEOUT, PATIENCE)
+    }
+
+    /// Gives up on a call, or a CPU function, after `limit` in the cases that `filter` matches, and
+    /// is patient with all others.
+    ///
+    /// # Panics
+    /// If the file with the limits cannot be written.
+    #[must_use]
+    pub fn giving_up(mut self, filter: &str, limit: &str) -> Run {
+        let file = Fixture::target_directory()
+            .join("runtime")
+            .join(format!("{}.toml", self.mark));
+        let limits = format!(
+            "[profile.default]\ntimeout = \"{PATIENCE}\"\nreference-timeout = \"15s\"\n\n\
+             [[profile.default.overrides]]\nfilter = \"{filter}\"\n\
+             timeout = \"{limit}\"\nreference-timeout = \"{limit}\"\n"
+        );
+        std::fs::write(&file, limits).expect("a file can be written");
+        self.command.env_remove(TIMEOUT);
+        self.args(["--config-file", file.as_str()])
     }
 
     /// Prints records to standard output.
@@ -421,7 +452,7 @@ impl Finished {
             text.lines()
                 .rev()
                 .take(20)
-                .map(|line| format!("{line:.300}\n"))
+                .map(|line| format!("{line:.2000}\n"))
                 .collect::<Vec<_>>()
                 .into_iter()
                 .rev()

@@ -1,6 +1,7 @@
 //! `--against`: alternating windows of two revisions of a crate.
 #![forbid(unsafe_code)]
 
+use std::io::Write as _;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -584,6 +585,62 @@ fn wrong_calls_of_both_sides_are_kept_and_told_apart() {
         .join(", ");
     let title = "the baseline's outputs are wrong: the tensors of call ";
     assert!(notices.contains(title) && notices.contains(&listed), "{notices}");
+}
+
+/// A kernel that is wrong in the first process which takes a digit from a named pipe.
+const WRONG_AT_FIRST: &str = r#"
+extern "C" int open(const char *path, int flags, ...);
+extern "C" long read(int file, void *bytes, unsigned long number);
+extern "C" char *getenv(const char *name);
+
+static unsigned is_first_process() {
+  char digit = 0;
+  return read(open(getenv("NUMBERS"), 0), &digit, 1) == 1 && digit == '1';
+}
+
+extern "C" __global__ void spin(const unsigned *x, unsigned *y, unsigned *scratch, size_t n) {
+  static const unsigned wrong = is_first_process();
+  size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] + wrong;
+}
+"#;
+
+#[test]
+fn tensors_of_a_baseline_that_passes_alone_are_kept_and_named() {
+    let repository = shared_repository();
+    let kernels = repository.crate_folder().join("src/spin.cu");
+    let kernel = std::fs::read_to_string(&kernels).expect("text");
+    let (_, copy) = kernel
+        .split_once("extern \"C\" __global__ void copy")
+        .expect("a kernel");
+    repository.git(&["checkout", "--quiet", "-b", "wrong-at-first"]);
+    let wrong = format!("{WRONG_AT_FIRST}\nextern \"C\" __global__ void copy{copy}");
+    std::fs::write(&kernels, wrong).expect("it is written");
+    repository.commit("wrong-at-first");
+    repository.git(&["checkout", "--quiet", "main"]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = Utf8Path::from_path(folder.path()).expect("text");
+    let [kept, numbers] = ["kept", "numbers"].map(|name| folder.join(name));
+    std::fs::create_dir(&kept).expect("a folder");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&numbers)
+            .status()
+            .expect("it runs")
+            .success()
+    );
+    let both_ends = std::fs::OpenOptions::new().read(true).write(true).open(&numbers);
+    let mut pipe = both_ends.expect("a named pipe");
+    pipe.write_all(b"1").expect("it has room");
+    pipe.write_all(&[b'2'; 50]).expect("it has room");
+    let run = repository.run("wrong-at-first").env("NUMBERS", numbers.as_str());
+    let run = run.args(["--exact", "spin::n=64", "--keep-wrong-outputs", kept.as_str()]);
+    let finished = run.finish().expect_code(100);
+    let file = kept.join("baseline.0.spin.spin.n=64.y.got.npy");
+    assert!(file.exists());
+    let notices = finished.records().result("spin")["notices"].to_string();
+    let title = "the baseline's outputs were wrong when it alternated: the tensors of call ";
+    assert!(notices.contains(title) && notices.contains(file.as_str()), "{notices}");
 }
 
 /// A slower kernel whose thread writes an element of the output again and again between its calls.

@@ -12,6 +12,7 @@ fn contest(cases: &[&str]) -> Run {
 
 fn contest_of(run: Run, cases: &[&str]) -> Run {
     run.json()
+        .patiently()
         .args(["--contest", "--include-ignored", "--device", "cpu", "--threads", "1"])
         .args([
             "--flush-bytes",
@@ -161,7 +162,8 @@ fn a_contestant_cannot_write_to_the_outputs_of_its_rivals() {
 #[test]
 fn a_contestant_that_writes_wherever_it_can_harms_only_itself() {
     let cases = ["--exact", "quick::n=64", "twin::n=64", "overwrites_shared_memory::n=64"];
-    let finished = contest(&cases).args(["--timeout", "3s"]).finish().expect_code(100);
+    let run = contest(&cases).giving_up("overwrites_shared_memory", "3s");
+    let finished = run.finish().expect_code(100);
     let records = finished.records();
     for name in ["quick", "twin"] {
         let result = records.result(name);

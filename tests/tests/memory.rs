@@ -1,5 +1,9 @@
-//! `--metric memory`: the most device memory that is in use at a time during a call.
+//! `--metric memory`, the most device memory that is in use at a time during a call; and cases that
+//! need more memory than there is.
 #![forbid(unsafe_code)]
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 
 use camino::Utf8Path;
 use gpubench_tests::{FakeGpu, Fixture, Run, repository};
@@ -156,4 +160,50 @@ fn without_cupti_the_memory_of_host_code_is_an_error_that_says_what_to_install()
         shown.contains("device memory is recorded by CUPTI, and `libcupti.so` was not found"),
         "{shown}"
     );
+}
+
+/// A control group whose processes may use so much memory.
+struct Group(PathBuf);
+
+impl Group {
+    /// Makes one, if this machine lets this process make it.
+    fn limited_to(bytes: u64) -> Option<Group> {
+        let name = format!("gpubench-tests-{}", std::process::id());
+        let versions = [
+            ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+            ("/sys/fs/cgroup", "memory.max"),
+        ];
+        versions.iter().find_map(|(root, limit)| {
+            let group = Group(Path::new(root).join(&name));
+            std::fs::create_dir(&group.0).ok()?;
+            let limit = group.0.join(limit);
+            (limit.exists() && std::fs::write(&limit, bytes.to_string()).is_ok()).then_some(group)
+        })
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn a_case_that_needs_more_memory_than_the_control_group_may_use_does_not_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = Utf8Path::from_path(folder.path()).expect("UTF-8");
+    let fixture = written(folder, 1);
+    let only_built = Run::on(&fixture).briefly().args(["--list"]).finish();
+    let _ = only_built.expect_code(0);
+    let Some(group) = Group::limited_to(256 << 20) else {
+        let _ = writeln!(std::io::stderr(), "skipped: no control group can be made here");
+        return;
+    };
+    let enter = format!("echo $$ > '{}/cgroup.procs'", group.0.display());
+    let run = Run::after(&enter, &fixture).briefly().json();
+    let sizes = ["--axis", "n=1000,40000000"];
+    let records = run.args(sizes).finish().expect_code(100).records();
+    assert_eq!(records.result("through_scratch::n=1000")["verdict"], "pass");
+    let words = ["it needs ", "MiB are free (hint: choose a smaller size with `--axis`)"];
+    records.assert_ends("through_scratch::n=40000000", "error", "out-of-memory", &words);
 }

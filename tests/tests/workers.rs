@@ -101,7 +101,7 @@ fn every_worker_has_a_value_an_early_check_and_distinct_call_numbers() {
 
 fn assert_fails_in_the_second(benchmark: &str, verdict: &str, cause: &str, words: &[&str]) -> Value {
     let records: Records = run_of(benchmark, "3")
-        .args(["--timeout", "3s"])
+        .giving_up("hangs", "3s")
         .finish()
         .expect_code(100)
         .records();
@@ -172,7 +172,7 @@ fn sealed_workers_on_a_gpu_are_started_together_and_end_one_by_one() {
 fn workers_with_user_code_never_run_at_the_same_time() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut running = run_of("hangs_in_the_second_process", "3")
-        .args(["--timeout", "2s"])
+        .giving_up("hangs", "2s")
         .env("TMPDIR", &folder.path().to_string_lossy())
         .start();
     running.wait_for_record("the case", |record| record["reason"] == "benchmark-started");

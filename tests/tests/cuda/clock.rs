@@ -28,7 +28,8 @@ fn under_exclusive_clock(gpu: &FakeGpu, fixture: &str) -> Run {
     let run = gpu.run(&Fixture::new(fixture)).json();
     let run = run.args(["--flush-bytes", "256KiB", "--workers", "1"]);
     let samples = SAMPLES.to_string();
-    run.args(["--min-samples", &samples, "--max-samples", &samples])
+    run.patiently()
+        .args(["--min-samples", &samples, "--max-samples", &samples])
         .env("FAKE_CUDA_ATTRIBUTES", "133=0")
 }
 
@@ -266,7 +267,8 @@ fn work_between_windows_of_calls_that_wait_for_the_device_is_found() {
     assert_ends(&records, case, "protocol-violation", Some("works-between-windows"));
 }
 
-/// Either side's worker could have caused the disturbance.
+/// Either side's worker could have caused the disturbance. On a busy machine a side may fail in
+/// another way. It is then measured alone, and accused there.
 #[test]
 fn work_between_windows_accuses_no_side_of_a_comparison() {
     let gpu = FakeGpu::for_host_code();
@@ -277,12 +279,27 @@ fn work_between_windows_accuses_no_side_of_a_comparison() {
     let run = lingering(&gpu).args(["--against-archive", archive.as_str()]);
     let records = run.finish().records();
     let result = records.result(HOSTED);
-    assert!(result["cause"] != "works-between-windows", "{result:#}");
+    let notices = result["notices"].as_array().unwrap();
+    let mut notices = notices.iter().filter_map(Value::as_str);
+    match notices.find(|notice| notice.starts_with("measured again alone, because it ended in ")) {
+        Some(notice) => assert!(
+            !notice.contains("`protocol-violation: works-between-windows`"),
+            "{notice}"
+        ),
+        None => assert!(result["cause"] != "works-between-windows", "{result:#}"),
+    }
+    assert_eq!(result["grade"], "unverified");
+    assert!(shows_the_lingering_worker(result), "{result:#}");
+}
+
+/// Whether the record tells that control windows were disturbed, or has them as they were.
+fn shows_the_lingering_worker(result: &Value) -> bool {
     let reason = result["grade_reason"].as_str().unwrap();
-    assert!(
-        reason.starts_with("control windows were slower while the worker lived"),
-        "{reason}"
-    );
+    let of_control = result["conservation"]["control_residuals_ns"].as_array();
+    let mut of_control: Vec<i64> = of_control.into_iter().flatten().filter_map(Value::as_i64).collect();
+    of_control.sort_unstable();
+    let median_ns = of_control.get(of_control.len() / 2);
+    reason.contains("control windows were slower while the worker lived") || median_ns > Some(&25_000_000)
 }
 
 #[test]

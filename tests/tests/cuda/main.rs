@@ -330,7 +330,8 @@ fn hostile() -> &'static (FakeGpu, Records) {
     RUN.get_or_init(|| {
         let gpu = FakeGpu::new();
         let run = gpu.run(&Fixture::new("hostile")).briefly().json();
-        let run = run.args(["--timeout", "3s", "faults", "memory::honest", "memory::reads_null"]);
+        let run = run.giving_up("loops_forever", "3s");
+        let run = run.args(["faults", "memory::honest", "memory::reads_null"]);
         let records = run.finish().expect_code(100).records();
         (gpu, records)
     })
@@ -414,7 +415,7 @@ fn a_fault_that_sticks_to_the_context_ends_one_case() {
 fn assert_only_its_case_is_lost(variable: &str, planned: &str, [verdict, cause]: [&str; 2], words: &[&str]) {
     let gpu = FakeGpu::new();
     let planned = format!("sums::one_block_a_row<32>:{planned}");
-    let run = tidy(&gpu).json().args(["--timeout", "3s", "sums"]);
+    let run = tidy(&gpu).json().giving_up("threads=32$", "3s").args(["sums"]);
     let records = run.env(variable, &planned).finish().expect_code(100).records();
     let lost = "sums::one_block_a_row::rows=33,cols=100,threads=32";
     assert_ends(&records, lost, verdict, Some(cause));

@@ -205,8 +205,8 @@ impl Lane<'_, '_> {
         let theirs = arms.next();
         let kept = theirs
             .as_ref()
-            .and_then(|theirs| theirs.as_ref().ok()?.kept_call.as_deref());
-        parts[0].outcome.notices.extend(kept.map(kept_of_baseline));
+            .and_then(|theirs| kept_of_baseline(theirs.as_ref().ok()?));
+        parts[0].outcome.notices.extend(kept);
         let baseline = self.baseline_result(&entries[0], baseline_case, theirs, roles)?;
         if roles == RolesAfterwards::Unknown {
             self.retire_roles(entries[0].job.case);
@@ -378,12 +378,16 @@ fn lost(failure: RoleFailure) -> Result<CaseFailure, Interrupted> {
 }
 
 /// Returns the notice about the baseline's wrong call, whose own message no report shows.
-fn kept_of_baseline(kept: &str) -> String {
+fn kept_of_baseline(theirs: &Measured) -> Option<String> {
+    let kept = theirs.kept_call.as_deref()?;
+    let wrong = match theirs.failed_alternating {
+        None => "the baseline's outputs are wrong",
+        Some(_) => "the baseline's outputs were wrong when it alternated",
+    };
     let (title, files) = kept.split_once('\n').unwrap_or((kept, ""));
     let files: Vec<&str> = files.lines().map(str::trim_start).collect();
-    format!("the baseline's outputs are wrong: {title} {}", files.join(", "))
-        .trim_end()
-        .to_owned()
+    let notice = format!("{wrong}: {title} {}", files.join(", "));
+    Some(notice.trim_end().to_owned())
 }
 
 /// Returns the preparation of a case that can be measured; otherwise why it cannot.

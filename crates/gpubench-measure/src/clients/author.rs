@@ -79,7 +79,8 @@ pub struct BufferGrant<'a> {
 
 impl AuthorClient {
     /// Starts an author and makes it load a cdylib: the last file of `library`, after its
-    /// dependencies. Each answer may take `within`.
+    /// dependencies. Each answer may take `within`, but for the answers about a case that is
+    /// measured, which has a limit of its own.
     ///
     /// # Errors
     /// If the library cannot be used.
@@ -110,6 +111,11 @@ impl AuthorClient {
         let catalog = codec::decode(&answer).map_err(|error| AuthorProblem::damaged("catalog", &error))?;
         refuse_unusable_texts(&catalog)?;
         Ok((author, catalog))
+    }
+
+    /// Limits the time of each further answer.
+    pub(crate) fn answer_within(&mut self, within: Duration) {
+        self.within = within;
     }
 
     /// Returns the state of the author's sandbox.

@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 use std::io::{PipeReader, PipeWriter, Read};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::{Errno, ioctl_fionbio, ioctl_fionread};
 
 use super::role::{Output, RoleName};
 use gpubench_diagnostic::{print_to_stderr, printable_line};
@@ -12,87 +13,114 @@ use gpubench_diagnostic::{print_to_stderr, printable_line};
 /// Size of the kept part, and of the longest line that is shown whole, in bytes.
 const KEPT: usize = 4096;
 
-/// Time limit for the last output of a dead process. A process that it started may hold the pipe
-/// open forever.
-const REST: Duration = Duration::from_secs(1);
-
 /// Reads a pipe to its end and keeps the last part.
 ///
 /// A role's process never has the broker's own standard error. It could read what the user types,
 /// type itself, or make writes fail.
 #[derive(Debug)]
-pub(super) struct Log {
-    kept: Arc<Mutex<VecDeque<u8>>>,
-    output: Output,
-    reader: JoinHandle<()>,
-}
+pub(super) struct Log(Arc<Mutex<Taken>>);
 
 impl Log {
     /// Returns a log, and the writing end of its pipe for the process.
     pub(super) fn open(role: RoleName, output: Output) -> std::io::Result<(Log, PipeWriter)> {
         let (source, sink) = std::io::pipe()?;
-        let kept = Arc::new(Mutex::new(VecDeque::with_capacity(KEPT)));
-        let shared = Arc::clone(&kept);
+        ioctl_fionbio(&source, true)?;
+        let arrivals = source.try_clone()?;
+        let taken = Arc::new(Mutex::new(Taken {
+            source,
+            kept: VecDeque::with_capacity(KEPT),
+            lines: (output == Output::Shown).then(|| Lines::new(role)),
+        }));
+        let log = Log(Arc::clone(&taken));
         let name = "gpubench-log".to_owned();
-        let mut lines = (output == Output::Shown).then(|| Lines::new(role));
-        let reader = std::thread::Builder::new().name(name).spawn(move || {
-            read(source, |piece| {
-                keep(piece, &shared);
-                if let Some(lines) = &mut lines {
-                    lines.take(piece);
-                }
-            });
-        })?;
-        Ok((Log { kept, output, reader }, sink))
+        std::thread::Builder::new()
+            .name(name)
+            .spawn(move || while has_output(&arrivals) && locked(&taken).take_piece().is_some() {})?;
+        Ok((log, sink))
     }
 
-    /// Returns the kept part without control characters.
+    /// Returns the kept part without control characters. It has all that the process has written.
     pub(super) fn tail(&self) -> String {
-        self.await_rest();
-        let kept: Vec<u8> = self
-            .kept
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .iter()
-            .copied()
-            .collect();
+        let mut taken = locked(&self.0);
+        taken.take_rest();
+        let kept: Vec<u8> = taken.kept.iter().copied().collect();
         let text = String::from_utf8_lossy(&kept);
         text.trim().replace(|c: char| c.is_control() && c != '\n', " ")
-    }
-
-    fn await_rest(&self) {
-        let deadline = Instant::now() + REST;
-        while !self.reader.is_finished() && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(1));
-        }
     }
 }
 
 /// The last output of a process is shown before this program ends.
 impl Drop for Log {
     fn drop(&mut self) {
-        if self.output == Output::Shown {
-            self.await_rest();
+        let mut taken = locked(&self.0);
+        taken.take_rest();
+        if let Some(lines) = &mut taken.lines {
+            lines.end();
         }
     }
 }
 
-fn read(mut source: PipeReader, mut take: impl FnMut(&[u8])) {
-    let mut piece = [0; KEPT];
-    // An error of the pipe ends the log like its end.
-    while let Ok(length @ 1..) = source.read(&mut piece) {
-        take(&piece[..length]);
+/// Waits until the pipe has output or ends. Returns whether it can be read.
+fn has_output(source: &PipeReader) -> bool {
+    loop {
+        match poll(&mut [PollFd::new(source, PollFlags::IN)], None) {
+            Err(Errno::INTR) => {}
+            ended => return ended.is_ok(),
+        }
     }
 }
 
-fn keep(piece: &[u8], kept: &Mutex<VecDeque<u8>>) {
-    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-    kept.extend(piece);
-    let excess = kept.len().saturating_sub(KEPT);
-    kept.drain(..excess);
+fn locked(taken: &Mutex<Taken>) -> MutexGuard<'_, Taken> {
+    taken.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What was taken from a pipe.
+#[derive(Debug)]
+struct Taken {
+    /// It does not block.
+    source: PipeReader,
+    kept: VecDeque<u8>,
+    lines: Option<Lines>,
+}
+
+impl Taken {
+    /// Takes what the pipe holds now. A dead process has written all of it, but others may hold the
+    /// pipe open, and write without end.
+    fn take_rest(&mut self) {
+        let mut rest = ioctl_fionread(&self.source).unwrap_or(0);
+        while rest > 0
+            && let Some(length @ 1..) = self.take_piece()
+        {
+            rest = rest.saturating_sub(length as u64);
+        }
+    }
+
+    /// Takes a piece of the output, or nothing if there is none now. Returns its length. An error
+    /// of the pipe ends the log like its end.
+    fn take_piece(&mut self) -> Option<usize> {
+        let mut piece = [0; KEPT];
+        match self.source.read(&mut piece) {
+            Ok(length @ 1..) => {
+                self.take(&piece[..length]);
+                Some(length)
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => Some(0),
+            Ok(_) | Err(_) => None,
+        }
+    }
+
+    fn take(&mut self, piece: &[u8]) {
+        self.kept.extend(piece);
+        let excess = self.kept.len().saturating_sub(KEPT);
+        self.kept.drain(..excess);
+        if let Some(lines) = &mut self.lines {
+            lines.take(piece);
+        }
+    }
 }
 
 /// Shows the output line by line after the role's name, so that no line looks like the tool's.
+#[derive(Debug)]
 struct Lines {
     role: RoleName,
     begun: Vec<u8>,
@@ -162,21 +190,32 @@ mod tests {
     fn a_pipe_that_is_held_open_does_not_block() {
         let (log, mut sink) = captured();
         sink.write_all(b"so far").unwrap();
-        let held = sink.try_clone().unwrap();
-        drop(sink);
         assert_eq!(log.tail(), "so far");
-        drop(held);
+        sink.write_all(b", and further").unwrap();
+        assert_eq!(log.tail(), "so far, and further");
     }
 
+    /// Another process may hold the pipe.
     #[test]
     fn all_output_has_been_shown_when_a_log_is_dropped() {
         for _ in 0..100 {
             let (log, mut sink) = Log::open(RoleName::Worker, Output::Shown).unwrap();
-            let read = Arc::clone(&log.kept);
-            writeln!(sink, "the last line").unwrap();
-            drop(sink);
+            let taken = Arc::clone(&log.0);
+            write!(sink, "the last line\nand its rest").unwrap();
             drop(log);
-            assert_eq!(Arc::strong_count(&read), 1, "the reader has not ended");
+            let taken = locked(&taken);
+            assert_eq!(taken.kept, b"the last line\nand its rest");
+            assert!(taken.lines.as_ref().unwrap().begun.is_empty());
+        }
+    }
+
+    #[test]
+    fn the_reader_ends_with_the_pipe() {
+        let (log, sink) = captured();
+        let taken = Arc::downgrade(&log.0);
+        drop((log, sink));
+        while taken.upgrade().is_some() {
+            std::thread::yield_now();
         }
     }
 

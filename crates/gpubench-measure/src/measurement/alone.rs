@@ -7,7 +7,7 @@
 //! passes alone has no times that alternate with others, so it is neither ranked nor compared.
 
 use super::case::{CasesInTurns, Entrant, Standing, TurnCase};
-use super::confirmation::beginning;
+use super::confirmation::{beginning, confirm};
 use super::error::MeasureError;
 use super::failure::CaseFailure;
 use super::measured::{Measured, MeasuredInTurns, RolesAfterwards};
@@ -15,6 +15,7 @@ use super::run_mode::RunMode;
 use super::session::Session;
 use crate::verdict::Judgement;
 use gpubench_contract::{FailedAlternating, Grade, Verdict};
+use gpubench_protocol::window::Numbering;
 
 impl Session<'_> {
     /// Measures the cases alone that failed next to a rival whose code could have caused it.
@@ -37,8 +38,6 @@ impl Session<'_> {
             if !alternating.judgement.verdict.is_failure() {
                 continue;
             }
-            self.watcher.begins_again();
-            self.idle_workers.dismiss();
             let case = turns.arms[position].case;
             let entrant = Entrant {
                 standing: Standing::Judged,
@@ -49,7 +48,12 @@ impl Session<'_> {
                 question: None,
                 ..*turns
             };
-            let again = self.measure_in_turns(&alone, measured.next);
+            let again = measure_one(entrant, measured.next, |numbering| {
+                self.watcher.begins_again();
+                self.idle_workers.dismiss();
+                let measured = self.measure_in_turns(&alone, numbering);
+                measured.inspect_err(|_| self.watcher.goes_back())
+            });
             let again = again.and_then(|MeasuredInTurns { mut arms, next, roles }| {
                 measured.next = next;
                 if roles == RolesAfterwards::Unknown {
@@ -60,7 +64,6 @@ impl Session<'_> {
             match again {
                 Ok(alone) => settle(alternating, alone, rival),
                 Err(error) => {
-                    self.watcher.goes_back();
                     let failure = CaseFailure::of_measuring(&error).ok_or(error)?;
                     let why = beginning(&failure.message);
                     alternating
@@ -72,6 +75,15 @@ impl Session<'_> {
         }
         Ok(measured)
     }
+}
+
+/// Measures one case, from window number `first` on, and again if the clock accuses it.
+fn measure_one(
+    entrant: Entrant<'_>,
+    first: Numbering,
+    mut measure: impl FnMut(Numbering) -> Result<MeasuredInTurns, MeasureError>,
+) -> Result<MeasuredInTurns, MeasureError> {
+    confirm(RunMode::Measure, &[entrant], |again| measure(again.unwrap_or(first)))
 }
 
 /// Decides between the failure next to `rival` and the result alone.
@@ -106,9 +118,7 @@ fn settle(alternating: &mut Measured, mut alone: Measured, rival: &str) {
             message: alternating.message().filter(|message| !message.is_empty()),
         });
     }
-    if alone.judgement.verdict != Verdict::Pass {
-        alone.kept_call = alone.kept_call.or(alternating.kept_call.take());
-    }
+    alone.kept_call = alone.kept_call.or(alternating.kept_call.take());
     *alternating = alone;
 }
 
@@ -126,6 +136,32 @@ mod tests {
         let mut alternating = ended(first);
         settle(&mut alternating, ended(second), "`quick`");
         alternating
+    }
+
+    #[test]
+    fn an_accusation_that_is_not_confirmed_alone_is_none() {
+        let short = (Verdict::TimeMismatch, Some(Cause::ClaimTooShort));
+        let entrant = Entrant {
+            name: "the candidate",
+            standing: Standing::Judged,
+            keeper: None,
+        };
+        let numberings = [Numbering::after(409, 120), Numbering::after(512, 140)];
+        let mut made = Vec::new();
+        let measured = measure_one(entrant, numberings[0], |numbering| {
+            made.push(numbering);
+            Ok(MeasuredInTurns {
+                arms: vec![Ok(ended([short, PASS][made.len() - 1]))],
+                next: numberings[1],
+                roles: RolesAfterwards::AtRest,
+            })
+        });
+        let alone = measured.unwrap().arms.remove(0).unwrap();
+        assert_eq!(made, numberings);
+        assert_eq!(
+            (alone.judgement.verdict, alone.judgement.grade),
+            (Verdict::Pass, Grade::Unverified)
+        );
     }
 
     #[test]
@@ -161,16 +197,16 @@ mod tests {
     }
 
     #[test]
-    fn the_tensors_of_a_wrong_call_are_named_unless_the_case_passes_alone() {
-        for (second, named) in [
-            (SLOW, Some("the tensors are in `a`")),
-            (WRONG, Some("the tensors are in `a`")),
-            (PASS, None),
-        ] {
+    fn the_tensors_of_a_wrong_call_are_named_however_the_case_ends_alone() {
+        for second in [SLOW, WRONG, PASS] {
             let mut alternating = ended(WRONG);
             alternating.kept_call = Some("the tensors are in `a`".to_owned());
             settle(&mut alternating, ended(second), "`quick`");
-            assert_eq!(alternating.kept_call.as_deref(), named, "{second:?}");
+            assert_eq!(
+                alternating.kept_call.as_deref(),
+                Some("the tensors are in `a`"),
+                "{second:?}"
+            );
         }
     }
 

@@ -50,7 +50,7 @@ impl Session<'_> {
 
 /// Measures a second time if the clock accuses a case and the mode is timed. Window numbers
 /// continue after those of the first measurement.
-fn confirm(
+pub(super) fn confirm(
     mode: RunMode,
     entrants: &[Entrant<'_>],
     mut measure: impl FnMut(Option<Numbering>) -> Result<MeasuredInTurns, MeasureError>,

@@ -106,6 +106,7 @@ impl Session<'_> {
         let mut rounds = Rounds::start(turns, protocol, guarded, &opened, idle_workers);
         let control = ControlLease::set_up(control_worker, &opened, case.encoded);
         if placement.needs_author() {
+            author.answer_within(protocol.reference_within);
             let layouts = layouts_of(case, referee);
             let attached = author.attach(&grant(case, &opened, &placement, &layouts), protocol.interrupt);
             attached.map_err(MeasureError::Attach)?;
