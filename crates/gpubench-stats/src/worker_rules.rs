@@ -187,6 +187,41 @@ mod tests {
     }
 
     #[test]
+    fn no_worker_needs_more_samples_than_it_may_take_or_the_case_asks_for() {
+        for (min, max) in [(1, 3), (2, 10), (5, 8), (20, 20), (100, 100), (100, 1_000)] {
+            let case = StopRule {
+                min_samples: min,
+                max_samples: max,
+                ..StopRule::usual()
+            };
+            let rules = WorkerRules::new(case, WorkerCountRule::until_known(NonZeroUsize::new(10).unwrap()));
+            for worker in 0..rules.most() {
+                let rule = rules.rule(worker);
+                assert!(rule.min_samples <= rule.max_samples, "{min} of {max}: {rule:?}");
+                assert!(rule.spread_from <= min, "{min} of {max}: {rule:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_plateau_of_a_worker_is_shorter_and_coarser_but_never_longer_than_that_of_the_case() {
+        let plateau = |samples, workers| {
+            let case = StopRule {
+                plateau: Some(Plateau { samples, spread: 0.02 }),
+                ..StopRule::usual()
+            };
+            let worker_count = WorkerCountRule::exactly(NonZeroUsize::new(workers).unwrap());
+            WorkerRules::new(case, worker_count).rule(0).plateau.unwrap()
+        };
+        let lengths = [(64, 1), (64, 2), (64, 4), (64, 16), (10, 4), (16, 4)];
+        assert_eq!(
+            lengths.map(|(samples, workers)| plateau(samples, workers).samples),
+            [64, 32, 16, 16, 10, 16]
+        );
+        assert_eq!([1, 4].map(|workers| plateau(64, workers).spread), [0.02, 0.04]);
+    }
+
+    #[test]
     fn the_limits_are_divided_by_the_maximum_number_of_workers() {
         let rules = WorkerRules::new(
             StopRule::usual(),
