@@ -106,14 +106,17 @@ impl WorkerRules {
 
     /// Returns the time on the device that is enough for all workers up to the one at `position`.
     pub fn sample_time_until(&self, position: usize) -> Duration {
-        let workers = u32::try_from(position + 1).unwrap_or(u32::MAX);
-        self.rule(position).sample_time.saturating_mul(workers)
+        Self::until(position, self.rule(position).sample_time)
     }
 
     /// Returns the maximum wall time of all workers up to the one at `position`.
     pub fn max_time_until(&self, position: usize) -> Duration {
-        let part = (position + 1) as f64 / self.most() as f64;
-        self.case.max_time.mul_f64(part)
+        Self::until(position, self.rule(position).max_time)
+    }
+
+    fn until(position: usize, of_worker: Duration) -> Duration {
+        let workers = u32::try_from(position + 1).unwrap_or(u32::MAX);
+        of_worker.saturating_mul(workers)
     }
 
     /// Returns how well a worker's value is to be known if few workers may be enough: so well that
@@ -174,6 +177,13 @@ mod tests {
         assert_eq!(limits, [(2, 3), (2, 2), (1, 2), (1, 2), (1, 2)]);
         assert_eq!(rules.rule(4).max_time, Duration::from_millis(400));
         assert_eq!(rules.sample_time_until(4), Duration::MAX / 5 * 5, "no limit");
+        let endless = StopRule {
+            max_time: Duration::MAX,
+            ..StopRule::usual()
+        };
+        let endless = WorkerRules::new(endless, WorkerCountRule::exactly(NonZeroUsize::new(5).unwrap()));
+        assert_eq!(endless.max_time_until(4), Duration::MAX / 5 * 5, "no limit");
+        assert_eq!(endless.max_time_until(9), Duration::MAX);
         let limited = StopRule {
             sample_time: Duration::from_millis(100),
             ..StopRule::usual()
