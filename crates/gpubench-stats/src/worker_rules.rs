@@ -101,7 +101,8 @@ impl WorkerRules {
 
     /// Returns the maximum number of samples of all workers up to the one at `position`.
     pub fn max_samples_until(&self, position: usize) -> usize {
-        (0..=position).map(|position| self.rule(position).max_samples).sum()
+        let of_each = (0..=position).map(|position| self.rule(position).max_samples);
+        of_each.fold(0, usize::saturating_add)
     }
 
     /// Returns the time on the device that is enough for all workers up to the one at `position`.
@@ -239,6 +240,15 @@ mod tests {
         );
         assert_eq!((rules.first(), rules.most()), (3, 8));
         assert_eq!(rules.max_samples_until(7), 1_000);
+    }
+
+    #[test]
+    fn workers_beyond_the_usual_number_have_no_limit_if_the_case_has_none() {
+        let rules = rules(1, usize::MAX, 5);
+        assert_eq!(
+            [4, 5, 19].map(|position| rules.max_samples_until(position)),
+            [usize::MAX; 3]
+        );
     }
 
     #[test]

@@ -218,7 +218,7 @@ mod tests {
 
     type Alone = fn(Numbering) -> Result<MeasuredInTurns, MeasureError>;
 
-    /// The numbers after the measurement in turns.
+    /// The numbers after the measurement next to others.
     const FIRST: Numbering = Numbering {
         opening: 100,
         controls: 10,
