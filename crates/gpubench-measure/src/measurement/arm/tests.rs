@@ -797,3 +797,41 @@ fn a_worker_is_noted_with_its_own_number() {
     }
     assert_eq!(arm.sandboxes.execution, crate::verdict::Execution::Hosted(open()));
 }
+
+#[test]
+fn a_worker_that_never_is_ready_ends_its_case_unless_the_tool_is_to_blame() {
+    use crate::clients::{End, ObserverProgram, ObserverTask, RoleName};
+    let observer = ObserverProgram {
+        path: "/bin/compute-sanitizer".into(),
+        task: ObserverTask::Sanitize(gpubench_contract::SanitizerTool::Memcheck),
+    };
+    let log = || "last words".to_owned();
+    let (end, within) = (End::Exited(3), Duration::from_secs(9));
+    let role = RoleName::Worker;
+    let ended = || RoleFailure::Ended { role, end, log: log() };
+    let silent = || RoleFailure::Silent { role, within };
+    let plan = || RoleFailure::Plan { text: log() };
+    for (failure, observer, ending, lost) in [
+        (ended(), None, Ending::WorkerEnded { end, log: log() }, None),
+        (ended(), Some(&observer), Ending::Stopped, Some("ObserverEnded")),
+        (silent(), None, Ending::TimedOut { within }, None),
+        (plan(), None, Ending::Stopped, Some("Plan")),
+    ] {
+        let stage = Stage::of(1);
+        let protocol = Protocol {
+            observer,
+            ..stage.protocol()
+        };
+        let case = stage.case();
+        let mut arm = arm(&protocol, &case, 0, Vec::new());
+        arm.pool = arm.pool.failing(failure);
+        arm.begin_round();
+        assert_eq!(
+            (&arm.ending, arm.is_active(), arm.can_continue()),
+            (&ending, false, false)
+        );
+        let found = arm.lost.map(|lost| format!("{lost:?}"));
+        assert_eq!(found.is_some(), lost.is_some());
+        assert!(found.is_none_or(|found| found.starts_with(lost.unwrap())));
+    }
+}
