@@ -313,6 +313,7 @@ impl<'a> WorkerPool<'a> {
     /// The same pool, whose next worker fails to start.
     pub(super) fn failing(mut self, failure: RoleFailure) -> WorkerPool<'a> {
         self.started.push_back(Err(failure));
+        self.position += 1;
         self
     }
 
