@@ -224,3 +224,75 @@ fn outcome(comparisons: &[ComparisonComplete], gate: Gate) -> ExitCode {
     let passages = comparisons.iter().map(|comparison| gate.passage(comparison));
     exit_code_of(passages.max().unwrap_or(GateResult::Open))
 }
+
+#[cfg(test)]
+mod tests {
+    use gpubench_contract::ChangeVerdict;
+    use gpubench_store::testing::{Size, run};
+    use gpubench_testing::every_change;
+
+    use super::*;
+
+    fn stored() -> StoredRun {
+        run(1, &[("axpy", 100.0), ("gemm", 200.0)], Size { workers: 3, samples: 4 })
+    }
+
+    fn name() -> RunName {
+        "main".parse().map(RunName::Baseline).unwrap()
+    }
+
+    #[test]
+    fn any_filter_may_match_a_full_name_or_a_case() {
+        let run = stored();
+        let (full, case) = (run.results[0].full_name(), run.results[0].case.clone());
+        assert_ne!(full, case);
+        let kept = |filters: &[&str]| {
+            let filters: Vec<Regex> = filters.iter().map(|filter| Regex::new(filter).unwrap()).collect();
+            chosen(&name(), stored(), &filters).ok().map(|run| run.results.len())
+        };
+        assert_eq!(kept(&[]), Some(2));
+        assert_eq!(kept(&[&format!("^{full}$")]), Some(1));
+        assert_eq!(kept(&[&format!("^{case}$")]), Some(1));
+        assert_eq!(kept(&["axpy", "gemm"]), Some(2));
+        assert_eq!(kept(&["nothing"]), None);
+    }
+
+    #[test]
+    fn one_benchmark_that_an_expression_takes_is_enough() {
+        let matches = |expression: &str| {
+            let matching = Matching::Groups(Regex::new(expression).unwrap());
+            must_match(&name(), &stored(), &matching).is_ok()
+        };
+        assert!(matches("(axpy)") && !matches("(nothing)"));
+        assert!(must_match(&name(), &stored(), &Matching::Names).is_ok());
+    }
+
+    /// A comparison of which only rows of these verdicts are left.
+    fn with(verdicts: &[ChangeVerdict]) -> ComparisonComplete {
+        let mut comparison = every_change();
+        comparison.rows.retain(|row| verdicts.contains(&row.verdict));
+        assert_eq!(comparison.rows.is_empty(), verdicts.is_empty());
+        comparison
+    }
+
+    #[test]
+    fn the_worst_of_several_comparisons_is_the_outcome() {
+        use ChangeVerdict::{Improved, NowFails, Regressed};
+        let of = |verdicts: &[&[ChangeVerdict]]| {
+            let comparisons: Vec<ComparisonComplete> = verdicts.iter().map(|verdicts| with(verdicts)).collect();
+            outcome(&comparisons, Gate::default())
+        };
+        assert_eq!(of(&[]), ExitCode::Success);
+        assert_eq!(of(&[&[Improved]]), ExitCode::Success);
+        for (one, other) in [(0, 1), (1, 0)] {
+            let rows = |verdict| {
+                let mut rows: [&[ChangeVerdict]; 2] = [&[Improved]; 2];
+                rows[one] = verdict;
+                rows
+            };
+            assert_eq!(of(&rows(&[Regressed])), ExitCode::Regression, "{one} {other}");
+            assert_eq!(of(&rows(&[NowFails])), ExitCode::BenchmarkFailed, "{one} {other}");
+        }
+        assert_eq!(of(&[&[NowFails], &[Regressed]]), ExitCode::BenchmarkFailed);
+    }
+}

@@ -154,7 +154,7 @@ fn freedom(one: (f64, usize), other: (f64, usize)) -> f64 {
     let welch = (one.0 + other.0).powi(2) / shares;
     // For two sides without any spread, the formula is 0/0, and the result does not matter.
     let welch = if welch.is_finite() { welch } else { least };
-    welch.max(least).min(MOST_FREEDOM)
+    welch.min(MOST_FREEDOM)
 }
 
 #[cfg(test)]
@@ -273,6 +273,29 @@ mod tests {
         let ratio = ratio(&side, &side);
         assert!(near(ratio.estimate, 1.0));
         assert!(ratio.interval.high > 1.0 && ratio.interval.high < 1.05, "{ratio:?}");
+    }
+
+    #[test]
+    fn one_worker_of_either_side_makes_the_samples_decide() {
+        let one = [vec![100.0; 9]];
+        let differing: Vec<Vec<f64>> = (0..5).map(|worker| vec![100.0 + 5.0 * f64::from(worker); 9]).collect();
+        for ratio in [ratio(&one, &differing), ratio(&differing, &one)] {
+            assert!(near(ratio.interval.low, ratio.interval.high), "{ratio:?}");
+        }
+        let two = vec![one[0].clone(); 2];
+        let three = vec![one[0].clone(); 3];
+        assert!(near(ratio(&two, &differing).reach(), 0.0));
+        assert!(ratio(&three, &differing).reach() > 0.01);
+    }
+
+    #[test]
+    fn an_interval_is_extended_on_either_side() {
+        let ratio = Ratio::around(1.0, 2f64.ln());
+        let interval = |other| ratio.reaching(other).interval;
+        let Interval { low, high } = ratio.interval;
+        assert_eq!(interval(0.25), Interval { low: 0.25, high });
+        assert_eq!(interval(4.0), Interval { low, high: 4.0 });
+        assert_eq!(ratio.reaching(1.5), ratio);
     }
 
     #[test]

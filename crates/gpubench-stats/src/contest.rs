@@ -204,6 +204,20 @@ mod tests {
     }
 
     #[test]
+    fn contestants_with_the_same_samples_tie_and_share_their_ranks() {
+        let samples = vec![&[100.0, 101.0, 103.0][..]; 3];
+        let slower = vec![&[200.0, 202.0, 206.0][..]; 3];
+        let places = PairTable::new(&[samples.clone(), slower, samples], 0.0)
+            .unwrap()
+            .ranking(Confidence::DEFAULT);
+        let shown: Vec<_> = places
+            .iter()
+            .map(|place| (place.contestant, place.ranks, place.ties.clone()))
+            .collect();
+        assert_eq!(shown, [(0, [1, 2], vec![2]), (2, [1, 2], vec![0]), (1, [3, 3], vec![])]);
+    }
+
+    #[test]
     fn too_few_rounds_have_no_ranking() {
         let two = contestants(&[1.0, 1.1], 2, 0.01, 1);
         let two: Vec<Vec<&[f64]>> = two

@@ -332,6 +332,11 @@ mod tests {
         assert_eq!(rule.decide(&spread, on_device(100)), Some(StopReason::SampleTime));
         assert_eq!(rule.decide(&spread[..19], on_device(1_000)), None);
         assert_eq!(StopRule::usual().decide(&spread, on_device(100_000)), None, "no limit");
+        let both = Spent {
+            wall: Duration::from_secs(2),
+            ..on_device(100)
+        };
+        assert_eq!(rule.decide(&spread, both), Some(StopReason::SampleTime));
         // Whichever comes first.
         let late = after(Duration::from_secs(2));
         assert_eq!(rule.decide(&spread, late), Some(StopReason::MaxTime));

@@ -224,6 +224,16 @@ mod tests {
     }
 
     #[test]
+    fn more_than_eight_workers_have_the_freedom_of_eight() {
+        // Student's t with 7 degrees of freedom is 2.3646. The values 1 to 20 have the mean 10.5
+        // and the variance 35.
+        let values: Vec<f64> = (1..=20).map(f64::from).collect();
+        let interval = shown(&values.chunks(1).collect::<Vec<_>>()).unwrap();
+        let reach = 2.364_6 * (TRIMMED_VARIANCE * 35.0 / 20.0).sqrt();
+        assert!((interval.reach_from(10.5) - reach).abs() < 1e-3, "{interval:?}");
+    }
+
+    #[test]
     fn equal_samples_have_an_interval_of_zero_width() {
         assert_eq!(
             shown(&[&[7.0, 7.0, 7.0][..]; 3]),

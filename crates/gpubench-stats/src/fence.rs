@@ -88,6 +88,14 @@ mod tests {
     }
 
     #[test]
+    fn ten_steps_inside_revisions_are_enough() {
+        let runs = six_revisions(3, Some);
+        let fence = |runs: &[PastValue<u32>]| history_fence(runs).unwrap();
+        assert!(fence(&runs[..15]) < 0.002, "five revisions of two steps each");
+        assert!(fence(&runs[..14]) > 0.2, "one step less");
+    }
+
+    #[test]
     fn sources_that_are_not_known_are_not_the_same() {
         let fence = history_fence(&six_revisions(3, |_| None)).unwrap();
         assert!(fence > 0.3, "{fence}");

@@ -111,6 +111,36 @@ mod tests {
         assert_eq!(Histogram::from_samples(&[1.0, f64::NAN]), None);
     }
 
+    #[test]
+    fn the_width_of_a_bin_follows_freedman_and_diaconis() {
+        // The interquartile range is 2047.5, and the cube root of the number 16.
+        let samples: Vec<f64> = (0..4_096).map(f64::from).collect();
+        let bins = Histogram::from_samples(&samples).unwrap().counts.len();
+        assert!((16..=17).contains(&bins), "{bins}");
+    }
+
+    #[test]
+    fn samples_beyond_six_times_the_middle_half_are_counted_below_and_above() {
+        // The quartiles are 2 and 6.
+        let middle: Vec<f64> = (0..9).map(f64::from).collect();
+        let of = |ends: [f64; 2]| {
+            let samples: Vec<f64> = [&middle[..], &ends].concat();
+            let Histogram {
+                low,
+                high,
+                below,
+                above,
+                ..
+            } = Histogram::from_samples(&samples).unwrap();
+            (low, high, below, above)
+        };
+        let (low, high, ..) = of([0.0, 8.0]);
+        assert_eq!((low, high), (0.0, 8.0));
+        let (low, high, below, above) = of([-1e3, 1e3]);
+        assert!(-40.0 < low && high < 40.0, "{low} {high}");
+        assert_eq!((below, above), (1, 1));
+    }
+
     proptest! {
         #[test]
         fn every_sample_is_counted_once(samples in prop::collection::vec(any::<f64>().prop_filter("finite", |x| x.is_finite()), 1..300)) {

@@ -112,6 +112,21 @@ mod tests {
     }
 
     #[test]
+    fn approximate_ranks_are_those_of_the_binomial_distribution_to_within_a_fraction_of_a_rank() {
+        for n in [1_001, 1_500, 2_000, 5_000, 20_000] {
+            let ln_gamma = crate::student::ln_gamma;
+            let probability = |successes: usize| {
+                let [n, k] = [n as f64, successes as f64];
+                (ln_gamma(n + 1.0) - ln_gamma(k + 1.0) - ln_gamma(n - k + 1.0) - n * 2f64.ln()).exp()
+            };
+            let rank = lower_rank(n).unwrap();
+            let up_to = |last| (0..=last).map(probability).sum::<f64>();
+            assert!(up_to(rank) < 0.025 + probability(rank) / 5.0, "{n}");
+            assert!(up_to(rank + 1) > 0.025 - probability(rank) / 5.0, "{n}");
+        }
+    }
+
+    #[test]
     fn the_interval_covers_the_median_at_least_95_times_in_100() {
         let covered = covered_of_400(41, interval_of);
         assert!((376..=400).contains(&covered), "{covered} of 400");

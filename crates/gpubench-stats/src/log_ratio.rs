@@ -58,7 +58,7 @@ impl LogRatio {
             variance: variance / (number * number),
             // Without any variance, the formula is 0/0, and the result does not matter.
             freedom: if freedom.is_finite() {
-                freedom.clamp(least, MOST_FREEDOM)
+                freedom.min(MOST_FREEDOM)
             } else {
                 least
             },

@@ -79,6 +79,19 @@ mod tests {
         assert!((moments.stddev().unwrap() - 1.0).abs() < 1e-6);
     }
 
+    #[test]
+    fn samples_without_a_finite_mean_have_none() {
+        for samples in [
+            &[f64::INFINITY][..],
+            &[f64::NEG_INFINITY, 1.0],
+            &[1.0, f64::NAN],
+            &[f64::MIN, f64::MAX],
+        ] {
+            let moments = Moments::from_samples(samples);
+            assert_eq!((moments.mean(), moments.cv()), (None, None), "{samples:?}");
+        }
+    }
+
     proptest! {
         #[test]
         fn running_moments_agree_with_the_two_pass_formula(samples in prop::collection::vec(1.0..1e9f64, 2..80)) {

@@ -235,6 +235,18 @@ mod tests {
         let side = [vec![100.0, 101.0], vec![100.0], vec![102.0], vec![]];
         assert_eq!(paired(&side, &side).map(|paired| paired.rounds()), Some(3));
         assert_eq!(paired(&side[1..], &side[1..]), None);
+        let mut other = side.clone();
+        (other[2], other[3]) = (Vec::new(), vec![100.0]);
+        let rounds = |one: &[Vec<f64>], other: &[Vec<f64>]| paired(one, other).map(|paired| paired.rounds());
+        assert_eq!([rounds(&side, &other), rounds(&other, &side)], [None, None]);
+        let with_empty: Vec<Vec<f64>> = [&side[..3], &[vec![7.0]]].concat();
+        for (one, other) in [(&side[..], &with_empty[..]), (&with_empty, &side)] {
+            assert_eq!(
+                paired(one, other),
+                paired(&side[..3], &side[..3]),
+                "one side has no samples"
+            );
+        }
         assert_eq!(paired(&[], &[]), None);
     }
 
@@ -282,6 +294,22 @@ mod tests {
         let before = vec![vec![100.0; 3]; 3];
         let after = vec![vec![90.0, 100.0, 110.0]; 3];
         assert!(ratio(&before, &after).interval.high > 1.1);
+    }
+
+    #[test]
+    fn rounds_that_differ_by_more_than_the_noise_of_their_samples_widen_the_interval() {
+        let wide_for = |among_rounds| {
+            let paired = Paired {
+                rounds: 3,
+                center: 0.0,
+                among_rounds,
+                within_round: 1.0,
+                smaller: 1.0,
+            };
+            paired.wide_for()
+        };
+        assert_eq!([0.5, 1.5, 2.0].map(wide_for), [Spread::WithinRounds; 3]);
+        assert_eq!(wide_for(2.1), Spread::AmongRounds);
     }
 
     #[test]

@@ -83,6 +83,23 @@ mod tests {
         assert!((differing - 0.1242).abs() < 1e-4, "{differing}");
     }
 
+    #[test]
+    fn every_figure_of_a_summary_is_that_of_its_name() {
+        let stats = summary(&[&[1.0, 2.0, 4.0, 8.0, 16.0]]).unwrap();
+        assert_eq!((stats.n, stats.min, stats.q1, stats.median), (5, 1.0, 2.0, 4.0));
+        assert_eq!((stats.q3, stats.max, stats.mean), (8.0, 16.0, 6.2));
+        assert!((stats.stddev.unwrap().powi(2) - 37.2).abs() < 1e-9, "{stats:?}");
+        assert!((stats.cv.unwrap() - 37.2f64.sqrt() / 6.2).abs() < 1e-9, "{stats:?}");
+        assert_eq!(stats.value, interquartile_mean(&[1.0, 2.0, 4.0, 8.0, 16.0]).unwrap());
+    }
+
+    #[test]
+    fn the_share_of_a_worker_has_the_mean_between_its_quartiles() {
+        let share = worker_share(&[1.0, 2.0, 3.0, 10.0, 10.0, 100.0, 200.0, 300.0]);
+        assert_eq!((share.samples, share.value), (8, Some(30.75)));
+        assert_eq!((worker_share(&[]).samples, worker_share(&[]).value), (0, None));
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 

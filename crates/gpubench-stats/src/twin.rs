@@ -130,6 +130,29 @@ mod tests {
     }
 
     #[test]
+    fn the_rounds_of_either_run_count_for_the_error_of_the_drift() {
+        let (steady, restless) = ([100.0; 3], [90.0, 100.0, 110.0]);
+        let [there, back] = [(&steady, &restless), (&restless, &steady)].map(|(one, other)| between(one, other));
+        assert!(
+            there.error > 0.05 && (there.error - back.error).abs() < 1e-12,
+            "{there:?} {back:?}"
+        );
+        let both = between(&restless, &restless);
+        assert!((both.error - there.error * 2f64.sqrt()).abs() < 1e-12, "{both:?}");
+    }
+
+    #[test]
+    fn the_doubt_grows_with_the_drift() {
+        // 1.5 times the drift, and ten times the drift more.
+        for (drift, reach) in [(0.0, 0.0), (0.1, 0.3), (0.2, 0.9)] {
+            let relative = ratio(1.0, 0.0).relative_to(drifted(1.0, 0.0), drift);
+            assert!((relative.reach() - reach).abs() < 1e-12, "{drift}: {relative:?}");
+            let relative = ratio(1.0, 0.0).relative_to(drifted(1.0, drift), 0.0);
+            assert!((relative.reach() - reach).abs() < 1e-12, "{drift}: {relative:?}");
+        }
+    }
+
+    #[test]
     fn a_twin_without_positive_times_has_no_drift() {
         let fine = of_rounds(&[100.0, 101.0]);
         let empty = Twin {

@@ -188,6 +188,15 @@ mod tests {
     }
 
     #[test]
+    fn a_worker_that_is_not_the_first_has_a_fifth_of_the_time() {
+        let rule = WarmUpRule::default();
+        for rule in [rule.of_further_worker(), rule.of_rested_worker()] {
+            assert!(!rule.is_over(&[1.0], after(Duration::from_millis(99))), "{rule:?}");
+            assert!(rule.is_over(&[1.0], after(Duration::from_millis(100))), "{rule:?}");
+        }
+    }
+
+    #[test]
     fn time_and_a_limit_of_zero_end_it_at_once() {
         assert!(WarmUpRule::default().is_over(&[1.0], after(Duration::from_secs(1))));
         let none = WarmUpRule {

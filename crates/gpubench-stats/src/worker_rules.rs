@@ -97,19 +97,23 @@ impl WorkerRules {
 
     /// Returns the maximum number of samples of all workers up to the one at `position`.
     pub fn max_samples_until(&self, position: usize) -> usize {
-        (0..=position).map(|position| self.rule(position).max_samples).sum()
+        let of_each = (0..=position).map(|position| self.rule(position).max_samples);
+        of_each.fold(0, usize::saturating_add)
     }
 
     /// Returns the time on the device that is enough for all workers up to the one at `position`.
     pub fn sample_time_until(&self, position: usize) -> Duration {
-        let workers = u32::try_from(position + 1).unwrap_or(u32::MAX);
-        self.rule(position).sample_time.saturating_mul(workers)
+        Self::until(position, self.rule(position).sample_time)
     }
 
     /// Returns the maximum wall time of all workers up to the one at `position`.
     pub fn max_time_until(&self, position: usize) -> Duration {
-        let part = (position + 1) as f64 / self.most() as f64;
-        self.case.max_time.mul_f64(part)
+        Self::until(position, self.rule(position).max_time)
+    }
+
+    fn until(position: usize, of_worker: Duration) -> Duration {
+        let workers = u32::try_from(position + 1).unwrap_or(u32::MAX);
+        of_worker.saturating_mul(workers)
     }
 
     /// Returns how well a worker's value is to be known if few workers may be enough: so well that
@@ -170,6 +174,13 @@ mod tests {
         assert_eq!(limits, [(2, 3), (2, 2), (1, 2), (1, 2), (1, 2)]);
         assert_eq!(rules.rule(4).max_time, Duration::from_millis(400));
         assert_eq!(rules.sample_time_until(4), Duration::MAX / 5 * 5, "no limit");
+        let endless = StopRule {
+            max_time: Duration::MAX,
+            ..StopRule::usual()
+        };
+        let endless = WorkerRules::new(endless, WorkerCountRule::exactly(NonZeroUsize::new(5).unwrap()));
+        assert_eq!(endless.max_time_until(4), Duration::MAX / 5 * 5, "no limit");
+        assert_eq!(endless.max_time_until(9), Duration::MAX);
         let limited = StopRule {
             sample_time: Duration::from_millis(100),
             ..StopRule::usual()
@@ -183,6 +194,41 @@ mod tests {
     }
 
     #[test]
+    fn no_worker_needs_more_samples_than_it_may_take_or_the_case_asks_for() {
+        for (min, max) in [(1, 3), (2, 10), (5, 8), (20, 20), (100, 100), (100, 1_000)] {
+            let case = StopRule {
+                min_samples: min,
+                max_samples: max,
+                ..StopRule::usual()
+            };
+            let rules = WorkerRules::new(case, WorkerCountRule::until_known(NonZeroUsize::new(10).unwrap()));
+            for worker in 0..rules.most() {
+                let rule = rules.rule(worker);
+                assert!(rule.min_samples <= rule.max_samples, "{min} of {max}: {rule:?}");
+                assert!(rule.spread_from <= min, "{min} of {max}: {rule:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_plateau_of_a_worker_is_shorter_and_coarser_but_never_longer_than_that_of_the_case() {
+        let plateau = |samples, workers| {
+            let case = StopRule {
+                plateau: Some(Plateau { samples, spread: 0.02 }),
+                ..StopRule::usual()
+            };
+            let worker_count = WorkerCountRule::exactly(NonZeroUsize::new(workers).unwrap());
+            WorkerRules::new(case, worker_count).rule(0).plateau.unwrap()
+        };
+        let lengths = [(64, 1), (64, 2), (64, 4), (64, 16), (10, 4), (16, 4)];
+        assert_eq!(
+            lengths.map(|(samples, workers)| plateau(samples, workers).samples),
+            [64, 32, 16, 16, 10, 16]
+        );
+        assert_eq!([1, 4].map(|workers| plateau(64, workers).spread), [0.02, 0.04]);
+    }
+
+    #[test]
     fn the_limits_are_divided_by_the_maximum_number_of_workers() {
         let rules = WorkerRules::new(
             StopRule::usual(),
@@ -190,6 +236,15 @@ mod tests {
         );
         assert_eq!((rules.first(), rules.most()), (3, 8));
         assert_eq!(rules.max_samples_until(7), 1_000);
+    }
+
+    #[test]
+    fn workers_beyond_the_usual_number_have_no_limit_if_the_case_has_none() {
+        let rules = rules(1, usize::MAX, 5);
+        assert_eq!(
+            [4, 5, 19].map(|position| rules.max_samples_until(position)),
+            [usize::MAX; 3]
+        );
     }
 
     #[test]

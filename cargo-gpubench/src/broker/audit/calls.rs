@@ -169,3 +169,222 @@ impl Processes {
         self.0.get(&pid).copied()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(process: u32, began_ns: u64) -> WindowSpan {
+        WindowSpan {
+            process,
+            began_ns,
+            ended_ns: began_ns + 10,
+            timed_ns: Some((began_ns + 2, began_ns + 8)),
+            submissions: None,
+        }
+    }
+
+    fn at(at_ns: u64, process: u32, work: ObservedWork) -> ObservedCall {
+        ObservedCall { at_ns, process, work }
+    }
+
+    fn launch(symbol: &str) -> ObservedWork {
+        ObservedWork::Launch {
+            kernel: Some(ObservedKernel {
+                symbol: symbol.to_owned(),
+                name: symbol.to_owned(),
+            }),
+            stream: 1,
+        }
+    }
+
+    /// The only call of worker 7, in which all of this happens.
+    fn call_with(work: Vec<ObservedWork>) -> Call {
+        let seen = SeenCalls {
+            calls: work.into_iter().map(|work| at(105, 7, work)).collect(),
+            ..SeenCalls::default()
+        };
+        let mut calls = calls(&seen, &[span(7, 100)]).expect("a call");
+        assert_eq!(calls.len(), 1);
+        calls.remove(0)
+    }
+
+    #[test]
+    fn each_kind_of_work_adds_to_its_own_numbers() {
+        use ObservedWork::{Allocate, Copy, Failed, Fill, Free, GraphLaunch, Lived, LoadModule, Other, RecordEvent};
+        let copy = |bytes, submissions, stream| Copy {
+            bytes,
+            submissions,
+            stream,
+        };
+        let none = CallAudit::default;
+        type Expected = (CallAudit, u64, &'static [u64]);
+        let rows: [(Vec<ObservedWork>, Expected); 10] = [
+            (
+                vec![GraphLaunch { stream: 4 }, GraphLaunch { stream: 5 }],
+                (
+                    CallAudit {
+                        graph_launches: 2.0,
+                        ..none()
+                    },
+                    2,
+                    &[4, 5],
+                ),
+            ),
+            (
+                vec![copy(100, 3, 6), copy(20, 1, 6)],
+                (
+                    CallAudit {
+                        copies: 2.0,
+                        copied_bytes: 120.0,
+                        ..none()
+                    },
+                    4,
+                    &[6],
+                ),
+            ),
+            (
+                vec![Fill { stream: 2 }, Fill { stream: 3 }],
+                (CallAudit { memsets: 2.0, ..none() }, 2, &[2, 3]),
+            ),
+            (vec![RecordEvent; 3], (none(), 3, &[])),
+            (
+                vec![Allocate { bytes: 64 }, Allocate { bytes: 8 }],
+                (
+                    CallAudit {
+                        allocations: 2.0,
+                        unfreed_bytes: 72.0,
+                        ..none()
+                    },
+                    0,
+                    &[],
+                ),
+            ),
+            (
+                vec![Allocate { bytes: 64 }, Free { bytes: 60 }, Free { bytes: 5 }],
+                (
+                    CallAudit {
+                        allocations: 1.0,
+                        frees: 2.0,
+                        unfreed_bytes: -1.0,
+                        ..none()
+                    },
+                    0,
+                    &[],
+                ),
+            ),
+            (
+                vec![LoadModule; 2],
+                (
+                    CallAudit {
+                        modules_loaded: 2.0,
+                        ..none()
+                    },
+                    0,
+                    &[],
+                ),
+            ),
+            (
+                vec![Failed; 2],
+                (
+                    CallAudit {
+                        failed_calls: 2.0,
+                        ..none()
+                    },
+                    0,
+                    &[],
+                ),
+            ),
+            (vec![launch("gemm"), launch("gb_digest")], (none(), 0, &[1])),
+            (vec![Lived, Other], (none(), 0, &[])),
+        ];
+        for (work, (totals, explained, streams)) in rows {
+            let call = call_with(work.clone());
+            assert_eq!(call.totals, totals, "{work:?}");
+            assert_eq!(call.explained, explained, "{work:?}");
+            assert_eq!(call.streams, streams.iter().copied().collect(), "{work:?}");
+        }
+        assert_eq!(
+            call_with(vec![launch("gemm"), launch("gemm"), launch("gb_digest")]).launches(),
+            2
+        );
+    }
+
+    #[test]
+    fn a_call_has_the_work_of_its_worker_and_of_what_that_started_while_it_lasted() {
+        let forked = |at_ns, process, parent| at(at_ns, process, ObservedWork::Forked { parent });
+        let seen = SeenCalls {
+            calls: vec![
+                forked(50, 71, 7),
+                forked(51, 72, 71),
+                forked(52, 90, 1),
+                at(99, 7, launch("before")),
+                at(100, 7, launch("first")),
+                at(105, 71, launch("of-a-child")),
+                at(105, 72, launch("of-a-grandchild")),
+                at(105, 90, launch("of-another")),
+                at(105, 8, launch("of-the-next-worker")),
+                at(110, 7, launch("last")),
+                at(111, 7, launch("after")),
+                at(205, 8, launch("of-worker-8")),
+                at(205, 7, launch("of-worker-7")),
+            ],
+            ..SeenCalls::default()
+        };
+        let names = |spans: &[WindowSpan]| -> Vec<Vec<String>> {
+            let calls = calls(&seen, spans).expect("calls");
+            let names = |call: &Call| {
+                call.kernels
+                    .keys()
+                    .flatten()
+                    .map(|kernel| kernel.name.clone())
+                    .collect()
+            };
+            calls.iter().map(names).collect()
+        };
+        let first = ["first", "last", "of-a-child", "of-a-grandchild"];
+        assert_eq!(names(&[span(7, 100)]), [first]);
+        // The first call is left out, in whichever order the spans are.
+        assert_eq!(names(&[span(8, 200), span(7, 100)]), [["of-worker-8"]]);
+    }
+
+    #[test]
+    fn system_calls_count_only_while_the_time_is_taken() {
+        let system_call = |at_ns| ObservedSystemCall {
+            at_ns,
+            process: 7,
+            name: "read".to_owned(),
+        };
+        let seen = SeenCalls {
+            calls: vec![at(105, 7, launch("gemm"))],
+            system_calls: [101, 102, 107, 108].map(system_call).into(),
+            lost: 0,
+        };
+        let number = |span| {
+            let calls = calls(&seen, &[span]).expect("a call");
+            calls[0].system_calls.as_ref().map(|calls| calls.values().sum::<u64>())
+        };
+        assert_eq!(number(span(7, 100)), Some(2));
+        let untimed = WindowSpan {
+            timed_ns: None,
+            ..span(7, 100)
+        };
+        assert_eq!(number(untimed), None);
+    }
+
+    #[test]
+    fn a_worker_of_which_nothing_but_its_life_was_seen_has_no_calls() {
+        for (work, is_seen) in [
+            (vec![], false),
+            (vec![ObservedWork::Lived, ObservedWork::Forked { parent: 7 }], false),
+            (vec![ObservedWork::Other], true),
+        ] {
+            let seen = SeenCalls {
+                calls: work.iter().map(|work| at(5, 7, work.clone())).collect(),
+                ..SeenCalls::default()
+            };
+            assert_eq!(calls(&seen, &[span(7, 100)]).is_some(), is_seen, "{work:?}");
+            assert!(calls(&seen, &[]).is_none());
+        }
+    }
+}

@@ -222,4 +222,25 @@ mod tests {
             "a part of a partition may be empty"
         );
     }
+
+    #[test]
+    fn only_problems_of_several_benchmarks_are_named() {
+        let cases = [case("naive", &[])];
+        let benchmarks = ["one", "two", "two", "three"].map(benchmark);
+        let error = contests(&cases).check(&cases, benchmarks.iter()).unwrap_err();
+        assert!(matches!(error, ContestError::NoRivals { problems } if problems == [("two".to_owned(), 2)]));
+    }
+
+    #[test]
+    fn every_member_of_every_contest_is_checked() {
+        let both: Modes = "cold,warm".parse().unwrap();
+        for position in 0..4 {
+            let numbers = [1, 1, 2, 2];
+            let mut cases: Vec<Case> = numbers.iter().map(|n| case("naive", &[("n", *n)])).collect();
+            assert!(contests(&cases).check(&cases, std::iter::empty()).is_ok());
+            cases[position].modes = both;
+            let error = contests(&cases).check(&cases, std::iter::empty()).unwrap_err();
+            assert!(matches!(error, ContestError::SeveralModes { .. }), "{position}");
+        }
+    }
 }

@@ -210,4 +210,15 @@ mod tests {
         assert_eq!(cause(MAX_ARMS, each - 2), None);
         assert_eq!(cause(MAX_ARMS, each), Some(Cause::PlanInvalid));
     }
+
+    #[test]
+    fn the_last_allocation_that_is_possible_is_still_allowed() {
+        let fits = |scratch: usize| {
+            let (one, other) = (recording(&vec![8; scratch]), recording(&[]));
+            misfit(&[&one, &other], &facts(None)).is_none()
+        };
+        // One input of both, and an output of each.
+        assert!(fits(MAX_ALLOCATIONS - 3));
+        assert!(!fits(MAX_ALLOCATIONS - 2));
+    }
 }

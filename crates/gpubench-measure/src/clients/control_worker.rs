@@ -102,3 +102,14 @@ impl ControlWorker {
         self.process = None;
     }
 }
+
+#[cfg(test)]
+impl ControlWorker {
+    /// A control worker whose process a test simulates.
+    pub(crate) fn simulated(process: WorkerClient) -> ControlWorker {
+        ControlWorker {
+            process: Some(process),
+            ..ControlWorker::on(DeviceOrder::cpu(1, 0))
+        }
+    }
+}

@@ -11,6 +11,7 @@ use super::confirmation::{beginning, confirm};
 use super::error::MeasureError;
 use super::failure::CaseFailure;
 use super::measured::{Measured, MeasuredInTurns, RolesAfterwards};
+use super::protocol::Protocol;
 use super::run_mode::RunMode;
 use super::session::Session;
 use crate::verdict::Judgement;
@@ -25,56 +26,70 @@ impl Session<'_> {
     pub(super) fn measure_failed_alone(
         &mut self,
         turns: &CasesInTurns<'_>,
-        mut measured: MeasuredInTurns,
+        measured: MeasuredInTurns,
     ) -> Result<MeasuredInTurns, MeasureError> {
-        if self.protocol.mode != RunMode::Measure {
-            return Ok(measured);
-        }
-        for position in 0..turns.arms.len() {
-            let rival = turns.rival_with_code_of(position, self.protocol.kernels_run_in);
-            let (Ok(alternating), Some(rival)) = (&mut measured.arms[position], rival) else {
-                continue;
-            };
-            if !alternating.judgement.verdict.is_failure() {
-                continue;
+        let protocol = self.protocol;
+        measure_failed_alone(turns, measured, protocol, |alone, numbering| {
+            self.watcher.begins_again();
+            self.idle_workers.dismiss();
+            let again = self.measure_in_turns(alone, numbering);
+            if !again.as_ref().is_ok_and(|again| again.arms.iter().all(Result::is_ok)) {
+                self.watcher.goes_back();
             }
-            let case = turns.arms[position].case;
-            let entrant = Entrant {
-                standing: Standing::Judged,
-                ..turns.arms[position].entrant
-            };
-            let alone = CasesInTurns {
-                arms: &[TurnCase { case, entrant }],
-                question: None,
-                ..*turns
-            };
-            let again = measure_one(entrant, measured.next, |numbering| {
-                self.watcher.begins_again();
-                self.idle_workers.dismiss();
-                let measured = self.measure_in_turns(&alone, numbering);
-                measured.inspect_err(|_| self.watcher.goes_back())
-            });
-            let again = again.and_then(|MeasuredInTurns { mut arms, next, roles }| {
-                measured.next = next;
-                if roles == RolesAfterwards::Unknown {
-                    measured.roles = roles;
-                }
-                arms.remove(0).map_err(MeasureError::Worker)
-            });
-            match again {
-                Ok(alone) => settle(alternating, alone, rival),
-                Err(error) => {
-                    let failure = CaseFailure::of_measuring(&error).ok_or(error)?;
-                    let why = beginning(&failure.message);
-                    alternating
-                        .notices
-                        .push(format!("it could not be measured alone: {why}"));
-                    measured.roles = RolesAfterwards::Unknown;
-                }
-            }
-        }
-        Ok(measured)
+            again
+        })
     }
+}
+
+/// Calls `measure` for each case that failed next to a rival whose code could have caused it.
+fn measure_failed_alone(
+    turns: &CasesInTurns<'_>,
+    mut measured: MeasuredInTurns,
+    protocol: &Protocol<'_>,
+    mut measure: impl FnMut(&CasesInTurns<'_>, Numbering) -> Result<MeasuredInTurns, MeasureError>,
+) -> Result<MeasuredInTurns, MeasureError> {
+    if protocol.mode != RunMode::Measure {
+        return Ok(measured);
+    }
+    for position in 0..turns.arms.len() {
+        let rival = turns.rival_with_code_of(position, protocol.kernels_run_in);
+        let (Ok(alternating), Some(rival)) = (&mut measured.arms[position], rival) else {
+            continue;
+        };
+        if !alternating.judgement.verdict.is_failure() {
+            continue;
+        }
+        let case = turns.arms[position].case;
+        let entrant = Entrant {
+            standing: Standing::Judged,
+            ..turns.arms[position].entrant
+        };
+        let alone = CasesInTurns {
+            arms: &[TurnCase { case, entrant }],
+            question: None,
+            ..*turns
+        };
+        let again = measure_one(entrant, measured.next, |numbering| measure(&alone, numbering));
+        let again = again.and_then(|MeasuredInTurns { mut arms, next, roles }| {
+            measured.next = next;
+            if roles == RolesAfterwards::Unknown {
+                measured.roles = roles;
+            }
+            arms.remove(0).map_err(MeasureError::Worker)
+        });
+        match again {
+            Ok(alone) => settle(alternating, alone, rival),
+            Err(error) => {
+                let failure = CaseFailure::of_measuring(&error).ok_or(error)?;
+                let why = beginning(&failure.message);
+                alternating
+                    .notices
+                    .push(format!("it could not be measured alone: {why}"));
+                measured.roles = RolesAfterwards::Unknown;
+            }
+        }
+    }
+    Ok(measured)
 }
 
 /// Measures one case, from window number `first` on, and again if the clock accuses it.
@@ -125,8 +140,11 @@ fn settle(alternating: &mut Measured, mut alone: Measured, rival: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clients::RoleFailure;
     use crate::measurement::measured::ended;
+    use crate::measurement::simulated_case::Stage;
     use gpubench_contract::Cause;
+    use gpubench_device::KernelHost;
 
     const WRONG: (Verdict, Option<Cause>) = (Verdict::WrongOutput, Some(Cause::Mismatch));
     const SLOW: (Verdict, Option<Cause>) = (Verdict::Timeout, Some(Cause::Slow));
@@ -228,6 +246,153 @@ mod tests {
         assert_eq!(
             passed.notices,
             [format!("measured again alone, because {reason}: it was mismatch")]
+        );
+    }
+
+    type Alone = fn(Numbering) -> Result<MeasuredInTurns, MeasureError>;
+
+    /// The numbers after the measurement next to others.
+    const FIRST: Numbering = Numbering {
+        opening: 100,
+        controls: 10,
+    };
+
+    /// Ends as a measurement alone with this result.
+    fn passes(Numbering { opening, controls }: Numbering) -> Result<MeasuredInTurns, MeasureError> {
+        Ok(MeasuredInTurns {
+            arms: vec![Ok(ended(PASS))],
+            next: Numbering {
+                opening: opening + 50,
+                controls: controls + 5,
+            },
+            roles: RolesAfterwards::AtRest,
+        })
+    }
+
+    /// Measures those of three cases alone that ended in `ends` next to each other. Returns the
+    /// numbers that each measurement began with, and the result.
+    fn measured_alone(
+        ends: [(Verdict, Option<Cause>); 3],
+        (mode, kernels_run_in): (RunMode, KernelHost),
+        alone: Alone,
+    ) -> (Vec<Numbering>, Result<MeasuredInTurns, MeasureError>) {
+        let stage = Stage::of(1);
+        let protocol = Protocol {
+            mode,
+            kernels_run_in,
+            ..stage.protocol()
+        };
+        let case = stage.case();
+        let arms = ["first", "second", "third"].map(|name| TurnCase {
+            case: &case,
+            entrant: Entrant {
+                name,
+                standing: Standing::Compared,
+                keeper: None,
+            },
+        });
+        let turns = CasesInTurns {
+            arms: &arms,
+            source: &case,
+            question: None,
+        };
+        let measured = MeasuredInTurns {
+            arms: ends.map(|end| Ok(ended(end))).into(),
+            next: FIRST,
+            roles: RolesAfterwards::AtRest,
+        };
+        let mut begun = Vec::new();
+        let result = measure_failed_alone(&turns, measured, &protocol, |turns, numbering| {
+            assert_eq!(
+                (turns.arms.len(), turns.arms[0].entrant.standing),
+                (1, Standing::Judged)
+            );
+            begun.push(numbering);
+            alone(numbering)
+        });
+        (begun, result)
+    }
+
+    const IN_TURNS: (RunMode, KernelHost) = (RunMode::Measure, KernelHost::Author);
+
+    #[test]
+    fn each_case_that_failed_is_measured_alone_with_numbers_of_its_own() {
+        let (begun, result) = measured_alone([SLOW, PASS, WRONG], IN_TURNS, passes);
+        let MeasuredInTurns { arms, next, roles } = result.unwrap();
+        let after = |times: u32| Numbering {
+            opening: 100 + 50 * times,
+            controls: 10 + 5 * times as usize,
+        };
+        assert_eq!(begun, [after(0), after(1)]);
+        assert_eq!((next, roles), (after(2), RolesAfterwards::AtRest));
+        let rivals: Vec<Option<String>> = arms
+            .into_iter()
+            .map(|arm| arm.unwrap().failed_alternating.map(|alternating| alternating.rival))
+            .collect();
+        assert_eq!(rivals, [Some("second".to_owned()), None, Some("first".to_owned())]);
+    }
+
+    #[test]
+    fn nothing_is_measured_alone_that_no_rival_could_have_disturbed_or_that_is_not_timed() {
+        let skipped = (Verdict::Skipped, Some(Cause::NotApplicable));
+        for (ends, run) in [
+            ([PASS, PASS, skipped], IN_TURNS),
+            ([SLOW; 3], (RunMode::Measure, KernelHost::Referee)),
+            ([SLOW; 3], (RunMode::Test, KernelHost::Author)),
+        ] {
+            let (begun, result) = measured_alone(ends, run, passes);
+            assert_eq!((begun.len(), result.unwrap().next), (0, FIRST), "{ends:?} {run:?}");
+        }
+    }
+
+    #[test]
+    fn roles_that_may_not_rest_after_a_measurement_alone_do_not_rest() {
+        let unknown: Alone = |numbering| {
+            Ok(MeasuredInTurns {
+                roles: RolesAfterwards::Unknown,
+                ..passes(numbering)?
+            })
+        };
+        let lost: Alone = |numbering| {
+            Ok(MeasuredInTurns {
+                arms: vec![Err(RoleFailure::Plan {
+                    text: "no plan".to_owned(),
+                })],
+                ..passes(numbering)?
+            })
+        };
+        let failed: Alone = |_| {
+            Err(MeasureError::Open(RoleFailure::Plan {
+                text: "no plan".to_owned(),
+            }))
+        };
+        for (alone, notice) in [(unknown, None), (lost, Some(1)), (failed, Some(1))] {
+            let (_, result) = measured_alone([SLOW, PASS, PASS], IN_TURNS, alone);
+            let MeasuredInTurns { mut arms, roles, .. } = result.unwrap();
+            assert_eq!(roles, RolesAfterwards::Unknown);
+            let arm = arms.remove(0).unwrap();
+            if notice.is_some() {
+                assert_eq!((arm.judgement.verdict, arm.judgement.cause), SLOW);
+                let [notice] = &arm.notices[..] else {
+                    panic!("{:?}", arm.notices)
+                };
+                assert!(notice.starts_with("it could not be measured alone: "), "{notice}");
+            }
+        }
+        let (_, interrupted) = measured_alone([SLOW, PASS, PASS], IN_TURNS, |_| Err(MeasureError::Interrupted));
+        assert!(matches!(interrupted, Err(MeasureError::Interrupted)));
+    }
+
+    #[test]
+    fn a_reason_that_the_grade_has_alone_is_kept() {
+        let mut alternating = ended(WRONG);
+        let mut alone = ended(PASS);
+        alone.judgement.grade_reason = Some("another process is using the device".to_owned());
+        settle(&mut alternating, alone, "`quick`");
+        let reason = alternating.judgement.grade_reason.unwrap();
+        assert!(
+            reason.starts_with("another process is using the device; it ended in `wrong-output: mismatch`"),
+            "{reason}"
         );
     }
 }

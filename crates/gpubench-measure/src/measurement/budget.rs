@@ -30,7 +30,9 @@ fn warmed_up(runs: &[WorkerRun]) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use super::super::simulated_case::Stage;
     use super::*;
+    use gpubench_stats::Spent;
 
     #[test]
     fn the_warm_up_of_a_case_is_that_of_all_workers() {
@@ -40,5 +42,31 @@ mod tests {
             run
         });
         assert_eq!(warmed_up(&runs), Duration::from_millis(7));
+    }
+
+    #[test]
+    fn only_budgets_that_were_set_are_recorded() {
+        let stage = Stage::of(1);
+        for (device_time, sample_time, warmup_time_ns, sample_time_ns) in [
+            (Duration::ZERO, Duration::MAX, None, None),
+            (Duration::from_nanos(7), Duration::MAX, Some(7), None),
+            (Duration::ZERO, Duration::from_nanos(9), None, Some(9)),
+        ] {
+            let mut protocol = stage.protocol();
+            (protocol.warm_up.device_time, protocol.stop.sample_time) = (device_time, sample_time);
+            let mut run = WorkerRun::default();
+            run.warm_up.spent = Spent {
+                wall: Duration::from_nanos(100),
+                device: Duration::from_nanos(5),
+            };
+            let expected = Budget {
+                warmup_time_ns,
+                warmed_up_ns: 5,
+                sample_time_ns,
+                rests: 0,
+                rested_ns: 0,
+            };
+            assert_eq!(budget(&protocol, &[run], &Rests::from_protocol(&protocol)), expected);
+        }
     }
 }

@@ -144,3 +144,122 @@ pub trait StoppingQuery: Debug {
     /// Returns the largest number of rounds for cases that begin with `first`.
     fn most(&self, first: usize) -> usize;
 }
+
+#[cfg(test)]
+mod tests {
+    use gpubench::catalog::Execution;
+    use gpubench::plan::{BufferId, Span, Step};
+
+    use super::super::simulated_case::Stage;
+    use super::*;
+    use gpubench_contract::Mode;
+
+    fn stage(execution: Execution, steps: usize) -> Stage {
+        let span = Span {
+            buffer: BufferId::Tensor(0),
+            offset: 0,
+            len: 4,
+        };
+        Stage::of(1).with(|recording| {
+            recording.execution = execution;
+            recording.plan.steps = vec![Step::Memset { target: span, value: 0 }; steps];
+        })
+    }
+
+    #[test]
+    fn only_calls_of_several_steps_and_calls_timed_from_outside_have_parts() {
+        use KernelHost::{Author, Referee};
+        for (execution, steps, mode, kernels_run_in, has_parts) in [
+            (Execution::Sealed, 1, Mode::Cold, Referee, false),
+            (Execution::Sealed, 2, Mode::Cold, Referee, true),
+            (Execution::Sealed, 2, Mode::Cold, Author, true),
+            (Execution::Sealed, 2, Mode::Graph, Referee, false),
+            (Execution::Hosted, 0, Mode::Cold, Referee, false),
+            (Execution::HostedSync, 0, Mode::Cold, Referee, true),
+            (Execution::HostedSync, 0, Mode::Cold, Author, false),
+        ] {
+            let stage = stage(execution, steps);
+            let mut case = stage.case();
+            case.calls.mode = mode;
+            let protocol = Protocol {
+                kernels_run_in,
+                ..stage.protocol()
+            };
+            assert_eq!(
+                case.has_parts(&protocol),
+                has_parts,
+                "{execution:?} {steps} {mode} {kernels_run_in:?}"
+            );
+        }
+    }
+
+    /// The rivals of each of several cases: one with host code that is judged, and one whose code
+    /// is in a process of its own.
+    fn rivals(arms: &[(Execution, Standing)], kernels_run_in: KernelHost) -> Vec<[Option<&'static str>; 2]> {
+        const NAMES: [&str; 3] = ["first", "second", "third"];
+        let stages: Vec<Stage> = arms.iter().map(|(execution, _)| stage(*execution, 1)).collect();
+        let cases: Vec<ReadyCase<'_>> = stages.iter().map(Stage::case).collect();
+        let standings = arms.iter().map(|(_, standing)| *standing);
+        let turns: Vec<TurnCase<'_>> = cases
+            .iter()
+            .zip(standings)
+            .zip(NAMES)
+            .map(|((case, standing), name)| TurnCase {
+                case,
+                entrant: Entrant {
+                    name,
+                    standing,
+                    keeper: None,
+                },
+            })
+            .collect();
+        let all = CasesInTurns {
+            arms: &turns,
+            source: &cases[0],
+            question: None,
+        };
+        let named = |rival: Option<&str>| rival.map(|rival| NAMES.into_iter().find(|name| *name == rival).unwrap());
+        (0..arms.len())
+            .map(|position| {
+                [
+                    named(all.hosted_rival_of(position)),
+                    named(all.rival_with_code_of(position, kernels_run_in)),
+                ]
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_rival_is_another_case_whose_code_could_disturb_this_one() {
+        use Execution::{Hosted, HostedSync, Sealed};
+        use KernelHost::{Author, Referee};
+        use Standing::{Compared, Judged};
+        let (first, second) = (Some("first"), Some("second"));
+        assert_eq!(rivals(&[(Hosted, Judged)], Author), [[None, None]]);
+        assert_eq!(
+            rivals(&[(Sealed, Judged), (Sealed, Judged)], Referee),
+            [[None, None]; 2]
+        );
+        assert_eq!(
+            rivals(&[(Sealed, Judged), (Sealed, Judged)], Author),
+            [[None, second], [None, first]]
+        );
+        assert_eq!(
+            rivals(&[(Sealed, Judged), (HostedSync, Judged)], Referee),
+            [[second, second], [None, None]]
+        );
+        assert_eq!(
+            rivals(&[(Hosted, Judged), (Sealed, Judged), (Hosted, Judged)], Referee),
+            [[Some("third"), Some("third")], [first, first], [first, first]]
+        );
+        // An old revision of a case was agreed to, and is itself not judged.
+        assert_eq!(
+            rivals(&[(Sealed, Judged), (Hosted, Compared)], Referee),
+            [[None, second], [None, None]]
+        );
+        assert_eq!(
+            rivals(&[(Hosted, Judged), (Hosted, Compared)], Referee),
+            [[None, second], [None, first]]
+        );
+    }
+}

@@ -580,4 +580,100 @@ mod tests {
         assert!(!blind(&[Some(true)], 1), "there are no other inputs");
         assert!(!blind(&[], 20));
     }
+
+    #[test]
+    fn each_wrong_output_lists_its_own_elements() {
+        let mut window = window_of_three_calls(&[2, 3]);
+        for (position, output) in window.facts.outputs.iter_mut().enumerate() {
+            output.tensor = position as u64;
+        }
+        window.differences = [2, 3]
+            .map(|tensor| {
+                let mut found = Differences {
+                    tensor,
+                    wrong: 1,
+                    listed: 1,
+                    ..Differences::zeroed()
+                };
+                found.elements[0].index = 10 * tensor;
+                found
+            })
+            .into();
+        let listed = checks_of_three_calls(&[window], Some(0)).map(|check| {
+            let indices = check.wrong.iter().map(|element| element.index);
+            indices.collect::<Vec<u64>>()
+        });
+        assert_eq!(listed, [[20], [30]]);
+    }
+
+    /// The findings about a case whose checks accept zeros, old answers, or both.
+    fn accepting(zeros: OtherAnswer, old: OtherAnswer) -> (bool, usize) {
+        let window = || {
+            let mut facts = Box::new(WindowFacts::zeroed());
+            facts.output_count = 1;
+            (facts.outputs[0].zeros, facts.outputs[0].old_answer) = (zeros as u64, old as u64);
+            WindowEvidence::new(facts, None)
+        };
+        let windows: Vec<WindowEvidence> = (0..LEAST_CALLS).map(|_| window()).collect();
+        let windows: Vec<&WindowEvidence> = windows.iter().collect();
+        let checks = [Check {
+            stale_output_passes: stale_output_passes(&windows, 0),
+            ..sample_check()
+        }];
+        let CheckFindings { blind, notices } = check_findings(&of(y(Tolerance::Exact)), &windows, &checks, 2);
+        (blind.is_some(), notices.len())
+    }
+
+    #[test]
+    fn a_check_is_blind_only_if_it_accepts_both_zeros_and_old_answers() {
+        use OtherAnswer::{Fails, Passes};
+        assert_eq!(accepting(Fails, Fails), (false, 0));
+        assert_eq!(accepting(Passes, Fails), (false, 1));
+        assert_eq!(accepting(Fails, Passes), (false, 1));
+        assert_eq!(accepting(Passes, Passes), (true, 2));
+    }
+
+    /// The report on two calls whose outputs `y` and `z` have these constant bits, if any.
+    fn of_two_outputs(of_z: Option<u32>, change: fn(&mut OutputFacts)) -> Option<String> {
+        let output = |bits: Option<u32>| OutputFacts {
+            elements: 4,
+            matched: 4,
+            same_as_first: if bits.is_some() { 4 } else { 1 },
+            constant_bits: bits.unwrap_or_default().into(),
+            ..OutputFacts::zeroed()
+        };
+        let windows = [1, 2].map(|_| {
+            let mut facts = Box::new(WindowFacts::zeroed());
+            facts.output_count = 2;
+            (facts.outputs[0], facts.outputs[1]) = (output(Some(0)), output(of_z));
+            WindowEvidence::new(facts, None)
+        });
+        let [first, mut second] = windows;
+        change(&mut second.facts.outputs[1]);
+        let recording = Recording {
+            tensors: vec![y(Tolerance::Exact), y(Tolerance::Exact)],
+            ..of(y(Tolerance::Exact))
+        };
+        blindness(&recording, &[&first, &second], 2)
+    }
+
+    #[test]
+    fn one_output_that_is_right_and_not_constant_can_be_judged() {
+        assert!(of_two_outputs(Some(0), |_| ()).is_some());
+        assert_eq!(of_two_outputs(None, |_| ()), None);
+        assert_eq!(
+            of_two_outputs(Some(0), |output| output.matched = 3),
+            None,
+            "it was wrong"
+        );
+        assert_eq!(of_two_outputs(Some(0), |output| output.constant_bits = 7), None);
+    }
+
+    #[test]
+    fn the_farthest_distance_of_all_calls_is_shown() {
+        for calls in [[(0, 1e-3), (0, 4e-3)], [(0, 4e-3), (0, 1e-3)]] {
+            let told = constants(&calls, 2).unwrap();
+            assert!(told.contains("by at most 4.000e-3"), "{told}");
+        }
+    }
 }

@@ -111,10 +111,10 @@ impl<'a> Accused<'a> {
     fn noted_in(&self, second: MeasuredInTurns, first: MeasuredInTurns) -> MeasuredInTurns {
         let first_call = first.next.opening + 1;
         let arms = second.arms.into_iter().zip(first.arms).zip(&self.0);
-        let arms = arms.map(|((second, first), (name, own))| match (second, first) {
+        let arms = arms.map(|((second, first), (_, own))| match (second, first) {
             (_, Ok(first)) if own.is_none() && first.judgement.verdict != Verdict::Pass => Ok(first),
             (Ok(mut second), _) => {
-                note(&mut second, first_call, own.as_ref(), self.other_than(name));
+                note(&mut second, first_call, own.as_ref(), self.first());
                 Ok(second)
             }
             (Err(lost), Ok(first)) if own.is_some() => still_accused(first, lost),
@@ -127,11 +127,9 @@ impl<'a> Accused<'a> {
     }
 
     /// Returns the first accused case with another name, and its accusation.
-    fn other_than(&self, name: &str) -> Option<(&str, &Accusation)> {
-        let others = self.0.iter().filter(|(other, _)| *other != name);
-        others
-            .filter_map(|(other, accusation)| Some((*other, accusation.as_ref()?)))
-            .next()
+    fn first(&self) -> Option<(&str, &Accusation)> {
+        let mut accused = self.0.iter();
+        accused.find_map(|(name, accusation)| Some((*name, accusation.as_ref()?)))
     }
 }
 

@@ -109,7 +109,15 @@ impl<'a> ControlLease<'a> {
 }
 
 #[cfg(test)]
-impl ControlLease<'_> {
+impl<'a> ControlLease<'a> {
+    /// The lease of a control worker that a test simulates, without rivals.
+    pub(super) fn of(worker: &'a mut ControlWorker) -> ControlLease<'a> {
+        ControlLease {
+            worker: Some(worker),
+            ..ControlLease::absent()
+        }
+    }
+
     /// The lease of a case without control worker and rivals.
     pub(super) fn absent() -> ControlLease<'static> {
         ControlLease {
@@ -145,5 +153,84 @@ fn ended(ending: &Ending) -> String {
         Ending::Refused { why } => format!("the device rejected the control worker: {why}"),
         Ending::SetUpFailed { message } => format!("the control worker could not be set up: {message}"),
         Ending::BrokeProtocol { what } => format!("the control worker broke the protocol: {what}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use super::super::simulated_case::{Stage, claim, fault, with_right_referee, worker};
+    use super::*;
+    use crate::clients::{Child, Interrupt, RoleName, WorkerClient};
+    use gpubench_contract::Mode;
+    use gpubench_device::DeviceOrder;
+    use gpubench_protocol::window::{Allocations, WindowCalls};
+    use gpubench_protocol::wire::{Claim, WindowOrder};
+
+    #[test]
+    fn a_control_worker_whose_device_faults_is_given_up() {
+        fn right(order: &WindowOrder) -> Claim {
+            claim(order, 1e3)
+        }
+        let stage = Stage::of(1);
+        let (protocol, case) = (stage.protocol(), stage.case());
+        for (claims, is_kept) in [(right as fn(&WindowOrder) -> Claim, true), (fault, false)] {
+            let mut control = ControlWorker::simulated(worker(claims));
+            with_right_referee(&protocol, &case, |context| {
+                let mut lease = ControlLease::of(&mut control);
+                let window = lease.run_window(&mut context.sequencer, WindowKind::Control, WindowOwner::arm(0), 0);
+                assert_eq!((window.unwrap().is_some(), lease.is_there()), (is_kept, is_kept));
+                assert_eq!(lease.loss.is_some(), !is_kept, "{:?}", lease.loss);
+            });
+            assert_eq!(control.process().is_some(), is_kept);
+        }
+    }
+
+    #[test]
+    fn a_control_worker_that_is_not_ready_is_lost_unless_the_user_interrupted() {
+        let stage = Stage::of(1);
+        let cancelled = Interrupt::default();
+        cancelled.cancel();
+        for is_cancelled in [false, true] {
+            let mut protocol = stage.protocol();
+            if is_cancelled {
+                protocol.interrupt = &cancelled;
+            }
+            // The other end is closed at once.
+            let (child, _) = Child::simulated(RoleName::Worker);
+            let mut control = ControlWorker::simulated(WorkerClient::simulated(child));
+            let mut lease = ControlLease::of(&mut control);
+            let ready = lease.ready(&protocol);
+            assert_eq!(
+                matches!(ready, Err(MeasureError::Interrupted)),
+                is_cancelled,
+                "{ready:?}"
+            );
+            assert_eq!((ready.is_ok(), lease.loss.is_some()), (!is_cancelled, !is_cancelled));
+        }
+    }
+
+    #[test]
+    fn the_rivals_of_a_case_are_all_sides_but_its_own() {
+        for sides in 1..4 {
+            let opened = OpenedCase {
+                calls: WindowCalls {
+                    mode: Mode::Cold,
+                    count: NonZeroU32::MIN,
+                },
+                allocations: Allocations::new(&[], NonZeroU32::MIN, std::iter::repeat_n(0, sides)),
+                layouts: Vec::new(),
+                buffers: Vec::new(),
+                pages: Vec::new(),
+                author_descriptors: Vec::new(),
+            };
+            let mut control = ControlWorker::on(DeviceOrder::cpu(1, 0));
+            let lease = ControlLease::set_up(&mut control, &opened, &[]);
+            assert_eq!(
+                (lease.rivals, lease.is_there(), lease.loss.is_none()),
+                (sides - 1, false, true)
+            );
+        }
     }
 }

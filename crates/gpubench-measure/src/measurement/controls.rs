@@ -138,8 +138,14 @@ impl RunControls {
 mod tests {
     use bytemuck::Zeroable;
 
+    use super::super::simulated_case::Stage;
     use super::*;
+    use crate::clients::MetricRequest;
+    use gpubench_contract::MetricKind;
+    use gpubench_device::ClockBound;
+    use gpubench_protocol::window::WindowKind;
     use gpubench_protocol::wire::WindowFacts;
+    use gpubench_sandbox::Confinement;
 
     fn run(controls: usize) -> WorkerRun {
         let window = WindowEvidence::new(Box::new(WindowFacts::zeroed()), None);
@@ -233,5 +239,75 @@ mod tests {
             assert_eq!(controls.surroundings(&lease, Some(3)).other_clients, Some(3));
             assert_eq!(controls.can_continue(&lease), runner == Runner::Worker, "{runner:?}");
         }
+    }
+
+    #[test]
+    fn control_windows_of_hosted_cases_run_in_a_process_without_host_code() {
+        let (clocked, unclocked) = (ClockBound::Exclusive, ClockBound::Absent("it is simulated".into()));
+        let stage = Stage::of(1);
+        let hosted = [Confinement::Closed, Confinement::Open("no filter".to_owned())].map(Execution::Hosted);
+        let executions = [Execution::Sealed].into_iter().chain(hosted);
+        for (execution, runner) in executions.zip([Runner::Worker, Runner::ControlWorker, Runner::ControlWorker]) {
+            for (clock_bound, kind, expected) in [
+                (&clocked, MetricKind::Time, runner),
+                (&unclocked, MetricKind::Time, Runner::Nobody),
+                (&clocked, MetricKind::Instructions, Runner::Nobody),
+            ] {
+                let metric = MetricRequest {
+                    kind,
+                    ..MetricRequest::default()
+                };
+                let protocol = Protocol {
+                    clock_bound,
+                    metric,
+                    ..stage.protocol()
+                };
+                assert_eq!(Runner::new(&protocol, &execution), expected, "{execution:?} {kind:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_control_window_goes_to_the_list_of_its_kind() {
+        let mut controls = RunControls::default();
+        for (kind, number) in [
+            (WindowKind::Control, 2),
+            (WindowKind::SingleControl, 3),
+            (WindowKind::Empty, 4),
+        ] {
+            for _ in 0..number {
+                let facts = WindowFacts {
+                    kind,
+                    ..WindowFacts::zeroed()
+                };
+                controls.add(WindowEvidence::new(Box::new(facts), None));
+            }
+        }
+        let kinds = |windows: &[WindowEvidence]| -> Vec<WindowKind> {
+            windows.iter().map(|window| window.facts.kind).collect()
+        };
+        assert_eq!(kinds(&controls.singles), [WindowKind::SingleControl; 3]);
+        let all = [vec![WindowKind::Control; 2], vec![WindowKind::Empty; 4]].concat();
+        assert_eq!(kinds(&controls.windows), all);
+    }
+
+    #[test]
+    fn the_judge_gets_what_the_control_worker_and_the_rivals_left() {
+        let mut lease = ControlLease::absent();
+        (lease.rivals, lease.shortest_claim_ns) = (2, Some(640.0));
+        let mut controls = Controls::by(Runner::ControlWorker);
+        controls.afterwards = run(3).controls.windows;
+        let Surroundings {
+            controls_afterwards,
+            shortest_claim_ns,
+            loss,
+            rivals,
+            other_clients,
+        } = controls.surroundings(&lease, Some(7));
+        assert_eq!(
+            (controls_afterwards.len(), shortest_claim_ns, loss),
+            (3, Some(640.0), None)
+        );
+        assert_eq!((rivals, other_clients), (2, Some(7)));
     }
 }

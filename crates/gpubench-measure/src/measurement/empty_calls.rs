@@ -32,3 +32,81 @@ pub(super) fn median_ns(context: &mut Context<'_>) -> Result<Option<f64>, Measur
     }
     Ok(median(&times_ns).filter(|_| times_ns.len() == EMPTY_CALLS))
 }
+
+#[cfg(test)]
+mod tests {
+    use gpubench::catalog::Execution;
+
+    use super::super::case::{Entrant, Standing, TurnCase};
+    use super::super::control_lease::ControlLease;
+    use super::super::run_mode::RunMode;
+    use super::super::simulated_case::{Stage, claim, fault, right_facts, until_closed, worker};
+    use super::*;
+    use crate::clients::ControlWorker;
+    use gpubench_contract::MetricKind;
+    use gpubench_protocol::wire::WindowOrder;
+
+    #[test]
+    fn empty_calls_are_timed_only_for_times_from_outside() {
+        for (execution, mode, kind, are_timed) in [
+            (Execution::HostedSync, RunMode::Measure, MetricKind::Time, true),
+            (Execution::HostedSync, RunMode::Test, MetricKind::Time, false),
+            (Execution::HostedSync, RunMode::Measure, MetricKind::Memory, false),
+            (Execution::Hosted, RunMode::Measure, MetricKind::Time, false),
+            (Execution::Sealed, RunMode::Measure, MetricKind::Time, false),
+        ] {
+            let stage = Stage::of(1).with(|recording| recording.execution = execution);
+            let mut protocol = Protocol {
+                mode,
+                ..stage.protocol()
+            };
+            protocol.metric.kind = kind;
+            let case = stage.case();
+            let entrant = Entrant {
+                name: "the case",
+                standing: Standing::Judged,
+                keeper: None,
+            };
+            let turns = CasesInTurns {
+                arms: &[TurnCase { case: &case, entrant }],
+                source: &case,
+                question: None,
+            };
+            assert_eq!(
+                super::are_timed(&turns, &protocol),
+                are_timed,
+                "{execution:?} {mode:?} {kind:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_time_of_an_empty_call_is_the_median_of_nine_or_unknown() {
+        let stage = Stage::of(1);
+        let (protocol, case) = (stage.protocol(), stage.case());
+        for (right, expected) in [(EMPTY_CALLS, Some(5e3)), (EMPTY_CALLS - 1, None), (0, None)] {
+            let claims = move |order: &WindowOrder| {
+                let number = order.window - WindowKind::control_window(0) + 1;
+                if number as usize <= right {
+                    claim(order, 1e3 * f64::from(number))
+                } else {
+                    fault(order)
+                }
+            };
+            let mut control = ControlWorker::simulated(worker(claims));
+            let released = until_closed(
+                &protocol,
+                &case,
+                |order| right_facts(order, 1),
+                |context| {
+                    let mut context = Context {
+                        control: ControlLease::of(&mut control),
+                        ..context
+                    };
+                    assert_eq!(median_ns(&mut context).unwrap(), expected, "{right}");
+                },
+            );
+            assert!(released.iter().all(|order| order.kind == WindowKind::Empty));
+        }
+    }
+}

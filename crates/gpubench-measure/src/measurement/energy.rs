@@ -88,6 +88,7 @@ pub(super) fn energy([before, after]: [EnergyReading; 2], busy_ns: f64, calls: f
 mod tests {
     use std::time::Instant;
 
+    use super::super::simulated_case::Stage;
     use super::*;
 
     #[test]
@@ -118,5 +119,71 @@ mod tests {
         assert_eq!(found.per_call_j, 2.5);
         assert!((found.resolution_j - 0.5).abs() < 1e-9, "{found:?}");
         assert_eq!(energy([reading(1_000.0, 0), reading(900.0, 1_250)], 1e9, 200.0), None);
+    }
+
+    #[test]
+    fn a_window_of_a_fifth_of_a_second_is_long_enough_and_calls_fill_a_second_whatever_their_time() {
+        let within = Duration::from_secs(10);
+        let calls = |window_ns: f64, most: u32| {
+            let at_most = |wanted: u32| NonZeroU32::new(wanted.min(most)).unwrap();
+            repeats(window_ns, within, at_most).map(NonZeroU32::get)
+        };
+        assert_eq!(calls(2e8, 1), Ok(1));
+        assert!(calls(199e6, 1).is_err());
+        assert_eq!(calls(3e8, 100), Ok(4));
+    }
+
+    #[test]
+    fn a_call_that_needs_no_energy_has_none() {
+        let at = Instant::now();
+        for joules in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let readings = [0.0, joules].map(|joules| EnergyReading { joules, at });
+            assert_eq!(energy(readings, 1e9, 10.0), None, "{joules}");
+        }
+    }
+
+    fn stage(execution: Execution, role: Role, steps: usize) -> Stage {
+        let span = gpubench::plan::Span {
+            buffer: gpubench::plan::BufferId::Tensor(0),
+            offset: 0,
+            len: 4,
+        };
+        Stage::of(1).with(|recording| {
+            recording.execution = execution;
+            recording.tensors[0].role = role;
+            recording.plan.steps = vec![gpubench::plan::Step::Memset { target: span, value: 0 }; steps];
+        })
+    }
+
+    #[test]
+    fn only_calls_that_change_their_inputs_cannot_be_repeated() {
+        for (role, changes) in [
+            (Role::Input, false),
+            (Role::Constant, false),
+            (Role::Output, false),
+            (Role::Scratch, false),
+            (Role::InOut, true),
+        ] {
+            assert_eq!(
+                changes_inputs(&stage(Execution::Sealed, role, 1).case()),
+                changes,
+                "{role:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_call_is_repeated_as_often_as_its_launches_fit() {
+        for (execution, steps, most) in [
+            (Execution::Hosted, 0, MOST_LAUNCHES),
+            (Execution::Hosted, 1, MOST_LAUNCHES),
+            (Execution::HostedSync, 4, MOST_LAUNCHES / 4),
+            (Execution::Sealed, 4, repeats_in_graphs(u32::MAX, 4).get()),
+        ] {
+            let stage = stage(execution, Role::Output, steps);
+            let repeats = |wanted| repeats_at_most(&stage.case(), wanted).get();
+            assert_eq!(repeats(u32::MAX), most, "{execution:?} {steps}");
+            assert_eq!((repeats(3), repeats(0)), (3, 1), "{execution:?} {steps}");
+        }
     }
 }

@@ -138,3 +138,198 @@ impl CaseFailure {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::clients::RoleName;
+
+    fn ended(end: End) -> RoleFailure {
+        RoleFailure::Ended {
+            role: RoleName::Worker,
+            end,
+            log: "last words".to_owned(),
+        }
+    }
+
+    fn silent() -> RoleFailure {
+        RoleFailure::Silent {
+            role: RoleName::Author,
+            within: Duration::from_secs(3),
+        }
+    }
+
+    fn memory() -> RoleFailure {
+        RoleFailure::OutOfMemory {
+            role: RoleName::Worker,
+            text: "1 GiB do not fit".to_owned(),
+        }
+    }
+
+    fn plan() -> RoleFailure {
+        RoleFailure::Plan {
+            text: "no plan".to_owned(),
+        }
+    }
+
+    fn panicked() -> AuthorProblem {
+        AuthorProblem::Refused {
+            failure: AuthorFailure::Panicked,
+            message: "it was odd".to_owned(),
+        }
+    }
+
+    #[test]
+    fn an_interrupted_measurement_is_no_failure_of_the_case() {
+        for error in [
+            MeasureError::Interrupted,
+            MeasureError::Open(RoleFailure::Interrupted),
+            MeasureError::Worker(RoleFailure::Interrupted),
+            MeasureError::Attach(RoleFailure::Interrupted.into()),
+        ] {
+            assert_eq!(CaseFailure::of_measuring(&error), None, "{error:?}");
+        }
+    }
+
+    #[test]
+    fn each_error_of_a_measurement_has_its_cause() {
+        let text = || "it failed".to_owned();
+        let oom = || ended(End::OutOfMemory(1 << 30));
+        let observer = RoleFailure::ObserverEnded {
+            observer: "ncu".to_owned(),
+            end: End::Exited(1),
+            log: "no rights".to_owned(),
+        };
+        for (error, cause, beginning) in [
+            (
+                MeasureError::Open(RoleFailure::Generator { text: text() }),
+                Cause::GeneratorFailed,
+                "the input generator failed: it failed",
+            ),
+            (
+                MeasureError::Open(RoleFailure::Reference { text: text() }),
+                Cause::ReferenceFailed,
+                "the reference failed: it failed",
+            ),
+            (
+                MeasureError::Generator(panicked()),
+                Cause::GeneratorFailed,
+                "the input generator failed: it panicked: it was odd",
+            ),
+            (
+                MeasureError::Generator(silent().into()),
+                Cause::GeneratorTimeout,
+                "the input generator failed: your generator did not return within 3s",
+            ),
+            (
+                MeasureError::Reference(panicked()),
+                Cause::ReferenceFailed,
+                "the reference failed: it panicked: it was odd",
+            ),
+            (
+                MeasureError::Reference(silent().into()),
+                Cause::ReferenceTimeout,
+                "the reference failed: your reference did not return within 3s",
+            ),
+            (
+                MeasureError::Open(memory()),
+                Cause::OutOfMemory,
+                "the referee cannot open",
+            ),
+            (
+                MeasureError::Worker(memory()),
+                Cause::OutOfMemory,
+                "the worker cannot be set up",
+            ),
+            (
+                MeasureError::Referee(memory()),
+                Cause::OutOfMemory,
+                "the referee failed",
+            ),
+            (MeasureError::Open(oom()), Cause::OutOfMemory, "the referee cannot open"),
+            (
+                MeasureError::Worker(oom()),
+                Cause::OutOfMemory,
+                "the worker cannot be set up",
+            ),
+            (MeasureError::Referee(oom()), Cause::OutOfMemory, "the referee failed"),
+            (
+                MeasureError::Open(plan()),
+                Cause::RefereeFailed,
+                "the referee cannot open",
+            ),
+            (
+                MeasureError::Referee(ended(End::Exited(1))),
+                Cause::RefereeFailed,
+                "the referee failed",
+            ),
+            (
+                MeasureError::Attach(panicked()),
+                Cause::AuthorFailed,
+                "the author process cannot",
+            ),
+            (MeasureError::Worker(plan()), Cause::PlanInvalid, "no plan"),
+            (
+                MeasureError::Worker(observer),
+                Cause::ObserverFailed,
+                "the worker cannot be set up",
+            ),
+            (
+                MeasureError::Worker(ended(End::Exited(1))),
+                Cause::WorkerFailed,
+                "the worker cannot be set up",
+            ),
+        ] {
+            let failure = CaseFailure::of_measuring(&error).unwrap();
+            assert_eq!((failure.verdict, failure.cause), (Verdict::Error, cause), "{error:?}");
+            assert!(failure.message.starts_with(beginning), "{}", failure.message);
+        }
+    }
+
+    #[test]
+    fn a_process_of_the_author_or_the_observer_that_ends_is_shown_with_what_it_last_wrote() {
+        let observer = |log: &str| {
+            let failure = RoleFailure::ObserverEnded {
+                observer: "ncu".to_owned(),
+                end: End::Exited(1),
+                log: log.to_owned(),
+            };
+            CaseFailure::of_measuring(&MeasureError::Worker(failure))
+                .unwrap()
+                .message
+        };
+        let author = |log: &str| {
+            let failure = RoleFailure::Ended {
+                role: RoleName::Author,
+                end: End::Exited(1),
+                log: log.to_owned(),
+            };
+            CaseFailure::author(Cause::RecordingFailed, &failure.into()).message
+        };
+        for message in [observer("last words"), author("last words")] {
+            let (_, log) = message.split_once("; it last wrote:\n").unwrap();
+            assert!(log.contains("last words"), "{message}");
+        }
+        for message in [observer(""), author("")] {
+            assert!(!message.contains("it last wrote"), "{message}");
+        }
+    }
+
+    #[test]
+    fn code_of_the_author_that_does_not_return_is_named() {
+        for (cause, code) in [
+            (Cause::RecordingTimeout, "your benchmark function"),
+            (Cause::GeneratorTimeout, "your generator"),
+            (Cause::ReferenceTimeout, "your reference"),
+            (Cause::AuthorFailed, "your code"),
+        ] {
+            let message = CaseFailure::author(cause, &silent().into()).message;
+            assert!(
+                message.starts_with(&format!("{code} did not return within 3s (hint: raise")),
+                "{message}"
+            );
+        }
+    }
+}

@@ -248,4 +248,32 @@ mod tests {
             ]
         );
     }
+
+    #[test]
+    fn notices_of_before_come_first_and_every_number_of_errors_has_its_words() {
+        let notices = |errors| {
+            let mut observation = quiet();
+            observation.gpu.new_uncorrected_ecc_errors = errors;
+            let mut record = passed_case(DeviceKind::Cuda);
+            record.notices = vec!["of before".to_owned()];
+            with_observation(record, &observation).notices
+        };
+        assert_eq!(notices(None), ["of before"]);
+        assert_eq!(notices(Some(0)), ["of before"]);
+        let of = |words: &str| format!("ecc: {words} in GPU memory during the case");
+        assert_eq!(notices(Some(1)), ["of before".to_owned(), of("1 uncorrectable error")]);
+        assert_eq!(notices(Some(2)), ["of before".to_owned(), of("2 uncorrectable errors")]);
+    }
+
+    #[test]
+    fn a_locked_clock_that_is_off_by_more_than_one_percent_either_way_is_noticed() {
+        for (found_mhz, is_noticed) in [(1_979.0, true), (1_981.0, false), (2_019.0, false), (2_021.0, true)] {
+            let mut observation = quiet();
+            observation.gpu.sample_clock_hz = Some(found_mhz * 1e6);
+            let mut record = passed_case(DeviceKind::Cuda);
+            record.environment.locked_sm_clock_mhz = Some(2_000);
+            let noticed = !with_observation(record, &observation).notices.is_empty();
+            assert_eq!(noticed, is_noticed, "{found_mhz}");
+        }
+    }
 }

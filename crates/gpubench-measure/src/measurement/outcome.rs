@@ -97,6 +97,8 @@ impl From<CaseFailure> for Outcome {
 mod tests {
     use super::*;
     use crate::measurement::measured::ended;
+    use crate::measurement::passed_case::passed_case;
+    use gpubench_contract::DeviceKind;
 
     fn passed() -> Outcome {
         Outcome {
@@ -133,5 +135,52 @@ mod tests {
                 assert_eq!(failed.notices, passed().notices);
             }
         }
+    }
+
+    #[test]
+    fn denied_notices_fail_only_a_case_that_has_passed() {
+        let wrong = || Outcome::from(CaseFailure::error(Cause::WorkerFailed, "it failed"));
+        let more = || vec!["another".to_owned(), "a third".to_owned()];
+        let noted = |outcome: Outcome, notices, policy| {
+            let Outcome {
+                cause,
+                message,
+                notices,
+                ..
+            } = outcome.noted(notices, policy);
+            (cause, message, notices.len())
+        };
+        let failed = Some("it failed".to_owned());
+        for policy in [NoticePolicy::Report, NoticePolicy::Deny] {
+            assert_eq!(
+                noted(wrong(), more(), policy),
+                (Some(Cause::WorkerFailed), failed.clone(), 2)
+            );
+            assert_eq!(noted(passed(), Vec::new(), policy), (None, None, 1));
+        }
+        assert_eq!(noted(passed(), more(), NoticePolicy::Report), (None, None, 3));
+        let denied = Some("another; a third".to_owned());
+        assert_eq!(
+            noted(passed(), more(), NoticePolicy::Deny),
+            (Some(Cause::DeniedNotice), denied, 1)
+        );
+    }
+
+    #[test]
+    fn an_outcome_replaces_that_of_the_record() {
+        let mut record = passed_case(DeviceKind::Cuda);
+        (record.notices, record.message) = (vec!["of before".to_owned()], Some("of before".to_owned()));
+        record.samples = vec![1.0];
+        let failed = passed().failed(CaseFailure::error(Cause::WorkerFailed, "it failed"));
+        let record = failed.record(record);
+        assert_eq!(
+            (record.verdict, record.cause),
+            (Verdict::Error, Some(Cause::WorkerFailed))
+        );
+        assert_eq!(
+            (record.message.as_deref(), record.notices),
+            (Some("it failed"), passed().notices)
+        );
+        assert_eq!(record.samples, [1.0]);
     }
 }

@@ -112,4 +112,40 @@ mod tests {
         assert_eq!(part_times(vec![1.0, f64::NAN]), None);
         assert_eq!(part_times(Vec::new()), None);
     }
+
+    fn work(change: impl FnOnce(&mut DeviceWork)) -> DeviceWork {
+        let mut work = <DeviceWork as bytemuck::Zeroable>::zeroed();
+        (work.kernels, work.copies, work.memsets) = (3, 2, 1);
+        (work.busy_ns, work.span_ns) = (10.0, 20.0);
+        change(&mut work);
+        work
+    }
+
+    #[test]
+    fn the_work_of_a_call_has_the_median_of_each_number() {
+        let calls = [
+            work(|_| ()),
+            work(|_| ()),
+            work(|work| (work.kernels, work.busy_ns) = (9, 99.0)),
+        ];
+        let expected = gpubench_contract::DeviceWork {
+            calls: 3,
+            kernels: 3.0,
+            copies: 2.0,
+            memsets: 1.0,
+            busy_ns: 10.0,
+            span_ns: 20.0,
+        };
+        assert_eq!(device_work(&calls), Some(expected));
+        assert_eq!(device_work(&[]), None);
+    }
+
+    #[test]
+    fn times_of_work_that_are_impossible_are_no_record() {
+        for time in [-1.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(device_work(&[work(|work| work.busy_ns = time)]), None, "{time}");
+            assert_eq!(device_work(&[work(|work| work.span_ns = time)]), None, "{time}");
+        }
+        assert!(device_work(&[work(|work| (work.busy_ns, work.span_ns) = (0.0, 0.0))]).is_some());
+    }
 }

@@ -155,6 +155,35 @@ mod tests {
     }
 
     #[test]
+    fn of_several_criteria_the_first_that_is_not_met_decides_and_notices_remain() {
+        let blind = CheckFindings {
+            blind: Some("it cannot".to_owned()),
+            ..noted()
+        };
+        let graded = Graded {
+            grade: Some(Grade::Unverified),
+            ..UNGRADED
+        };
+        for (findings, notices, cause, remaining) in [
+            (blind.clone(), NoticePolicy::Report, Cause::BlindCheck, 1),
+            (blind, NoticePolicy::Deny, Cause::BlindCheck, 1),
+            (noted(), NoticePolicy::Deny, Cause::DeniedNotice, 0),
+            (noted(), NoticePolicy::Report, Cause::GradeTooLow, 1),
+        ] {
+            let criteria = PassCriteria {
+                notices,
+                least_grade: Grade::Sealed,
+            };
+            let outcome = super::with_criteria(passed(), graded, findings, criteria);
+            assert_eq!(
+                (outcome.cause, outcome.notices.len()),
+                (Some(cause), remaining),
+                "{notices:?}"
+            );
+        }
+    }
+
+    #[test]
     fn a_failed_case_keeps_its_verdict() {
         let wrong = Outcome {
             verdict: Verdict::WrongOutput,

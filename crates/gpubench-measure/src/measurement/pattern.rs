@@ -143,4 +143,33 @@ mod tests {
         let flat = found(2, &[], [3, 9, 2, 6]);
         assert_eq!(pattern(&tensor(&[2; 9]), &flat), None);
     }
+
+    #[test]
+    fn a_box_of_half_of_the_elements_is_small_and_one_of_more_is_not() {
+        let some = |last| found(5, &[[0, last, 2, 1], [0, 3, 4, 1]], [0, 7, 4, 1]);
+        assert_eq!(
+            pattern(&tensor(&[4, 4]), &some(1)).as_deref(),
+            Some("the wrong elements are 5 of the 8 in `y[0..2, ..]`")
+        );
+        assert_eq!(pattern(&tensor(&[4, 4]), &some(2)), None);
+    }
+
+    #[test]
+    fn a_range_is_written_without_its_ends_only_if_it_has_both() {
+        let one = |first, last| {
+            found(
+                last - first + 1,
+                &[[first, last, last - first + 1, 1]],
+                [first, last, 1, 1],
+            )
+        };
+        let words = |first, last| pattern(&tensor(&[16]), &one(first, last)).unwrap();
+        assert_eq!(words(12, 15), "the wrong elements are `y[12..16]`");
+        assert_eq!(words(0, 3), "the wrong elements are `y[0..4]`");
+        let column = found(4, &[[0, 3, 4, 1], [3, 3, 1, 0]], [3, 15, 4, 4]);
+        assert_eq!(
+            pattern(&tensor(&[4, 4]), &column).unwrap(),
+            "the wrong elements are `y[.., 3]`"
+        );
+    }
 }

@@ -333,6 +333,13 @@ impl<'a> WorkerPool<'a> {
 
 #[cfg(test)]
 impl<'a> WorkerPool<'a> {
+    /// The same pool, whose next worker fails to start.
+    pub(super) fn failing(mut self, failure: RoleFailure) -> WorkerPool<'a> {
+        self.started.push_back(Err(failure));
+        self.position += 1;
+        self
+    }
+
     /// A pool of workers that a test simulates.
     pub(super) fn simulated(
         case: &'a ReadyCase<'a>,

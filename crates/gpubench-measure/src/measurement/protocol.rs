@@ -115,3 +115,95 @@ impl Protocol<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::simulated_case::Stage;
+    use super::*;
+    use crate::clients::ObserverTask;
+    use gpubench_contract::SanitizerTool;
+
+    const ABSENT: ClockBound = ClockBound::Absent(std::borrow::Cow::Borrowed("it is simulated"));
+
+    #[test]
+    fn only_a_measurement_of_times_takes_times_and_only_the_referees_clock_bounds_them() {
+        for (mode, kind, clock_bound, takes_times, is_clocked) in [
+            (RunMode::Measure, MetricKind::Time, &ClockBound::Exclusive, true, true),
+            (RunMode::Measure, MetricKind::Time, &ABSENT, true, false),
+            (
+                RunMode::Measure,
+                MetricKind::Instructions,
+                &ClockBound::Exclusive,
+                false,
+                false,
+            ),
+            (
+                RunMode::Measure,
+                MetricKind::Memory,
+                &ClockBound::Exclusive,
+                false,
+                false,
+            ),
+            (RunMode::Test, MetricKind::Time, &ClockBound::Exclusive, false, true),
+            (RunMode::Audit(Duration::ZERO), MetricKind::Time, &ABSENT, false, false),
+            (
+                RunMode::Profile(Duration::ZERO),
+                MetricKind::Time,
+                &ABSENT,
+                false,
+                false,
+            ),
+        ] {
+            let stage = Stage::of(1);
+            let mut protocol = Protocol {
+                mode,
+                clock_bound,
+                ..stage.protocol()
+            };
+            protocol.metric.kind = kind;
+            let found = (protocol.takes_times(), protocol.is_clocked());
+            assert_eq!(found, (takes_times, is_clocked), "{mode:?} {kind:?} {clock_bound:?}");
+            assert_eq!(mode.is_timed(), mode == RunMode::Measure);
+        }
+    }
+
+    #[test]
+    fn a_worker_rests_only_if_nothing_counts_or_observes_it() {
+        let observer = ObserverProgram {
+            path: "/bin/compute-sanitizer".into(),
+            task: ObserverTask::Sanitize(SanitizerTool::Memcheck),
+        };
+        for (kind, observer, can_rest) in [
+            (MetricKind::Time, None, true),
+            (MetricKind::Time, Some(&observer), false),
+            (MetricKind::Instructions, None, false),
+        ] {
+            let stage = Stage::of(1);
+            let mut protocol = Protocol {
+                observer,
+                ..stage.protocol()
+            };
+            protocol.metric.kind = kind;
+            assert_eq!(protocol.workers_can_rest(), can_rest, "{kind:?} {observer:?}");
+        }
+    }
+
+    #[test]
+    fn only_the_workers_of_a_test_have_schedules() {
+        for (mode, position, schedule) in [
+            (RunMode::Test, 0, Some(7)),
+            (RunMode::Test, 1, Some(8)),
+            (RunMode::Test, 2, None),
+            (RunMode::Measure, 1, None),
+        ] {
+            let stage = Stage::of(1);
+            let protocol = Protocol {
+                mode,
+                schedules: &[7, 8],
+                ..stage.protocol()
+            };
+            let expected = schedule.map_or(protocol.device, |seed| protocol.device.with_schedule(seed));
+            assert_eq!(protocol.device_of_worker(position), expected, "{mode:?} {position}");
+        }
+    }
+}

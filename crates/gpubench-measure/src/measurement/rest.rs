@@ -114,6 +114,7 @@ impl Stopwatch {
 
 #[cfg(test)]
 mod tests {
+    use super::super::run_mode::RunMode;
     use super::*;
 
     /// Returns the length of the rest after windows of these kinds and times.
@@ -139,7 +140,8 @@ mod tests {
 
     #[test]
     fn windows_without_a_time_of_the_case_are_followed_by_the_same_rest() {
-        for kind in [WindowKind::EarlyCheck, WindowKind::Control, WindowKind::Parts] {
+        use WindowKind::{Control, EarlyCheck, Empty, Parts, Single, SingleControl};
+        for kind in [EarlyCheck, Control, Parts, Single, SingleControl, Empty] {
             let length = after(Rest::Taken, &[(WindowKind::Timed, 2e6), (kind, 7.0)]);
             assert_eq!(length, Some(Duration::from_millis(10)), "{kind:?}");
         }
@@ -155,5 +157,33 @@ mod tests {
         assert!(stopwatch.read(&rests) <= began.elapsed() - Duration::from_millis(10));
         rests.take(&interrupt);
         assert_eq!(rests.count(), 1, "nothing has run since the first");
+    }
+
+    #[test]
+    fn only_a_measurement_of_times_rests() {
+        use gpubench_contract::MetricKind::{Instructions, Time};
+        let stage = super::super::simulated_case::Stage::of(1);
+        for (rest, mode, kind, rests) in [
+            (Rest::Taken, RunMode::Measure, Time, Rest::Taken),
+            (Rest::Skipped, RunMode::Measure, Time, Rest::Skipped),
+            (Rest::Taken, RunMode::Measure, Instructions, Rest::Skipped),
+            (Rest::Taken, RunMode::Test, Time, Rest::Skipped),
+        ] {
+            let metric = crate::clients::MetricRequest {
+                kind,
+                ..Default::default()
+            };
+            let protocol = Protocol {
+                rest,
+                mode,
+                metric,
+                ..stage.protocol()
+            };
+            assert_eq!(
+                Rests::from_protocol(&protocol).rest,
+                rests,
+                "{rest:?} {mode:?} {kind:?}"
+            );
+        }
     }
 }

@@ -63,18 +63,10 @@ impl<'a> Rounds<'a> {
         opened: &OpenedCase,
         idle: &mut IdleWorkers,
     ) -> Rounds<'a> {
-        let shares = WorkerRules::new(protocol.stop.clone(), protocol.worker_count);
-        let first = match protocol.mode {
-            RunMode::Measure | RunMode::Profile(_) | RunMode::Audit(_) => shares.first(),
-            // Test calls give no samples, so limits on samples do not apply.
-            RunMode::Test => protocol.worker_count.first().get(),
-        };
-        // If a limit lowers the number of rounds, there is no interim analysis.
-        let question = turns
-            .question
-            .filter(|_| turns.arms.len() > 1 && shares.most() == protocol.worker_count.most().get());
+        let first = first_rounds(protocol);
+        let question = question_of(turns, protocol);
         let most = question
-            .map_or(shares.most(), |question| question.most(first))
+            .map_or(shares(protocol).most(), |question| question.most(first))
             .max(first);
         let arms = turns.arms.iter().enumerate();
         let arms = arms.map(|(position, arm)| {
@@ -95,10 +87,7 @@ impl<'a> Rounds<'a> {
             arms: arms.collect(),
             question,
             first,
-            test_calls: match protocol.observer {
-                None => CALLS_OF_TEST,
-                Some(_) => ONE_CALL,
-            },
+            test_calls: calls_of_first_process(protocol),
             energy: protocol.energy,
             retakes: Retakes::of_case(&protocol.stop),
             case: turns.source.number,
@@ -349,6 +338,31 @@ impl<'a> Rounds<'a> {
 }
 
 /// Begins a round of some arms.
+fn shares(protocol: &Protocol<'_>) -> WorkerRules {
+    WorkerRules::new(protocol.stop.clone(), protocol.worker_count)
+}
+
+fn first_rounds(protocol: &Protocol<'_>) -> usize {
+    match protocol.mode {
+        RunMode::Measure | RunMode::Profile(_) | RunMode::Audit(_) => shares(protocol).first(),
+        // Test calls give no samples, so limits on samples do not apply.
+        RunMode::Test => protocol.worker_count.first().get(),
+    }
+}
+
+fn question_of<'a>(turns: &CasesInTurns<'a>, protocol: &Protocol<'_>) -> Option<&'a dyn StoppingQuery> {
+    // If a limit lowers the number of rounds, there is no interim analysis.
+    let has_all_rounds = shares(protocol).most() == protocol.worker_count.most().get();
+    turns.question.filter(|_| turns.arms.len() > 1 && has_all_rounds)
+}
+
+fn calls_of_first_process(protocol: &Protocol<'_>) -> RangeInclusive<usize> {
+    match protocol.observer {
+        None => CALLS_OF_TEST,
+        Some(_) => ONE_CALL,
+    }
+}
+
 fn begin<'r, 'a: 'r>(arms: impl Iterator<Item = &'r mut Arm<'a>>) -> Result<(), MeasureError> {
     for arm in arms {
         arm.begin_round();

@@ -68,15 +68,22 @@ impl Stage {
         }
     }
 
-    /// Adds an input to a case with one call in a window.
-    pub(super) fn with_input(mut self) -> Stage {
-        let x = Tensor {
-            name: "x".to_owned(),
-            role: Role::Input,
-            ..self.recording.tensors[0].clone()
-        };
-        self.recording.tensors.push(x);
+    /// Changes the recording of the case.
+    pub(super) fn with(mut self, change: impl FnOnce(&mut Recording)) -> Stage {
+        change(&mut self.recording);
         self
+    }
+
+    /// Adds an input to a case with one call in a window.
+    pub(super) fn with_input(self) -> Stage {
+        self.with(|recording| {
+            let x = Tensor {
+                name: "x".to_owned(),
+                role: Role::Input,
+                ..recording.tensors[0].clone()
+            };
+            recording.tensors.push(x);
+        })
     }
 
     pub(super) fn protocol(&self) -> Protocol<'_> {

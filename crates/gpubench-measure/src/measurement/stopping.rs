@@ -259,4 +259,97 @@ mod tests {
     fn counts_are_no_time() {
         assert_eq!(spent(MetricKind::Instructions, 1, &runs()).device, Duration::ZERO);
     }
+
+    /// Returns the rules of a case with two workers that have equal shares of 10 samples, 4 µs on
+    /// the device and 2 s.
+    fn limited(warm_up: &WarmUpRule) -> Stopping<'_> {
+        let stop = StopRule {
+            max_samples: 10,
+            sample_time: Duration::from_micros(4),
+            max_time: Duration::from_secs(2),
+            plateau: None,
+            median_interval: 0.0,
+            ..StopRule::default()
+        };
+        Stopping {
+            warm_up,
+            shares: WorkerRules::new(stop, WorkerCountRule::exactly(2.try_into().unwrap())),
+            metric: MetricKind::Time,
+            calls: NonZeroU32::MIN,
+        }
+    }
+
+    fn sampled(samples: usize, ns: f64, sampled_for: Duration) -> WorkerRun {
+        let mut run = WorkerRun {
+            sampled_for,
+            ..WorkerRun::default()
+        };
+        // They never agree.
+        run.samples.values = (0..samples).map(|sample| ns * (0.5 + (sample % 2) as f64)).collect();
+        run
+    }
+
+    #[test]
+    fn a_worker_may_go_on_until_any_limit_of_the_workers_so_far_is_reached() {
+        let warm_up = WarmUpRule::default();
+        let stopping = limited(&warm_up);
+        let (soon, late) = (Duration::ZERO, Duration::from_secs(1));
+        let none = || sampled(0, 0.0, soon);
+        for (runs, may_go_on) in [
+            (vec![none()], true),
+            (vec![sampled(4, 1.0, soon)], true),
+            (vec![sampled(5, 1.0, soon)], false),
+            (vec![sampled(4, 400.0, soon)], true),
+            (vec![sampled(4, 500.0, soon)], false),
+            (vec![sampled(4, 1.0, late)], false),
+            // What an earlier worker left is the next one's.
+            (vec![none(), sampled(9, 1.0, soon)], true),
+            (vec![none(), sampled(10, 1.0, soon)], false),
+            (vec![sampled(5, 1.0, soon), sampled(4, 1.0, soon)], true),
+            (vec![sampled(5, 1.0, soon), sampled(5, 1.0, soon)], false),
+            (vec![none(), sampled(4, 900.0, soon)], true),
+            (vec![none(), sampled(4, 1_000.0, soon)], false),
+            (vec![none(), sampled(4, 1.0, late)], true),
+            (vec![sampled(4, 1.0, late), sampled(4, 1.0, late)], false),
+        ] {
+            assert_eq!(stopping.may_go_on(&runs), may_go_on, "{runs:?}");
+        }
+    }
+
+    #[test]
+    fn a_worker_stops_by_its_own_samples_and_time() {
+        let warm_up = WarmUpRule::default();
+        let stopping = limited(&warm_up);
+        let (soon, late) = (Duration::ZERO, Duration::from_secs(1));
+        let full = || sampled(5, 1_000.0, late);
+        for (run, reason) in [
+            (sampled(4, 1.0, soon), None),
+            (sampled(5, 1.0, soon), Some(StopReason::MaxSamples)),
+            (sampled(4, 500.0, soon), Some(StopReason::SampleTime)),
+            (sampled(4, 1.0, late), Some(StopReason::MaxTime)),
+        ] {
+            assert_eq!(stopping.decide(&[full(), run]), reason);
+        }
+        assert_eq!(stopping.decide(&[]), None);
+    }
+
+    #[test]
+    fn a_device_that_is_to_be_busy_while_a_worker_warms_up_is_so_for_the_workers_share_of_the_time() {
+        let busy = WarmUpRule {
+            max_windows: 1,
+            device_time: Duration::from_secs(60),
+            ..WarmUpRule::default()
+        };
+        let stopping = limited(&busy);
+        for (wall, device, is_warm) in [(999, 0, false), (1_000, 0, true), (0, 60_000, true), (0, 59_999, false)] {
+            let mut run = WorkerRun::default();
+            run.warm_up.claims_ns = vec![100.0];
+            run.warm_up.spent = Spent {
+                wall: Duration::from_millis(wall),
+                device: Duration::from_millis(device),
+            };
+            assert_eq!(stopping.is_warm(&[run]), is_warm, "{wall} {device}");
+        }
+        assert!(!stopping.is_warm(&[]));
+    }
 }

@@ -52,6 +52,22 @@ mod tests {
     }
 
     #[test]
+    fn each_type_of_integer_takes_its_own_bits() {
+        for (dtype, value) in [
+            (DType::U8, "238"),
+            (DType::U16, "52462"),
+            (DType::U32, "2864368878"),
+            (DType::U64, "9838282271264263406"),
+            (DType::I8, "-18"),
+            (DType::I16, "-13074"),
+            (DType::I32, "-1430598418"),
+            (DType::I64, "-8608461802445288210"),
+        ] {
+            assert_eq!(shown(dtype, 0x8888_9999_aaba_ccee_u64), value, "{dtype:?}");
+        }
+    }
+
+    #[test]
     fn floats_are_shown_in_the_shortest_form_of_their_own_type() {
         assert_eq!(shown(DType::F32, u64::from(0.1f32.to_bits())), "0.1");
         assert_eq!(shown(DType::F64, 0.1f64.to_bits()), "0.1");

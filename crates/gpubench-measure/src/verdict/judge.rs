@@ -80,8 +80,8 @@ impl Judgement {
     /// was. `calls` has the judgement on each call of the first process.
     #[must_use]
     pub(crate) fn with_earlier_calls(self, calls: &[Judgement]) -> Judgement {
-        let is_later =
-            self.window.is_some_and(|window| (1..calls.len()).contains(&window)) && calls[0].verdict == Verdict::Pass;
+        let was_right_at_first = calls.first().is_some_and(|first| first.verdict == Verdict::Pass);
+        let is_later = was_right_at_first && self.window.is_some_and(|window| window < calls.len());
         let with_state = |message| {
             format!(
                 "{message}; the first call in the process was right, so look at what outlives a call, such as a \

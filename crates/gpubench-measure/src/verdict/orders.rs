@@ -51,6 +51,34 @@ mod tests {
     }
 
     #[test]
+    fn outputs_with_other_numbers_of_unwritten_or_non_finite_elements_differ() {
+        let changes: [fn(&mut WindowFacts); 2] = [
+            |facts| facts.outputs[0].unwritten = 1,
+            |facts| facts.outputs[0].non_finite = 1,
+        ];
+        for change in changes {
+            let (plain, mut changed) = (call(64, 0.5), call(64, 0.5));
+            change(&mut changed);
+            assert!(are_differently_wrong(&plain, &changed) && are_differently_wrong(&changed, &plain));
+            assert!(!are_differently_wrong(&changed, &changed));
+            // Such an element has no error.
+            changed.outputs[0].max_rel = 0.0;
+            assert!(are_differently_wrong(&changed, &plain));
+        }
+    }
+
+    #[test]
+    fn a_right_output_next_to_a_wrong_one_may_change() {
+        let mut usual = call(0, 0.5);
+        let other = call(64, 0.5);
+        assert!(!are_differently_wrong(&usual, &other));
+        (usual.output_count, usual.outputs[1]) = (2, call(64, 0.5).outputs[0]);
+        let mut both = other;
+        (both.output_count, both.outputs[1]) = (2, call(32, 0.5).outputs[0]);
+        assert!(are_differently_wrong(&usual, &both));
+    }
+
+    #[test]
     fn the_same_outputs_and_sums_in_another_order_are_not() {
         assert!(!are_differently_wrong(&call(600, 0.5), &call(600, 0.5)));
         assert!(!are_differently_wrong(&call(600, 0.5), &call(600, 0.500_001)));

@@ -220,4 +220,26 @@ mod tests {
     fn few_windows_say_nothing() {
         assert_eq!(shared(2_000.0, 4_000.0, 0.0, FEWEST - 1), None);
     }
+
+    #[test]
+    fn windows_that_did_not_end_or_whose_times_do_not_count_say_nothing() {
+        let sampled = vec![window(WindowKind::Timed, 20_000.0, 0.0); 5];
+        let single = vec![window(WindowKind::Single, 4_000.0, 0.0); 5];
+        let usual = of_windows(&[sampled.clone(), single.clone()].concat());
+        let changes: [fn(&mut WindowEvidence); 2] = [
+            |window| window.facts.end = WindowEnd::Aborted,
+            |window| window.time_use = crate::verdict::TimeUse::ThrownAway,
+        ];
+        for change in changes {
+            for kind in [WindowKind::Timed, WindowKind::Single] {
+                let mut other = vec![window(kind, 900_000.0, 0.0); 5];
+                other.iter_mut().for_each(change);
+                assert_eq!(
+                    of_windows(&[sampled.clone(), single.clone(), other].concat()),
+                    usual,
+                    "{kind:?}"
+                );
+            }
+        }
+    }
 }

@@ -255,3 +255,130 @@ fn too_few_windows_and_times_that_are_not_finite_have_no_audit() {
     turns[1].control_ns[0] = f64::INFINITY;
     assert_eq!(TimingAudit::new(&turns, &[]), None);
 }
+
+/// Turns of three workers whose windows all last equally long.
+fn exact(windows: usize, claim_ns: f64, residual_ns: f64, control_ns: &[f64]) -> Vec<ClockedTurn> {
+    let turn = ClockedTurn {
+        windows: vec![Clocked { claim_ns, residual_ns }; windows],
+        control_ns: control_ns.to_vec(),
+    };
+    vec![turn; 3]
+}
+
+#[test]
+fn without_noise_the_bound_is_that_of_the_twin() {
+    for (claim_ns, bound_ns) in [(1_000.0, 2_002.0), (1e6, 4_000.0), (-1e6, 2_000.0)] {
+        let balance = TimingAudit::new(&exact(4, claim_ns, 5_000.0, &[4_000.0; 4]), &[]).unwrap();
+        assert_eq!(
+            balance,
+            TimingAudit {
+                verified_ns: claim_ns + 1_000.0,
+                excess_ns: 1_000.0,
+                bound_ns,
+                claimed_ns: claim_ns,
+                disturbance_ns: None,
+            }
+        );
+    }
+}
+
+#[test]
+fn a_turn_without_control_windows_has_the_tools_part_of_all_others() {
+    let mut turns = exact(4, 1_000.0, 5_000.0, &[4_000.0; 4]);
+    turns[1].control_ns.clear();
+    let balance = TimingAudit::new(&turns, &[]).unwrap();
+    assert_eq!((balance.verified_ns, balance.excess_ns), (2_000.0, 1_000.0));
+}
+
+#[test]
+fn six_windows_on_each_side_are_enough() {
+    for (windows, controls, afterwards, is_known, is_disturbed) in [
+        (6, 6, 6, true, true),
+        (6, 6, 5, true, false),
+        (5, 6, 6, false, false),
+        (6, 5, 6, false, false),
+    ] {
+        let turns = &exact(windows, 1_000.0, 25_000.0, &vec![20_000.0; controls])[..1];
+        let balance = TimingAudit::new(turns, &vec![10_000.0; afterwards]);
+        assert_eq!(balance.is_some(), is_known, "{windows} {controls} {afterwards}");
+        let disturbance = balance.and_then(|balance| balance.disturbance_ns);
+        assert_eq!(
+            disturbance,
+            is_disturbed.then_some(10_000.0),
+            "{windows} {controls} {afterwards}"
+        );
+    }
+}
+
+#[test]
+fn control_windows_are_disturbed_only_if_they_are_more_than_five_microseconds_longer() {
+    let disturbance = |control_ns: f64| {
+        let turns = exact(6, 1_000.0, 20_000.0, &[control_ns; 6]);
+        TimingAudit::new(&turns, &[10_000.0; 6]).unwrap().disturbance_ns
+    };
+    assert_eq!([15_000.0, 5_000.0].map(disturbance), [None, None]);
+    assert_eq!(disturbance(15_001.0), Some(5_001.0));
+}
+
+#[test]
+fn the_spread_of_a_window_is_that_of_workers_with_at_least_three() {
+    let three = vec![0.0, 1_000.0, 2_000.0];
+    let two = vec![0.0, 1e6];
+    let of_three = variance_of_window(std::slice::from_ref(&three));
+    assert_eq!(
+        variance_of_window(&[three, two.clone(), two.clone(), vec![5.0]]),
+        of_three
+    );
+    assert_eq!(
+        variance_of_window(&[two.clone(), two.clone()]),
+        variance_of_window(&[[two.clone(), two].concat()])
+    );
+}
+
+#[test]
+fn a_bound_is_vague_if_it_exceeds_six_microseconds_and_two_per_cent_of_the_claim() {
+    let audit = |bound_ns, claimed_ns| TimingAudit {
+        verified_ns: 0.0,
+        excess_ns: 0.0,
+        bound_ns,
+        claimed_ns,
+        disturbance_ns: None,
+    };
+    for (bound_ns, claimed_ns, is_vague) in [
+        (6_000.0, 0.0, false),
+        (6_001.0, 0.0, true),
+        (6_001.0, 1e6, false),
+        (20_000.0, 1e6, false),
+        (20_001.0, 1e6, true),
+    ] {
+        assert_eq!(
+            audit(bound_ns, claimed_ns).is_vague(),
+            is_vague,
+            "{bound_ns} {claimed_ns}"
+        );
+    }
+}
+
+#[test]
+fn time_beyond_a_microsecond_is_unclaimed_and_beyond_the_bound_too_short() {
+    let audit = |excess_ns| TimingAudit {
+        verified_ns: 0.0,
+        excess_ns,
+        bound_ns: 3_000.0,
+        claimed_ns: 0.0,
+        disturbance_ns: None,
+    };
+    for (excess_ns, unclaimed_ns, is_too_short) in [
+        (-5_000.0, 0.0, false),
+        (1_000.0, 0.0, false),
+        (1_500.0, 500.0, false),
+        (3_000.0, 2_000.0, false),
+        (3_001.0, 2_001.0, true),
+    ] {
+        let audit = audit(excess_ns);
+        assert_eq!(
+            (audit.unclaimed_ns(), audit.is_too_short()),
+            (unclaimed_ns, is_too_short)
+        );
+    }
+}

@@ -299,3 +299,36 @@ fn system_calls_count_while_host_code_is_timed() {
     spans[2].timed_ns = None;
     assert_eq!(named(&spans), None);
 }
+
+#[test]
+fn a_call_of_any_one_kind_of_work_has_done_some() {
+    let set = || EventKind::RecordEvent {
+        stream: StreamHandle(1),
+    };
+    let nothing = calls(worker().after_ms(10).push(set()), &[10]);
+    assert!(nothing.findings()[0].starts_with("no launch, copy or fill was seen in 1 audited call"));
+    let work: [fn(&mut Call); 4] = [
+        |call| call.totals.graph_launches = 1.0,
+        |call| call.totals.copies = 1.0,
+        |call| call.totals.memsets = 1.0,
+        |call| {
+            call.kernels.insert(None, 1);
+        },
+    ];
+    for (number, work) in work.into_iter().enumerate() {
+        let mut some = calls(worker().after_ms(10).push(set()), &[10]);
+        work(&mut some.calls[0]);
+        assert_eq!(some.findings(), [""; 0], "{number}");
+    }
+}
+
+#[test]
+fn graphs_are_launches_and_half_a_submission_of_a_call_is_one_too_many() {
+    let mut audited = calls(worker().after_ms(10).launch(1).launch(1), &[10]);
+    audited.calls[0].totals.graph_launches = 3.0;
+    assert_eq!(audited.launches(), 5);
+    for (submissions, findings) in [(2.4, 0), (2.5, 1)] {
+        audited.add_submissions(submissions, None);
+        assert_eq!(audited.findings().len(), findings, "{submissions}");
+    }
+}

@@ -60,3 +60,47 @@ impl Arm<'_> {
             && self.judge_alone(std::slice::from_ref(first)).verdict == Verdict::WrongOutput
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::WindowPurpose;
+    use super::*;
+    use crate::measurement::protocol::Protocol;
+    use crate::measurement::simulated_case::{Stage, arm, claim, right_facts, with_referee, worker};
+    use gpubench_protocol::wire::WindowOrder;
+
+    /// Whether another order is tried after three calls of which those from `wrong_from` on are
+    /// wrong.
+    fn is_tried(mode: RunMode, wrong_from: u32) -> bool {
+        let stage = Stage::of(1);
+        let protocol = Protocol {
+            mode,
+            ..stage.protocol()
+        };
+        let case = stage.case();
+        let facts = move |order: &WindowOrder| {
+            let mut facts = right_facts(order, 1);
+            facts.outputs[0].matched -= u64::from(order.window >= wrong_from);
+            facts
+        };
+        let mut is_tried = false;
+        with_referee(&protocol, &case, facts, |context| {
+            let mut arm = arm(&protocol, &case, 0, vec![worker(|order| claim(order, 1e6))]);
+            arm.begin_round();
+            for _ in 0..3 {
+                arm.step(context, WindowPurpose::Unsampled(WindowKind::EarlyCheck))
+                    .unwrap();
+            }
+            is_tried = arm.is_wrong_at_once();
+        });
+        is_tried
+    }
+
+    #[test]
+    fn another_order_is_tried_only_in_a_test_whose_first_call_is_wrong() {
+        assert!(is_tried(RunMode::Test, 1));
+        assert!(!is_tried(RunMode::Test, 2), "the first call was right");
+        assert!(!is_tried(RunMode::Test, 9), "all were right");
+        assert!(!is_tried(RunMode::Measure, 1));
+    }
+}

@@ -386,6 +386,21 @@ fn a_worker_has_enough_with_its_share_of_windows_with_one_call() {
             vec![stopped(Some(TargetCv), 6, soon), stopped(Some(TargetCv), 6, soon)],
             true,
         ),
+        // The case needs no more than twelve however many workers it has.
+        (
+            2,
+            [6, 3, 2, 1]
+                .map(|singles| stopped(Some(TargetCv), singles, soon))
+                .into(),
+            true,
+        ),
+        (
+            2,
+            [6, 3, 1, 1]
+                .map(|singles| stopped(Some(TargetCv), singles, soon))
+                .into(),
+            false,
+        ),
         (2, vec![stopped(Some(TargetCv), 2, late)], false),
         (2, vec![stopped(Some(TargetCv), 3, late)], true),
     ] {
@@ -518,6 +533,7 @@ fn a_case_stopped_only_if_each_of_its_workers_has_enough() {
         (vec![target], target),
         (vec![target, Some(StopReason::MaxTime)], Some(StopReason::MaxTime)),
         (vec![target, None], None),
+        (vec![None, target], None),
         (vec![None], None),
     ] {
         with_right_referee(&protocol, &case, |context| {
@@ -553,4 +569,269 @@ fn samples_have_control_windows_between_them_and_more_if_the_key_draws_few() {
         assert!(arm.controls.caught_up_for > Duration::ZERO);
         assert!(arm.is_active());
     });
+}
+
+#[test]
+fn a_case_is_complete_once_its_first_workers_have_enough() {
+    let stage = Stage::of(1);
+    let protocol = Protocol {
+        worker_count: WorkerCountRule::exactly(2.try_into().unwrap()),
+        ..stage.protocol()
+    };
+    let case = stage.case();
+    for (workers, is_complete) in [(0, false), (1, false), (2, true), (3, true)] {
+        let mut arm = arm(&protocol, &case, 0, Vec::new());
+        arm.runs
+            .resize_with(workers, || stopped(Some(StopReason::TargetCv), 0, Duration::ZERO));
+        assert_eq!(arm.is_complete(), is_complete, "{workers}");
+    }
+}
+
+#[test]
+fn a_worker_is_warm_only_after_a_call() {
+    let stage = Stage::of(1);
+    let mut protocol = stage.protocol();
+    protocol.warm_up.max_windows = 0;
+    let case = stage.case();
+    let mut arm = arm(&protocol, &case, 0, Vec::new());
+    for (last_call, is_warm) in [(0, false), (1, true)] {
+        arm.runs = vec![WorkerRun {
+            last_call,
+            ..WorkerRun::default()
+        }];
+        assert_eq!(arm.is_warm(), is_warm, "{last_call}");
+    }
+}
+
+#[test]
+fn counts_have_no_parts_and_no_calls_alone() {
+    let memset = gpubench::plan::Step::Memset {
+        target: gpubench::plan::Span {
+            buffer: gpubench::plan::BufferId::Tensor(0),
+            offset: 0,
+            len: 4,
+        },
+        value: 0,
+    };
+    for (calls, kind, parts, drawn) in [
+        (1, MetricKind::Time, TIMES_OF_PART, DrawnCalls::All),
+        (2, MetricKind::Time, TIMES_OF_PART, DrawnCalls::AllOrFirst),
+        (1, MetricKind::Instructions, 0, DrawnCalls::All),
+        (2, MetricKind::Instructions, 0, DrawnCalls::All),
+    ] {
+        let stage = Stage::of(calls).with(|recording| recording.plan.steps = vec![memset.clone(); 2]);
+        let mut protocol = stage.protocol();
+        protocol.metric.kind = kind;
+        let mut case = stage.case();
+        case.calls.mode = gpubench_contract::Mode::Cold;
+        let arm = arm(&protocol, &case, 0, Vec::new());
+        assert_eq!(
+            (arm.windows_for_parts(), arm.drawn_calls()),
+            (parts, drawn),
+            "{calls} {kind:?}"
+        );
+    }
+}
+
+#[test]
+fn the_outputs_of_one_call_decide_whether_a_check_may_be_blind() {
+    use gpubench_protocol::wire::OtherAnswer::{Fails, NotAsked, Passes};
+    let stage = Stage::of(2);
+    let (protocol, case) = (stage.protocol(), stage.case());
+    for (answers, may_be_blind) in [
+        ([Passes, NotAsked], true),
+        ([Fails, Passes], false),
+        ([NotAsked; 2], false),
+    ] {
+        let mut facts: WindowFacts = bytemuck::Zeroable::zeroed();
+        facts.output_count = 2;
+        for (output, answer) in facts.outputs.iter_mut().zip(answers) {
+            output.zeros = answer as u64;
+        }
+        let mut arm = arm(&protocol, &case, 0, Vec::new());
+        arm.runs.push(WorkerRun {
+            windows: vec![WindowEvidence::new(Box::new(facts), None)],
+            ..WorkerRun::default()
+        });
+        assert_eq!(arm.check_may_be_blind(), may_be_blind, "{answers:?}");
+    }
+}
+
+#[test]
+fn a_measurement_says_nothing_about_the_first_call_of_the_process() {
+    let stage = Stage::of(1);
+    let (protocol, case) = (stage.protocol(), stage.case());
+    let facts = |order: &WindowOrder| {
+        let mut facts = right_facts(order, 1);
+        facts.outputs[0].matched -= u64::from(order.window > 1);
+        facts
+    };
+    with_referee(&protocol, &case, facts, |context| {
+        let mut arm = arm(&protocol, &case, 0, vec![worker(|order| claim(order, 1e6))]);
+        arm.begin_round();
+        for _ in 0..2 {
+            arm.step(context, WindowPurpose::Sample(WindowKind::Timed)).unwrap();
+        }
+        let message = finished(arm, context, None).measured.judgement.message.unwrap();
+        assert!(
+            !message.contains("the first call in the process was right"),
+            "{message}"
+        );
+    });
+}
+
+#[test]
+fn the_first_reason_to_stop_and_the_time_of_all_samples_are_kept() {
+    let stage = Stage::of(1);
+    let mut protocol = stage.protocol();
+    protocol.stop.max_samples = 1;
+    let case = stage.case();
+    with_right_referee(&protocol, &case, |context| {
+        let mut arm = arm(&protocol, &case, 0, vec![worker(|order| claim(order, 1e6))]);
+        arm.begin_round();
+        arm.run_mut().sampled_for = Duration::from_secs(100);
+        arm.step(context, WindowPurpose::Sample(WindowKind::Timed)).unwrap();
+        assert_eq!(arm.run().stop, Some(StopReason::MaxSamples));
+        arm.run_mut().stop = Some(StopReason::TargetCv);
+        arm.step(context, WindowPurpose::Sample(WindowKind::Timed)).unwrap();
+        assert_eq!(arm.run().stop, Some(StopReason::TargetCv));
+        assert!(arm.run().sampled_for > Duration::from_secs(100));
+    });
+}
+
+#[test]
+fn every_control_window_has_a_number_of_its_own() {
+    let stage = Stage::of(1);
+    let protocol = Protocol {
+        clock_bound: &ClockBound::Exclusive,
+        ..stage.protocol()
+    };
+    let case = stage.case();
+    let released = with_right_referee(&protocol, &case, |context| {
+        let mut arm = arm(&protocol, &case, 0, vec![worker(|order| claim(order, 1e6))]);
+        arm.begin_round();
+        arm.catch_up(context, 1).unwrap();
+        assert_eq!(context.controls, arm.run().controls.windows.len());
+    });
+    let numbers: std::collections::BTreeSet<u32> = released.iter().map(|order| order.window).collect();
+    assert!(numbers.len() == released.len() && released.len() > 1, "{released:?}");
+}
+
+#[test]
+fn only_a_complete_case_has_control_windows_after_its_end() {
+    let stage = Stage::of(1).with(|recording| recording.execution = gpubench::catalog::Execution::Hosted);
+    let protocol = Protocol {
+        clock_bound: &ClockBound::Exclusive,
+        ..stage.protocol()
+    };
+    let case = stage.case();
+    with_right_referee(&protocol, &case, |context| {
+        for (stop, numbers) in [
+            (None, 0),
+            (Some(StopReason::TargetCv), crate::measurement::controls::AFTERWARDS),
+        ] {
+            let mut arm = arm(&protocol, &case, 0, Vec::new());
+            arm.runs.push(stopped(stop, 0, Duration::ZERO));
+            context.controls = 0;
+            arm.run_final_control_windows(context).unwrap();
+            assert_eq!(context.controls, numbers, "{stop:?}");
+        }
+    });
+}
+
+#[test]
+fn an_end_during_the_diagnosis_of_a_wrong_call_does_not_count() {
+    let stage = Stage::of(1);
+    let (protocol, case) = (stage.protocol(), stage.case());
+    let wrong = |order: &WindowOrder| {
+        let mut facts = right_facts(order, 1);
+        facts.outputs[0].matched = 0;
+        facts
+    };
+    // A claim about another window breaks the protocol.
+    let claims = |order: &WindowOrder| Claim {
+        window: order.window + u32::from(order.window > 1),
+        ..claim(order, 1e6)
+    };
+    with_referee(&protocol, &case, wrong, |context| {
+        let mut arm = arm(&protocol, &case, 0, vec![worker(claims)]);
+        arm.begin_round();
+        arm.step(context, WindowPurpose::Sample(WindowKind::Timed)).unwrap();
+        assert_eq!((arm.run().windows.len(), &arm.ending), (2, &Ending::Stopped));
+    });
+}
+
+#[test]
+fn only_the_differences_of_wrong_outputs_are_located() {
+    let facts = |order: &WindowOrder| {
+        let mut facts = right_facts(order, 3);
+        for wrong in [0, 2] {
+            facts.outputs[wrong].matched = 0;
+        }
+        facts
+    };
+    let sample = WindowPurpose::Sample(WindowKind::Timed);
+    let seen = after(&[sample], (3, MetricKind::Time), |order| claim(order, 1e6), facts);
+    let window = seen.measured.windows().next().unwrap();
+    let located: Vec<u64> = window.differences.iter().map(|found| found.tensor).collect();
+    assert_eq!(located, [0, 2]);
+}
+
+#[test]
+fn a_worker_is_noted_with_its_own_number() {
+    let stage = Stage::of(1).with(|recording| recording.execution = gpubench::catalog::Execution::Hosted);
+    let (protocol, case) = (stage.protocol(), stage.case());
+    let open = || Confinement::Open("no filter".to_owned());
+    let mut arm = arm(&protocol, &case, 0, Vec::new());
+    for confinement in [open(), Confinement::Closed] {
+        arm.runs.push(WorkerRun {
+            past: WorkerPast::Rested,
+            ..WorkerRun::default()
+        });
+        arm.admit(ReadyWorker {
+            worker: worker(fault),
+            confinement,
+            start: Start::Ready(0.0),
+        });
+        assert_eq!(arm.run().past, WorkerPast::New);
+    }
+    assert_eq!(arm.sandboxes.execution, crate::verdict::Execution::Hosted(open()));
+}
+
+#[test]
+fn a_worker_that_never_is_ready_ends_its_case_unless_the_tool_is_to_blame() {
+    use crate::clients::{End, ObserverProgram, ObserverTask, RoleName};
+    let observer = ObserverProgram {
+        path: "/bin/compute-sanitizer".into(),
+        task: ObserverTask::Sanitize(gpubench_contract::SanitizerTool::Memcheck),
+    };
+    let log = || "last words".to_owned();
+    let (end, within) = (End::Exited(3), Duration::from_secs(9));
+    let role = RoleName::Worker;
+    let ended = || RoleFailure::Ended { role, end, log: log() };
+    let silent = || RoleFailure::Silent { role, within };
+    let plan = || RoleFailure::Plan { text: log() };
+    for (failure, observer, ending, lost) in [
+        (ended(), None, Ending::WorkerEnded { end, log: log() }, None),
+        (ended(), Some(&observer), Ending::Stopped, Some("ObserverEnded")),
+        (silent(), None, Ending::TimedOut { within }, None),
+        (plan(), None, Ending::Stopped, Some("Plan")),
+    ] {
+        let stage = Stage::of(1);
+        let protocol = Protocol {
+            observer,
+            ..stage.protocol()
+        };
+        let case = stage.case();
+        let mut arm = arm(&protocol, &case, 0, Vec::new());
+        arm.pool = arm.pool.failing(failure);
+        arm.begin_round();
+        assert_eq!(
+            (&arm.ending, arm.is_active(), arm.can_continue()),
+            (&ending, false, false)
+        );
+        let found = arm.lost.map(|lost| format!("{lost:?}"));
+        assert_eq!(found.is_some(), lost.is_some());
+        assert!(found.is_none_or(|found| found.starts_with(lost.unwrap())));
+    }
 }

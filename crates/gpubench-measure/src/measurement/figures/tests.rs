@@ -337,3 +337,133 @@ fn a_case_without_samples_has_no_grade() {
         assert_eq!(figures.record(outcome, passed_case(DeviceKind::Cuda)).grade, grade);
     }
 }
+
+#[test]
+fn counts_have_no_figures_of_times() {
+    use gpubench::catalog::Execution::Sealed;
+    let recording = Recording {
+        work: Work {
+            bytes: Some(1_000),
+            flops: Some(2_000),
+        },
+        ..recording(Sealed)
+    };
+    for metric in [Metric::time(), Metric::instructions()] {
+        let mut run = WorkerRun {
+            overhead_ns: Some(1_200.0),
+            windows: vec![window(WindowKind::Timed, WindowEnd::Checked, Some(500.0))],
+            ..WorkerRun::default()
+        };
+        run.samples.values = vec![500.0, 600.0];
+        run.controls.windows = vec![window(WindowKind::Control, WindowEnd::Checked, Some(1_000.0)); 3];
+        let measured = Measured {
+            workers: vec![run],
+            ..ended((Verdict::Pass, None))
+        };
+        let figures = Figures::new(&recording, &metric, measured, expectations());
+        let outcome = figures.outcome();
+        let record = figures.record(outcome, passed_case(DeviceKind::Cuda));
+        let found = [
+            record.event_overhead_ns.is_some(),
+            record.twin.is_some(),
+            record.conservation.is_some(),
+            record.throughput.bytes_per_s.is_some(),
+            record.throughput.flops_per_s.is_some(),
+        ];
+        assert_eq!(found, [metric.is_time(); 5], "{metric:?}");
+        assert_eq!(record.samples, [500.0, 600.0]);
+    }
+}
+
+#[test]
+fn device_work_is_that_of_calls_timed_from_outside() {
+    use gpubench::catalog::Execution::{Hosted, HostedSync, Sealed};
+    for (execution, is_shown) in [(Sealed, false), (Hosted, false), (HostedSync, true)] {
+        let mut run = WorkerRun::default();
+        run.parts.device_work = vec![Zeroable::zeroed()];
+        let measured = Measured {
+            workers: vec![run],
+            ..ended((Verdict::Pass, None))
+        };
+        let (recording, metric) = (recording(execution), Metric::time());
+        let figures = Figures::new(&recording, &metric, measured, expectations());
+        let outcome = figures.outcome();
+        let record = figures.record(outcome, passed_case(DeviceKind::Cuda));
+        assert_eq!(record.device_work.is_some(), is_shown, "{execution:?}");
+    }
+}
+
+#[test]
+fn only_a_grade_has_a_reason() {
+    for (samples, reason) in [(vec![], None), (vec![500.0], Some("no clock"))] {
+        let mut run = WorkerRun::default();
+        run.samples.values = samples;
+        let mut measured = Measured {
+            workers: vec![run],
+            ..ended((Verdict::Pass, None))
+        };
+        measured.judgement.grade_reason = Some("no clock".to_owned());
+        let (recording, metric) = (recording(Default::default()), Metric::time());
+        let figures = Figures::new(&recording, &metric, measured, expectations());
+        let outcome = figures.outcome();
+        let record = figures.record(outcome, passed_case(DeviceKind::Cuda));
+        assert_eq!(record.grade_reason.as_deref(), reason);
+    }
+}
+
+#[test]
+fn the_most_shared_memory_of_all_launches_is_noticed_if_not_every_gpu_has_it() {
+    let launch = |name: &str, dynamic_shared| {
+        Step::Launch(gpubench::plan::Launch {
+            kernel: gpubench::plan::KernelRef {
+                source: 0,
+                name: name.to_owned(),
+            },
+            grid: [1; 3],
+            block: [1; 3],
+            cluster: [1; 3],
+            dynamic_shared,
+            cooperation: Default::default(),
+            dependence: Default::default(),
+            arguments: Vec::new(),
+            types: Vec::new(),
+            place: String::new(),
+        })
+    };
+    for (bytes, named) in [
+        (&[][..], None),
+        (&[1_024, 48_000], None),
+        (&[1_024, 48_001], Some("kernel `k1` has 48001 bytes")),
+        (&[60_000, 50_000], Some("kernel `k0` has 60000 bytes")),
+    ] {
+        let steps = bytes.iter().enumerate();
+        let steps = steps.map(|(position, bytes)| launch(&format!("k{position}"), *bytes));
+        let recording = Recording {
+            plan: Plan {
+                steps: steps.collect(),
+                ..Plan::default()
+            },
+            ..recording(Default::default())
+        };
+        let notice = larger_shared(&recording, 48_000);
+        match named {
+            Some(named) => assert!(notice.as_ref().unwrap().starts_with(named), "{notice:?}"),
+            None => assert_eq!(notice, None, "{bytes:?}"),
+        }
+    }
+}
+
+#[test]
+fn the_means_by_both_clocks_are_those_of_timed_windows_that_ended() {
+    let timed = |claim_ns| window(WindowKind::Timed, WindowEnd::Checked, claim_ns);
+    let windows = [
+        timed(Some(100.0)),
+        timed(Some(300.0)),
+        timed(None),
+        window(WindowKind::Single, WindowEnd::Checked, Some(9_000.0)),
+        window(WindowKind::EarlyCheck, WindowEnd::Checked, Some(9_000.0)),
+        window(WindowKind::Timed, WindowEnd::Aborted, Some(9_000.0)),
+    ];
+    assert_eq!(claimed_and_observed(&windows), Some((200.0, 300_000.0)));
+    assert_eq!(claimed_and_observed(&windows[2..]), None);
+}

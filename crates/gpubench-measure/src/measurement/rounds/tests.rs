@@ -1,11 +1,13 @@
 //! Rounds with a simulated referee and workers: the order of the windows, and what is taken again.
 
 use super::*;
-use crate::measurement::case::{ReadyCase, Standing};
+use crate::clients::{ObserverProgram, ObserverTask};
+use crate::measurement::case::{Entrant, ReadyCase, Standing, TurnCase};
 use crate::measurement::simulated_case::{
     Stage, arm, arm_of, claim, fault, right_facts, with_referee, with_right_referee, worker,
 };
 use crate::measurement::submissions::{SubmissionCount, SubmissionCounter};
+use gpubench_contract::SanitizerTool;
 use gpubench_device::telemetry::{EnergyReading, Throttling};
 use gpubench_protocol::wire::{Claim, OtherAnswer, OutputFacts, WindowOrder};
 use gpubench_stats::{StopRule, WorkerCountRule};
@@ -387,4 +389,224 @@ fn an_arm_whose_windows_have_one_call_has_none_while_others_make_one_of_several(
         .collect();
     let [of_several, of_one] = windows_of_arms(&singles);
     assert!(of_several >= 5 && of_one == 0, "{of_several} and {of_one}");
+}
+
+/// Asks for another round until there are `last`. Notes the number of cases that it is asked about.
+#[derive(Debug)]
+struct Until {
+    last: usize,
+    asked_about: std::sync::Mutex<Vec<usize>>,
+}
+
+impl StoppingQuery for Until {
+    fn next(&self, rounds: usize, arms: &[Vec<&[f64]>]) -> Option<usize> {
+        self.asked_about.lock().unwrap().push(arms.len());
+        (rounds < self.last).then_some(rounds + 1)
+    }
+
+    fn most(&self, _: usize) -> usize {
+        self.last
+    }
+}
+
+#[test]
+fn the_limits_on_samples_lower_the_number_of_rounds_except_in_tests() {
+    let stage = Stage::of(1);
+    for (mode, max_samples, rounds) in [
+        (RunMode::Measure, 100, 5),
+        (RunMode::Measure, 2, 2),
+        (RunMode::Profile(Duration::ZERO), 2, 2),
+        (RunMode::Audit(Duration::ZERO), 2, 2),
+        (RunMode::Test, 2, 5),
+    ] {
+        let protocol = Protocol {
+            mode,
+            stop: stop(1, max_samples),
+            worker_count: WorkerCountRule::exactly(5.try_into().unwrap()),
+            ..stage.protocol()
+        };
+        assert_eq!(first_rounds(&protocol), rounds, "{mode:?} {max_samples}");
+    }
+}
+
+#[test]
+fn interim_analyses_need_a_rival_and_all_rounds() {
+    let stage = Stage::of(1);
+    let case = stage.case();
+    let question = Until {
+        last: 9,
+        asked_about: Default::default(),
+    };
+    let entrant = Entrant {
+        name: "a case",
+        standing: Standing::Judged,
+        keeper: None,
+    };
+    let arms = [TurnCase { case: &case, entrant }; 2];
+    for (number, max_samples, asks) in [(2, 100, true), (1, 100, false), (2, 4, false), (2, 5, true)] {
+        let turns = CasesInTurns {
+            arms: &arms[..number],
+            source: &case,
+            question: Some(&question),
+        };
+        let protocol = Protocol {
+            stop: stop(1, max_samples),
+            worker_count: WorkerCountRule::exactly(5.try_into().unwrap()),
+            ..stage.protocol()
+        };
+        assert_eq!(question_of(&turns, &protocol).is_some(), asks, "{number} {max_samples}");
+    }
+}
+
+#[test]
+fn an_observed_test_makes_one_call() {
+    let stage = Stage::of(1);
+    let observer = ObserverProgram {
+        path: "/bin/compute-sanitizer".into(),
+        task: ObserverTask::Sanitize(SanitizerTool::Memcheck),
+    };
+    for (observer, calls) in [(None, CALLS_OF_TEST), (Some(&observer), 1..=1)] {
+        let protocol = Protocol {
+            observer,
+            ..stage.protocol()
+        };
+        assert_eq!(calls_of_first_process(&protocol), calls);
+    }
+}
+
+#[test]
+fn an_audit_makes_three_calls_at_least_and_a_profile_one() {
+    let stage = Stage::of(1);
+    let (protocol, case) = (stage.protocol(), stage.case());
+    for (mode, calls) in [
+        (RunMode::Profile(Duration::ZERO), 1),
+        (RunMode::Audit(Duration::ZERO), 3),
+    ] {
+        let released = with_right_referee(&protocol, &case, |context| {
+            let mut rounds = rounds_of(vec![arm(&protocol, &case, 0, vec![worker(short)])], 1, &protocol);
+            rounds.run(mode, context, &mut cool()).unwrap();
+        });
+        assert_eq!(released.len(), calls, "{mode:?}");
+    }
+}
+
+#[test]
+fn only_judged_cases_are_called_without_being_sampled() {
+    let stage = Stage::of(1);
+    let (protocol, case) = (stage.protocol(), stage.case());
+    for mode in [
+        RunMode::Test,
+        RunMode::Profile(Duration::ZERO),
+        RunMode::Audit(Duration::ZERO),
+    ] {
+        let released = with_right_referee(&protocol, &case, |context| {
+            let arms = vec![
+                arm(&protocol, &case, 0, vec![worker(short)]),
+                arm_of(Standing::Compared, &protocol, &case, 1, vec![worker(short)]),
+            ];
+            rounds_of(arms, 1, &protocol).run(mode, context, &mut cool()).unwrap();
+        });
+        let [judged, compared] = windows_of_arms(&released);
+        assert!(judged > 0 && compared == 0, "{mode:?}: {judged} and {compared}");
+    }
+}
+
+#[test]
+fn a_question_is_asked_only_about_cases_that_go_on() {
+    let stage = Stage::of(1);
+    let protocol = Protocol {
+        stop: stop(4, 4),
+        worker_count: WorkerCountRule::exactly(1.try_into().unwrap()),
+        ..stage.protocol()
+    };
+    let case = stage.case();
+    let question = Until {
+        last: 1,
+        asked_about: Default::default(),
+    };
+    with_right_referee(&protocol, &case, |context| {
+        let arms = vec![
+            arm(&protocol, &case, 0, vec![worker(short)]),
+            arm(&protocol, &case, 1, vec![worker(fault)]),
+            arm(&protocol, &case, 2, vec![worker(short)]),
+        ];
+        let mut rounds = Rounds {
+            question: Some(&question),
+            ..rounds_of(arms, 1, &protocol)
+        };
+        rounds.run(RunMode::Measure, context, &mut cool()).unwrap();
+    });
+    assert_eq!(*question.asked_about.lock().unwrap(), [2]);
+}
+
+#[test]
+fn a_case_that_has_enough_samples_keeps_pace_with_one_that_has_not() {
+    let stage = Stage::of(1);
+    let protocol = Protocol {
+        stop: StopRule {
+            target_cv: 0.01,
+            ..stop(4, 12)
+        },
+        ..stage.protocol()
+    };
+    let case = stage.case();
+    fn steady(order: &WindowOrder) -> Claim {
+        claim(order, 1e3)
+    }
+    fn noisy(order: &WindowOrder) -> Claim {
+        claim(order, 1e3 * f64::from(1 + order.window % 3))
+    }
+    with_right_referee(&protocol, &case, |context| {
+        let mut rounds = rounds(&protocol, &case, [steady, noisy]);
+        rounds.run(RunMode::Measure, context, &mut cool()).unwrap();
+        let samples: Vec<usize> = rounds.arms.iter().map(Arm::sample_count).collect();
+        assert_eq!(samples, [12, 12]);
+    });
+}
+
+#[test]
+fn samples_of_the_judged_case_are_shown() {
+    let stage = Stage::of(1);
+    let protocol = Protocol {
+        stop: stop(4, 4),
+        ..stage.protocol()
+    };
+    let case = stage.case();
+    let mut shown = Vec::new();
+    with_right_referee(&protocol, &case, |context| {
+        for standings in [
+            [Standing::Judged, Standing::Compared],
+            [Standing::Compared, Standing::Judged],
+        ] {
+            let arms = standings.into_iter().enumerate().map(|(position, standing)| {
+                let claims = if standing == Standing::Judged { short } else { long };
+                arm_of(standing, &protocol, &case, position, vec![worker(claims)])
+            });
+            let mut rounds = rounds_of(arms.collect(), 1, &protocol);
+            let mut watcher = |samples: &[&[f64]]| shown.extend(samples.concat());
+            rounds.run(RunMode::Measure, context, &mut watcher).unwrap();
+        }
+    });
+    assert!(!shown.is_empty() && shown.iter().all(|ns| *ns < 1e5), "{shown:?}");
+}
+
+#[test]
+fn a_call_that_fails_in_its_energy_window_has_no_energy() {
+    let stage = Stage::of(1);
+    let protocol = Protocol {
+        stop: stop(2, 2),
+        energy: Energy::Measured,
+        ..stage.protocol()
+    };
+    let case = stage.case();
+    let fails = |order: &WindowOrder| match order.repeats.get() {
+        1 => claim(order, 5e8),
+        _ => fault(order),
+    };
+    with_right_referee(&protocol, &case, |context| {
+        let mut rounds = rounds_of(vec![arm(&protocol, &case, 0, vec![worker(fails)])], 1, &protocol);
+        let mut watcher = cool();
+        rounds.run(RunMode::Measure, context, &mut watcher).unwrap();
+        assert_eq!(watcher.energy_readings, 1, "only before it");
+    });
 }

@@ -809,3 +809,174 @@ fn an_old_answer_under_a_tolerance_that_accepts_other_answers_is_a_mismatch() {
         assert_eq!(cause(wide), Some(Cause::Mismatch));
     }
 }
+
+#[test]
+fn only_a_wrong_output_after_a_right_first_call_of_the_process_points_at_its_state() {
+    let judged = |verdict, cause| Judgement {
+        verdict,
+        cause,
+        message: Some("`y` is wrong".to_owned()),
+        grade: Grade::Unverified,
+        grade_reason: None,
+        window: None,
+    };
+    let right = judged(Verdict::Pass, None);
+    let wrong = judged(Verdict::WrongOutput, Some(Cause::Mismatch));
+    let crashed = judged(Verdict::Crashed, Some(Cause::Trap));
+    let points = |judgement: &Judgement, window, calls: &[&Judgement]| {
+        let calls: Vec<Judgement> = calls.iter().copied().cloned().collect();
+        let judgement = Judgement {
+            window,
+            ..judgement.clone()
+        };
+        judgement
+            .with_earlier_calls(&calls)
+            .message
+            .unwrap()
+            .contains("what outlives a call")
+    };
+    assert!(points(&wrong, Some(1), &[&right, &wrong]));
+    assert!(points(&wrong, Some(2), &[&right, &right, &wrong]));
+    assert!(
+        !points(&wrong, Some(2), &[&wrong, &right, &wrong]),
+        "the first was wrong, too"
+    );
+    assert!(!points(&wrong, Some(2), &[&right, &right]), "it was in a later process");
+    assert!(!points(&wrong, None, &[&right, &right]));
+    assert!(!points(&wrong, Some(0), &[]));
+    assert!(!points(&crashed, Some(1), &[&right, &crashed]));
+}
+
+#[test]
+fn a_worker_that_the_kernel_ends_was_killed_and_one_that_ends_itself_exited() {
+    for (end, cause) in [
+        (End::Killed(9), Cause::Killed),
+        (End::OutOfMemory(1 << 30), Cause::Killed),
+        (End::Exited(0), Cause::Exited),
+    ] {
+        let ending = Ending::WorkerEnded {
+            end,
+            log: String::new(),
+        };
+        let judgement = judge_windows(&[window(1, good_output())], ending);
+        assert_eq!(
+            (judgement.verdict, judgement.cause),
+            (Verdict::Crashed, Some(cause)),
+            "{end:?}"
+        );
+    }
+}
+
+#[test]
+fn a_step_of_the_referee_is_a_gap_if_it_takes_300_microseconds_longer_and_the_window_ended() {
+    let grade = |longer_ns: u64, end| {
+        let judgement = judge_clocked(
+            |_| 100.0,
+            |windows, _| {
+                for window in &mut windows[3..10] {
+                    window.facts.s0_ns -= longer_ns;
+                    if end != WindowEnd::Checked {
+                        (window.facts.end, window.claim) = (end, None);
+                    }
+                }
+            },
+        );
+        assert_eq!(judgement.verdict, Verdict::Pass);
+        judgement.grade
+    };
+    assert_eq!(grade(299_000, WindowEnd::Checked), Grade::Sealed);
+    assert_eq!(grade(301_000, WindowEnd::Checked), Grade::Unverified);
+    assert_eq!(grade(500_000, WindowEnd::Aborted), Grade::Sealed);
+}
+
+#[test]
+fn a_bound_that_is_too_wide_makes_the_grade_unverified() {
+    let judgement = judge_clocked(
+        |_| 100.0,
+        |windows, control| {
+            for window in windows.iter_mut().chain(control) {
+                let longer_ns = 30_000 * u64::from(window.facts.window % 5);
+                window.facts.s2_ns += longer_ns;
+                window.facts.s3_ns += longer_ns;
+            }
+        },
+    );
+    assert_eq!((judgement.verdict, judgement.grade), (Verdict::Pass, Grade::Unverified));
+    let reason = judgement.grade_reason.unwrap();
+    assert!(reason.starts_with("the bound on the claims is too wide"), "{reason}");
+}
+
+#[test]
+fn counts_of_hosted_code_are_unverified_however_well_it_is_confined() {
+    let tensors = tensors();
+    let windows = [window(1, good_output())];
+    let graded = |execution: &Execution| {
+        let judgement = judge(&Evidence {
+            metric: MetricKind::Instructions,
+            execution,
+            ..evidence(&tensors, &windows, Ending::Stopped)
+        });
+        (judgement.grade, judgement.grade_reason.unwrap_or_default())
+    };
+    let reason = "the benchmark's host code ran in the process that counts";
+    assert_eq!(graded(&Execution::Sealed), (Grade::Sealed, String::new()));
+    assert_eq!(
+        graded(&Execution::Hosted(Confinement::Closed)),
+        (Grade::Unverified, reason.to_owned())
+    );
+    let (grade, reasons) = graded(&Execution::Hosted(Confinement::Open("no filter".to_owned())));
+    assert_eq!(grade, Grade::Unverified);
+    assert_eq!(
+        reasons,
+        format!("{reason}; the sandbox of the hosted code has a gap: no filter")
+    );
+}
+
+#[test]
+fn calls_that_may_share_work_make_the_grade_unverified() {
+    let tensors = vec![tensors().remove(0); 10];
+    let made_by = |mut window: WindowEvidence, calls: u64| {
+        for tensor in 0..calls {
+            window.facts.outputs[tensor as usize] = OutputFacts {
+                tensor,
+                ..good_output()
+            };
+        }
+        window.facts.output_count = calls as u32;
+        window
+    };
+    let alone = |number, kind, elapsed_us: f64, observed_us: f64| {
+        let mut alone = made_by(clocked(number, elapsed_us), 1);
+        alone.facts.kind = kind;
+        alone.facts.s2_ns = alone.facts.s1_ns + (observed_us * 1e3) as u64;
+        alone.facts.s3_ns = alone.facts.s2_ns + 5_000;
+        alone
+    };
+    let graded = |alone_us: f64, singles: usize| {
+        let together = (1..=40).map(|number| made_by(clocked(number, 100.0), 10));
+        let single = (41..).map(|number| alone(number, WindowKind::Single, alone_us, 291.0 + alone_us));
+        let windows: Vec<_> = together.chain(single.take(singles)).collect();
+        let twins: Vec<_> = (0..8)
+            .map(|number| alone(number, WindowKind::SingleControl, 1.3, 292.3))
+            .collect();
+        let controls = control_windows();
+        let judgement = judge(&Evidence {
+            calls: 10.try_into().unwrap(),
+            clock_bound: &ClockBound::Exclusive,
+            runs: vec![RunEvidence {
+                single_controls: &twins,
+                ..of_worker(&windows, &controls)
+            }],
+            ..evidence(&tensors, &windows, Ending::Stopped)
+        });
+        assert_eq!(judgement.verdict, Verdict::Pass, "{judgement:?}");
+        (judgement.grade, judgement.grade_reason.unwrap_or_default())
+    };
+    assert_eq!(graded(11.0, 8), (Grade::Sealed, String::new()));
+    let (grade, reason) = graded(40.0, 8);
+    assert_eq!(grade, Grade::Unverified);
+    assert!(reason.starts_with("its calls may share work"), "{reason}");
+    let (grade, reason) = graded(11.0, 3);
+    assert_eq!(grade, Grade::Unverified);
+    assert!(reason.starts_with("too few windows show how long"), "{reason}");
+}

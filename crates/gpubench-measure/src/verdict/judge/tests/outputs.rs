@@ -45,7 +45,7 @@ fn judge_several(windows: &[WindowEvidence]) -> Judgement {
 /// A change, and the verdict and cause that it must lead to.
 type Flaw = (fn(&mut OutputFacts), Verdict, Cause);
 
-const FLAWS: [Flaw; 12] = [
+const FLAWS: [Flaw; 14] = [
     (|output| output.late_bytes = 1, Verdict::LateWrite, Cause::Late),
     (
         |output| output.digest_claimed = 1,
@@ -56,6 +56,12 @@ const FLAWS: [Flaw; 12] = [
         |output| output.digest_expected = 1,
         Verdict::LateWrite,
         Cause::Incomplete,
+    ),
+    // What was seen to change is more than a digest tells.
+    (
+        |output| (output.late_bytes, output.digest_claimed) = (1, 1),
+        Verdict::LateWrite,
+        Cause::Late,
     ),
     (|output| output.matched = 99, Verdict::WrongOutput, Cause::Mismatch),
     (
@@ -91,6 +97,11 @@ const FLAWS: [Flaw; 12] = [
     ),
     (
         |output| (output.matched, output.replay) = (0, Replay::First as u64),
+        Verdict::WrongOutput,
+        Cause::Cached,
+    ),
+    (
+        |output| (output.matched, output.replay) = (0, Replay::FirstAndPrevious as u64),
         Verdict::WrongOutput,
         Cause::Cached,
     ),
