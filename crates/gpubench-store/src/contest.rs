@@ -508,4 +508,55 @@ mod tests {
             .for_each(|result| result.verdict = Verdict::Timeout);
         assert_eq!(contests(&run)[0].remark.as_deref(), Some("no contestant passed"));
     }
+
+    #[test]
+    fn only_a_contestant_that_passed_has_a_value() {
+        let mut run = run();
+        let stats = run.results[0].stats.clone();
+        assert!(stats.is_some());
+        run.results.iter_mut().for_each(|result| result.stats = stats.clone());
+        for contest in contests(&run).iter().filter(|contest| contest.arguments == 1) {
+            for one in &contest.contestants {
+                assert_eq!(one.value.is_some(), one.verdict == Verdict::Pass, "{}", one.benchmark);
+            }
+        }
+    }
+
+    #[test]
+    fn a_single_contestant_of_all_arguments_is_no_contest_over_them() {
+        let mut run = run();
+        let is_tiled = |result: &BenchmarkComplete| result.benchmark == "matmul::tiled";
+        let is_first = |result: &BenchmarkComplete| result.contest.as_ref().is_some_and(|contest| contest.number == 0);
+        run.results.retain(|result| is_tiled(result) || is_first(result));
+        let arguments: Vec<u64> = contests(&run).iter().map(|contest| contest.arguments).collect();
+        assert_eq!(arguments, [1, 1]);
+    }
+
+    #[test]
+    fn a_contestant_that_passes_only_alone_for_one_argument_is_told_over_all() {
+        for argument in [0, 1] {
+            let mut run = run();
+            let mut of_tiled = run
+                .results
+                .iter_mut()
+                .filter(|result| result.benchmark == "matmul::tiled");
+            of_tiled.nth(argument).unwrap().failed_alternating = Some(FailedAlternating {
+                rival: "`matmul::naive`".to_owned(),
+                verdict: Verdict::Timeout,
+                cause: None,
+                message: None,
+            });
+            let over_all = contests(&run).pop().unwrap();
+            let tiled = over_all
+                .contestants
+                .iter()
+                .find(|one| one.benchmark == "matmul::tiled")
+                .unwrap();
+            assert_eq!(
+                (tiled.failed_alternating, tiled.ranks),
+                (Some(Verdict::Timeout), None),
+                "{argument}"
+            );
+        }
+    }
 }

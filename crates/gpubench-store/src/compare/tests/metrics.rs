@@ -244,3 +244,29 @@ fn the_functions_whose_counts_changed_are_listed_with_the_largest_difference_fir
     let without_functions = row_of(before, counted([2_000.0; 3]), &Rules::default());
     assert_eq!(without_functions.functions, []);
 }
+
+#[test]
+fn counts_of_two_benchmarks_are_not_of_the_same_inputs_though_the_seed_is_the_same() {
+    let named = |name: &str, counts| BenchmarkComplete {
+        benchmark: name.into(),
+        case: name.into(),
+        ..counted(counts)
+    };
+    let before = named("gemm_a", [1_000_000.0, 2_000_000.0, 3_000_000.0]);
+    let after = named("gemm_b", [1_003_000.0, 2_006_000.0, 3_009_000.0]);
+    let row = row_of(before, after, &grouped("(gemm)_"));
+    assert_eq!(row.verdict, ChangeVerdict::Inconclusive);
+    assert!(
+        remark(&row).starts_with("calls of one run have different counts"),
+        "{row:?}"
+    );
+}
+
+#[test]
+fn instructions_that_went_away_count_as_much_as_those_that_came() {
+    let before = counted_by_function(&[("a", None, 10.0), ("b", None, 1_000.0), ("c", None, 500.0)]);
+    let after = counted_by_function(&[("a", None, 20.0), ("b", None, 100.0), ("c", None, 900.0)]);
+    let row = row_of(before, after, &Rules::default());
+    let names: Vec<String> = row.functions.iter().map(FunctionChange::name).collect();
+    assert_eq!(names, ["b", "c", "a"]);
+}
