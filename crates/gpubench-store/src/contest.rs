@@ -559,4 +559,44 @@ mod tests {
             );
         }
     }
+
+    #[test]
+    fn ties_are_named_in_the_order_of_the_ranking() {
+        let mut run = run();
+        run.run.device.clock_tick_ns = Some(1e12);
+        let of_256 = &contests(&run)[0];
+        let ranked: Vec<String> = of_256
+            .contestants
+            .iter()
+            .filter(|one| one.ranks.is_some())
+            .map(Contestant::name)
+            .collect();
+        assert_eq!(ranked.len(), 3);
+        for (position, one) in of_256.contestants.iter().take(3).enumerate() {
+            let mut others = ranked.clone();
+            others.remove(position);
+            assert_eq!(one.ties, others, "all three tie");
+        }
+    }
+
+    #[test]
+    fn a_contest_has_the_arguments_of_its_results_and_the_confidence_of_its_share() {
+        for (contest, number) in contests(&run()).iter().zip([0, 1]) {
+            let run = run();
+            let own = run.results.iter().filter(|result| {
+                let share = result.contest.as_ref();
+                share.is_some_and(|share| share.number == number)
+            });
+            let mut indices: Vec<u64> = own.map(|result| result.index).collect();
+            let mut found: Vec<u64> = contest.contestants.iter().flat_map(|one| one.results.clone()).collect();
+            (indices.sort_unstable(), found.sort_unstable());
+            assert_eq!(found, indices);
+            assert_eq!(contest.run_id, run.run.run_id);
+            for one in contest.contestants.iter().filter(|one| one.ranks.is_some()) {
+                let [low, high] = one.interval.expect("a rank has an interval");
+                let ratio = one.ratio.expect("a rank has a ratio");
+                assert!(low <= ratio && ratio <= high, "{one:?}");
+            }
+        }
+    }
 }

@@ -90,3 +90,23 @@ fn only_an_error_has_its_cause_in_the_remark() {
         (ChangeVerdict::NotCompared, "the candidate was skipped: needs 2 GiB")
     );
 }
+
+#[test]
+fn a_failure_names_the_side_that_prevents_the_comparison() {
+    let wrong = || result("axpy", Verdict::WrongOutput);
+    let skipped = || result("axpy", Verdict::Skipped);
+    for (baseline, candidate, told) in [
+        (
+            wrong(),
+            result("axpy", Verdict::Crashed),
+            "the baseline ended in `wrong-output`",
+        ),
+        (wrong(), skipped(), "the baseline ended in `wrong-output`"),
+        (skipped(), wrong(), "the candidate ended in `wrong-output`"),
+        (skipped(), quiet("axpy", 1e5), "the baseline was skipped"),
+        (quiet("axpy", 1e5), skipped(), "the candidate was skipped"),
+    ] {
+        let row = row_of(baseline, candidate, &Rules::default());
+        assert_eq!((row.verdict, remark(&row)), (ChangeVerdict::NotCompared, told));
+    }
+}

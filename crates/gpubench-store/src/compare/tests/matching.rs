@@ -152,3 +152,26 @@ fn a_group_of_several_benchmarks_is_not_compared_and_lists_them() {
         );
     }
 }
+
+#[test]
+fn the_benchmarks_that_share_a_group_are_named_whichever_side_has_them() {
+    let [one, two] = ["gemm_a", "gemm_b"].map(|name| quiet(name, 1e5));
+    let both = run(vec![one.clone(), two]);
+    for (baseline, candidate) in [(run(vec![one.clone()]), both.clone()), (both, run(vec![one]))] {
+        for row in compared(&baseline, &candidate, &grouped("(gemm)_")).rows {
+            assert_eq!(row.verdict, ChangeVerdict::NotCompared);
+            assert!(remark(&row).contains(" from `gemm_a`, `gemm_b`; "), "{row:?}");
+        }
+    }
+}
+
+#[test]
+fn the_text_of_groups_is_compared_group_by_group() {
+    let baseline = run(vec![quiet("ab_c", 1e5)]);
+    let candidate = run(vec![quiet("a_bc", 1e5)]);
+    let comparison = compared(&baseline, &candidate, &grouped("::(a.*)_(.*)$"));
+    assert_eq!(
+        (comparison.rows.len(), comparison.new.len(), comparison.removed.len()),
+        (0, 1, 1)
+    );
+}

@@ -270,3 +270,27 @@ fn instructions_that_went_away_count_as_much_as_those_that_came() {
     let names: Vec<String> = row.functions.iter().map(FunctionChange::name).collect();
     assert_eq!(names, ["b", "c", "a"]);
 }
+
+#[test]
+fn machine_code_that_neither_side_knows_has_the_reason_of_the_first_that_has_one() {
+    let counted = |instructions| counted_by_function(&[("softmax", None, instructions)]);
+    let unknown = |instructions, reason| with_machine_code(counted(instructions), Err(reason));
+    let reason = |before, after| {
+        let codes = row_of(before, after, &Rules::default()).machine_code;
+        codes
+            .into_iter()
+            .map(|code| (code.outcome, code.reason))
+            .collect::<Vec<_>>()
+    };
+    let told = |text: &str| [(MachineCodeOutcome::Unknown, Some(text.to_owned()))];
+    assert_eq!(
+        reason(unknown(1e3, "one"), unknown(2e3, "other")),
+        told("baseline: one")
+    );
+    assert_eq!(
+        reason(counted(1e3), unknown(2e3, "other")),
+        told("the baseline does not have it")
+    );
+    let known = with_machine_code(counted(1e3), Ok(("a", 1)));
+    assert_eq!(reason(known, unknown(2e3, "other")), told("candidate: other"));
+}

@@ -151,3 +151,9 @@ fn fewer_threads_may_help_if_there_are_several() {
     };
     assert_eq!([None, Some(1), Some(2)].map(&mut advice), [false, false, true]);
 }
+
+#[test]
+fn a_reference_that_the_candidate_fails_too_is_no_judge_of_the_baseline() {
+    let row = alternating_row(result("axpy", Verdict::WrongOutput), result("axpy", Verdict::Crashed));
+    assert_eq!(remark(&row), "the baseline ended in `wrong-output`");
+}
