@@ -30,7 +30,7 @@ impl Timeline {
 
     /// Adds an interval.
     pub(super) fn add(&mut self, point: ProbePoint) {
-        let is_full = self.filled == 0 || self.filled == self.width;
+        let is_full = self.filled == self.width;
         match self.points.last_mut().filter(|_| !is_full) {
             Some(last) => {
                 join(last, &point);
