@@ -433,3 +433,23 @@ fn the_identity_of_a_device_leaves_out_what_does_not_change_its_times() {
         (DeviceKind::Cpu, Some("580"))
     );
 }
+
+#[test]
+fn a_short_device_is_its_kind_and_its_name() {
+    let device = on_gpu().started.device;
+    let short = device.short();
+    assert_eq!((short.kind, short.name), (device.kind, device.name));
+}
+
+#[test]
+fn launches_of_every_kind_of_call_are_launches() {
+    let work = ProbeWork {
+        plain_launches: 1,
+        extended_launches: 2,
+        cooperative_launches: 4,
+        captured_launches: 8,
+        graph_launches: 16,
+        ..ProbeWork::default()
+    };
+    assert_eq!(work.launches(), 7);
+}

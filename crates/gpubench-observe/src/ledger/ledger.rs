@@ -246,9 +246,7 @@ impl Ledger {
         let Some(mut process) = self.live.remove(&id) else {
             return;
         };
-        if self.of_pids.get(&id.pid) == Some(&id) {
-            self.of_pids.remove(&id.pid);
-        }
+        self.of_pids.remove(&id.pid);
         let (left, unnamed) = process.end(at, status, &mut self.budgets);
         let program = process.program;
         self.books

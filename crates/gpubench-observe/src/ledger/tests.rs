@@ -660,3 +660,40 @@ fn a_beginning_that_comes_after_the_first_call_gives_the_process_its_program() {
         .collect();
     assert_eq!(programs, [("unknown", 1), ("app", 1)]);
 }
+
+#[test]
+fn an_event_that_comes_late_does_not_turn_the_time_back() {
+    let script = Script::new(7, 1, "app").after_ms(5).launch(1);
+    let latest = script.at;
+    let mut ledger = Ledger::new(Limits::default());
+    script.events.into_iter().rev().for_each(|event| ledger.apply(event));
+    assert_eq!((ledger.now(), ledger.events()), (latest, 2));
+}
+
+#[test]
+fn the_largest_groups_of_what_a_process_leaves_are_kept() {
+    let script = (1..=100).fold(Script::new(7, 1, "leaky"), |script, n| script.allocate(0x1000 * n, n));
+    let ledger = ledger_of([script.exit(0)]);
+    let ended = ledger
+        .ended()
+        .latest()
+        .next()
+        .and_then(|process| process.ended.as_ref());
+    let left: Vec<u64> = ended.expect("an end").left.iter().map(|group| group.bytes).collect();
+    assert_eq!(left, (37..=100).rev().collect::<Vec<u64>>());
+}
+
+#[test]
+fn only_memory_that_its_context_owns_ends_with_it() {
+    for kind in MemoryKind::ALL {
+        let script = Script::new(7, 1, "app").in_context(1).allocate_as(kind, 0x10, 100);
+        let context = ContextHandle(1);
+        let ledger = ledger_of([script.push(EventKind::ContextEnd { context })]);
+        let stays = matches!(
+            kind,
+            MemoryKind::StreamOrdered | MemoryKind::Pool | MemoryKind::Physical
+        );
+        assert_eq!(only_live(&ledger).memory.bytes() == 100, stays, "{kind:?}");
+        assert_eq!(ledger.all().left[kind].bytes == 100, !stays, "{kind:?}");
+    }
+}

@@ -178,6 +178,11 @@ mod tests {
             let text = buffers().describe(&fault(Some(address)), Some("spin"));
             assert_eq!(text, format!("kernel `spin`: a write, {place}"));
         }
+        // The rest of the row belongs to its other buffers, whichever is looked at first.
+        let mut reversed = buffers();
+        reversed.0.reverse();
+        let text = reversed.describe(&fault(Some(row + 1000)), None);
+        assert_eq!(text, "one of the kernels: a write, byte 0 of the read-only `x`");
         for nowhere in [row - GUARD - 1, row + 4096 + GUARD, other + 4096 + GUARD, 7] {
             let text = buffers().describe(&fault(Some(nowhere)), None);
             assert_eq!(text, "one of the kernels: a write", "{nowhere:x}");
