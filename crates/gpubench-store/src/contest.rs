@@ -589,7 +589,8 @@ mod tests {
             });
             let mut indices: Vec<u64> = own.map(|result| result.index).collect();
             let mut found: Vec<u64> = contest.contestants.iter().flat_map(|one| one.results.clone()).collect();
-            (indices.sort_unstable(), found.sort_unstable());
+            indices.sort_unstable();
+            found.sort_unstable();
             assert_eq!(found, indices);
             assert_eq!(contest.run_id, run.run.run_id);
             for one in contest.contestants.iter().filter(|one| one.ranks.is_some()) {
@@ -598,5 +599,18 @@ mod tests {
                 assert!(low <= ratio && ratio <= high, "{one:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_step_of_the_clock_that_is_not_finite_is_none() {
+        let mut run = run();
+        let wanted = contests(&run);
+        run.run.device.clock_tick_ns = Some(f64::INFINITY);
+        let found = contests(&run);
+        let ranks = |contests: &[ContestComplete]| {
+            let contestants = contests.iter().flat_map(|contest| &contest.contestants);
+            contestants.map(|one| one.ranks).collect::<Vec<_>>()
+        };
+        assert_eq!(ranks(&found), ranks(&wanted));
     }
 }

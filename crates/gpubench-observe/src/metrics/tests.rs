@@ -321,6 +321,8 @@ fn the_textfile_is_replaced_as_a_whole() {
         page.format(Format::Text)
     );
     assert_eq!(folder.path().read_dir().expect("a folder").count(), 1);
+    let mode = std::os::unix::fs::PermissionsExt::mode(&path.metadata().expect("a file").permissions());
+    assert_eq!(mode & 0o777, 0o644, "node_exporter is another user");
     let refused = Textfile::at("/nowhere/gpubench.prom".into()).expect_err("no folder");
     assert_eq!(refused.to_string(), "cannot write metrics to `/nowhere/gpubench.prom`");
 }

@@ -242,3 +242,24 @@ fn calls_have_the_most_frequent_first_and_errors_only_if_their_results_are_seen(
     );
     assert_eq!((seen.lost_events, seen.notices), (5, totals.notices));
 }
+
+#[test]
+fn what_no_process_has_is_left_out_as_one_more() {
+    let limits = Limits {
+        processes: 1,
+        ..Limits::default()
+    };
+    let mut ledger = Ledger::new(limits);
+    for pid in [7, 8, 9] {
+        add(&mut ledger, Script::new(pid, 1000, "app").launch(1));
+    }
+    let sampler = &mut Sampler::starting(seconds(1));
+    let seen = sampler
+        .sample(&ledger, &Totals::default(), seconds(2))
+        .calls
+        .expect("calls");
+    assert_eq!(
+        (seen.processes.len(), seen.processes_left_out, seen.processes_seen),
+        (1, 1, 3)
+    );
+}

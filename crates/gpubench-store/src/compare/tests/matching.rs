@@ -175,3 +175,27 @@ fn the_text_of_groups_is_compared_group_by_group() {
         (0, 1, 1)
     );
 }
+
+#[test]
+fn a_row_is_named_after_the_candidate_and_names_the_case_of_the_baseline() {
+    let of = |package: &str, name: &str| BenchmarkComplete {
+        package: package.to_owned(),
+        ..quiet(name, 1e5)
+    };
+    let row = row_of(of("before", "gemm_a"), of("after", "gemm_b"), &grouped("(gemm)_"));
+    assert_eq!((&*row.package, &*row.benchmark), ("after", "gemm_b"));
+    assert_eq!((&*row.case, &*row.baseline_case), ("gemm_b", "gemm_a"));
+}
+
+#[test]
+fn the_only_mode_of_a_case_in_each_run_is_neither_new_nor_removed() {
+    let comparison = compared(
+        &run(vec![quiet("axpy", 1e5)]),
+        &run(vec![warm(quiet("axpy", 1e5))]),
+        &Rules::default(),
+    );
+    assert_eq!(
+        (comparison.rows.len(), comparison.new.len(), comparison.removed.len()),
+        (1, 0, 0)
+    );
+}
