@@ -346,7 +346,7 @@ fn a_case_is_the_same_whatever_the_order_of_its_axes_and_another_for_other_value
     assert_eq!(key(&[n.clone(), m.clone()]), key(&[m.clone(), n.clone()]));
     let others = [
         key(&[n.clone(), m.clone()]),
-        key(&[n.clone()]),
+        key(std::slice::from_ref(&n)),
         key(&[("n", ParamValue::Float(1.0))]),
         key(&[("n", ParamValue::Text("1".to_owned()))]),
         key(&[]),
