@@ -43,3 +43,29 @@ impl ArithmeticPeaks {
         ]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peaks_are_known_if_one_of_any_type_is() {
+        assert!(!ArithmeticPeaks::default().is_known());
+        let one = ArithmeticPeaks {
+            bits4: Some(1.0),
+            ..ArithmeticPeaks::default()
+        };
+        assert!(one.is_known());
+        let each = ArithmeticPeaks {
+            f64: Some(1.0),
+            f32: Some(2.0),
+            tf32: Some(3.0),
+            f16: Some(4.0),
+            bf16: Some(5.0),
+            bits8: Some(6.0),
+            bits4: Some(7.0),
+        };
+        let peaks = each.by_type().map(|(_, peak)| peak);
+        assert_eq!(peaks, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0].map(Some));
+    }
+}

@@ -122,4 +122,14 @@ mod tests {
         let change = code.compared_with(&code.clone());
         assert_eq!((change.outcome, change.opcodes), (MachineCodeOutcome::Same, Vec::new()));
     }
+
+    #[test]
+    fn the_digest_decides_whether_code_is_the_same_and_not_the_opcodes() {
+        let before = code("a", &[("BRA", 2)]);
+        let change = before.compared_with(&code("b", &[("BRA", 2)]));
+        assert_eq!(
+            (change.outcome, change.opcodes),
+            (MachineCodeOutcome::Changed, Vec::new())
+        );
+    }
 }

@@ -430,4 +430,40 @@ mod tests {
         }
         assert_eq!(Throughput::new([None; 2], 1.0, Peaks::default()), Throughput::default());
     }
+
+    #[test]
+    fn every_window_but_control_windows_is_in_the_total() {
+        let counts = WindowCounts {
+            warm_up: 1,
+            timed: 2,
+            early_check: 4,
+            parts: 8,
+            single: 16,
+            retaken: 32,
+            energy: 64,
+            control: 128,
+        };
+        assert_eq!(counts.total(), 127);
+    }
+
+    #[test]
+    fn a_relative_interval_is_half_its_width_over_the_value() {
+        let stats = |ci95, value| Stats {
+            n: 3,
+            value,
+            ci95,
+            median: value,
+            mean: value,
+            stddev: None,
+            cv: None,
+            min: value,
+            max: value,
+            q1: value,
+            q3: value,
+        };
+        assert_eq!(stats(Some([9.0, 13.0]), 10.0).relative_interval(), Some(0.2));
+        assert_eq!(stats(Some([-13.0, -9.0]), -10.0).relative_interval(), Some(0.2));
+        assert_eq!(stats(Some([0.0, 1.0]), 0.0).relative_interval(), None);
+        assert_eq!(stats(None, 10.0).relative_interval(), None);
+    }
 }

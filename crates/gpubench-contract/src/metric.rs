@@ -230,4 +230,34 @@ mod tests {
         };
         assert!(!other.is_count(), "its unit does not decide");
     }
+
+    #[test]
+    fn each_kind_is_of_its_own_sort() {
+        use MetricKind::*;
+        for (kind, has_results, is_count, needs_counters) in [
+            (Time, true, false, false),
+            (Instructions, true, true, true),
+            (Memory, true, true, false),
+            (Energy, false, false, false),
+            (Hardware, false, true, true),
+        ] {
+            let found = (kind.has_results(), kind.is_count(), kind.needs_counters());
+            assert_eq!(found, (has_results, is_count, needs_counters), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn the_better_direction_decides_what_is_worse_and_what_comes_first() {
+        assert!(Better::Lower.is_worse(1.1) && !Better::Lower.is_worse(0.9) && !Better::Lower.is_worse(1.0));
+        assert!(Better::Higher.is_worse(0.9) && !Better::Higher.is_worse(1.1) && !Better::Higher.is_worse(1.0));
+        assert_eq!(Better::Lower.order(1.0, 2.0), Ordering::Less);
+        assert_eq!(Better::Higher.order(1.0, 2.0), Ordering::Greater);
+    }
+
+    #[test]
+    fn a_unit_that_is_the_name_of_the_metric_is_left_out_of_a_column() {
+        assert_eq!(Metric::instructions().in_column(5_000.0).to_string(), "5.000 k");
+        assert_eq!(Metric::time().in_column(5_000.0).to_string(), "5.000 µs");
+        assert_eq!(Metric::time().range([1.0, 2_000.0]), "1.000 ns to 2.000 µs");
+    }
 }

@@ -381,4 +381,13 @@ mod tests {
     fn display_honours_width() {
         assert_eq!(format!("[{:<6}]", Verdict::Pass), "[pass  ]");
     }
+
+    #[test]
+    fn a_grade_meets_itself_and_every_lower_one() {
+        for (position, grade) in Grade::ALL.iter().enumerate() {
+            for (least, other) in Grade::ALL.iter().enumerate() {
+                assert_eq!(grade.meets(*other), position <= least, "{grade} and {other}");
+            }
+        }
+    }
 }

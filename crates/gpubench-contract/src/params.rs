@@ -105,3 +105,22 @@ impl schemars::JsonSchema for Params {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_shown_as_they_are_written() {
+        let params = Params(vec![
+            ("b".to_owned(), ParamValue::Bool(true)),
+            ("i".to_owned(), ParamValue::Int(-3)),
+            ("f".to_owned(), ParamValue::from(2.0)),
+            ("t".to_owned(), ParamValue::Text("a b".to_owned())),
+            ("line".to_owned(), ParamValue::Text("a\nb".to_owned())),
+        ]);
+        assert_eq!(params.to_string(), "b=true,i=-3,f=2.0,t=a b,line=a\\nb");
+        assert_eq!(ParamValue::from(f64::NAN), ParamValue::Text("NaN".to_owned()));
+        assert_eq!(ParamValue::from(f64::INFINITY), ParamValue::Text("inf".to_owned()));
+    }
+}

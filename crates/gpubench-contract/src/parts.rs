@@ -79,3 +79,20 @@ pub struct StepTimes {
     /// Its times.
     pub times: PartTimes,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_is_shared_only_beyond_the_tolerance() {
+        let shared = |shared_ns| Sharing {
+            alone_ns: 1.0,
+            together_ns: 1.0,
+            launch_ns: 1.0,
+            shared_ns,
+            tolerance_ns: 5.0,
+        };
+        assert!(shared(5.1).is_likely() && !shared(5.0).is_likely());
+    }
+}

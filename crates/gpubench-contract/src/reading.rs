@@ -233,4 +233,26 @@ mod tests {
         let [one, other] = [&cold, &warm].map(|key| [key.clone()].into_iter().collect::<ResultKeys>());
         assert_eq!(one.counterpart(&cold, &other), Some(warm));
     }
+
+    #[test]
+    fn readings_are_different_ones_in_their_order() {
+        let reading = |mode, metric| key("blur", mode, metric).reading;
+        let several = [
+            reading(Mode::Warm, "time"),
+            reading(Mode::Cold, "time"),
+            reading(Mode::Warm, "time"),
+            reading(Mode::Warm, "memory"),
+        ];
+        let readings: Readings = several.clone().into_iter().collect();
+        assert_eq!(
+            readings.iter().collect::<Vec<_>>(),
+            [&several[0], &several[1], &several[3]]
+        );
+        assert!(readings.differ());
+        let same: Readings = [several[0].clone(), several[2].clone()].into_iter().collect();
+        assert!(!same.differ() && !Readings::default().differ());
+        assert_eq!(several[0].to_string(), "warm");
+        assert_eq!(several[3].to_string(), "warm, memory");
+        assert!(several[3].is_of_counts() && !several[0].is_of_counts());
+    }
 }

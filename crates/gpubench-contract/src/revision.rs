@@ -37,3 +37,21 @@ impl Revision {
         self.short_commit() + modified
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_revision_is_nine_digits_with_its_branch_and_whether_it_was_modified() {
+        let revision = |branch: Option<&str>, modified| Revision {
+            commit: "0123456789abcdef".to_owned(),
+            branch: branch.map(str::to_owned),
+            modified,
+        };
+        assert_eq!(revision(None, false).in_words(), "012345678");
+        assert_eq!(revision(Some("main"), true).in_words(), "012345678 on main, modified");
+        assert_eq!(revision(Some("main"), false).short(), "012345678");
+        assert_eq!(revision(None, true).short(), "012345678+");
+    }
+}

@@ -156,3 +156,153 @@ impl Kernels {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::testing::Script;
+    use crate::{LaunchKind, MemoryKind, Set, StreamHandle, Waiting};
+
+    fn observed(script: Script) -> Vec<ObservedWork> {
+        observed_calls(&script.events)
+            .into_iter()
+            .map(|call| call.work)
+            .collect()
+    }
+
+    fn names(script: Script) -> Vec<Option<String>> {
+        let works = observed(script).into_iter();
+        works
+            .filter_map(|work| match work {
+                ObservedWork::Launch { kernel, .. } => Some(kernel.map(|kernel| kernel.name)),
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn alias(function: u64, of: u64) -> EventKind {
+        EventKind::Alias {
+            function: FunctionHandle(function),
+            of: FunctionHandle(of),
+        }
+    }
+
+    #[test]
+    fn each_event_is_the_work_that_it_is() {
+        let stream = StreamHandle(3);
+        let copy = |direction, bytes, execution| {
+            EventKind::Copy(Copy {
+                direction,
+                bytes,
+                destination: 0,
+                source: 0,
+                stream,
+                waiting: Waiting::Queues,
+                execution,
+                duration: Default::default(),
+            })
+        };
+        let set = |execution| {
+            EventKind::Set(Set {
+                bytes: 8,
+                stream,
+                execution,
+            })
+        };
+        let copied = |bytes, submissions| ObservedWork::Copy {
+            bytes,
+            submissions,
+            stream: 3,
+        };
+        use CopyDirection::{ByAddress, DeviceToDevice, HostToDevice, PeerToPeer};
+        use Execution::{Captured, Runs};
+        let large = 3 * COPIED_AT_ONCE;
+        for (event, work) in [
+            (copy(HostToDevice, 100, Runs), copied(100, 1)),
+            (copy(HostToDevice, large, Runs), copied(large, 4)),
+            (copy(ByAddress, large, Runs), copied(large, 4)),
+            (copy(DeviceToDevice, large, Runs), copied(large, 1)),
+            (copy(PeerToPeer, large, Runs), copied(large, 1)),
+            (copy(HostToDevice, 100, Captured), ObservedWork::Other),
+            (set(Runs), ObservedWork::Fill { stream: 3 }),
+            (set(Captured), ObservedWork::Other),
+            (EventKind::RecordEvent { stream }, ObservedWork::RecordEvent),
+            (
+                EventKind::ModuleLoad {
+                    module: crate::ModuleHandle(1),
+                },
+                ObservedWork::LoadModule,
+            ),
+            (EventKind::Exited { status: None }, ObservedWork::Lived),
+            (EventKind::StreamCreate { stream }, ObservedWork::Other),
+            (
+                EventKind::GraphLaunch {
+                    graph: crate::GraphHandle(1),
+                    stream,
+                },
+                ObservedWork::GraphLaunch { stream: 3 },
+            ),
+        ] {
+            let shown = format!("{event:?}");
+            assert_eq!(observed(Script::unseen(7, 1).push(event)), [work], "{shown}");
+        }
+        let parent = Script::new(7, 1, "app");
+        assert_eq!(observed(parent.fork(8)), [ObservedWork::Forked { parent: 7 }]);
+        assert_eq!(
+            observed(parent.fail("cuInit", 1)),
+            [ObservedWork::Lived, ObservedWork::Failed]
+        );
+    }
+
+    #[test]
+    fn a_free_has_the_bytes_of_its_allocation_and_one_of_nothing_is_none() {
+        let script = Script::unseen(7, 1).allocate(0x10, 64).free(0x10).free(0x10).free(0);
+        let script = script.allocate_as(MemoryKind::Physical, 0x20, 5).free(0x20);
+        let bytes = |bytes| ObservedWork::Free { bytes };
+        let works = observed(script);
+        assert_eq!(works[1..4], [bytes(64), bytes(0), ObservedWork::Other]);
+        assert_eq!(works[5], bytes(0), "another handle has the same value");
+        let call = &observed_calls(&Script::unseen(7, 1).allocate(0x10, 64).events)[0];
+        assert_eq!((call.at_ns, call.process), (1_001_000, 7));
+    }
+
+    #[test]
+    fn a_launch_has_the_name_that_its_handle_had_or_got() {
+        let named = |name: &str| Some(name.to_owned());
+        let late = Script::unseen(7, 1).launch(1).name(1, "late");
+        assert_eq!(names(late), [named("late")]);
+        let twice = Script::unseen(7, 1).name(1, "one").launch(1).name(1, "two").launch(1);
+        assert_eq!(names(twice.clone()), [named("one"), named("two")]);
+        assert_eq!(names(twice.name(1, "two").launch(1)).len(), 3);
+        let same = Script::unseen(7, 1)
+            .name(1, "one")
+            .launch(1)
+            .push(alias(2, 1))
+            .launch(2);
+        assert_eq!(names(same), [named("one"), named("one")]);
+        let early = Script::unseen(7, 1)
+            .launch(2)
+            .push(alias(2, 1))
+            .launch(2)
+            .name(1, "one");
+        assert_eq!(names(early), [named("one"), named("one")]);
+        let moved = Script::unseen(7, 1)
+            .name(2, "two")
+            .launch(2)
+            .name(1, "one")
+            .push(alias(2, 1))
+            .launch(2);
+        assert_eq!(names(moved), [named("two"), named("one")]);
+        let captured = Script::unseen(7, 1).launch_as(1, LaunchKind::Plain, Execution::Captured);
+        assert_eq!(observed(captured), [ObservedWork::Other]);
+        assert_eq!(names(Script::unseen(7, 1).launch(1)), [None]);
+        let other = Script::unseen(8, 1).launch(1);
+        let events = [Script::unseen(7, 1).name(1, "one").events, other.events].concat();
+        let works = observed_calls(&events);
+        assert!(
+            matches!(&works[1].work, ObservedWork::Launch { kernel: None, .. }),
+            "handles are those of a process"
+        );
+    }
+}

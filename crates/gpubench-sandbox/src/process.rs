@@ -64,7 +64,10 @@ pub fn drop_privileges_to_clean_up() -> Result<(), RoleError> {
 
 /// Whether a debugger traces this process. It could change anything here anyway.
 pub fn is_traced() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    has_tracer(&std::fs::read_to_string("/proc/self/status").unwrap_or_default())
+}
+
+fn has_tracer(status: &str) -> bool {
     let tracer = status.lines().find_map(|line| line.strip_prefix("TracerPid:"));
     tracer.is_some_and(|id| id.trim() != "0")
 }
@@ -179,5 +182,12 @@ mod tests {
             Some(Signal::KILL)
         );
         assert_eq!(score().trim(), "1000");
+    }
+
+    #[test]
+    fn a_process_is_traced_if_its_status_names_another() {
+        assert!(has_tracer("Name:\tx\nTracerPid:\t17\nUid:\t0\n"));
+        assert!(!has_tracer("Name:\tx\nTracerPid:\t0\nUid:\t0\n"));
+        assert!(!has_tracer(""));
     }
 }

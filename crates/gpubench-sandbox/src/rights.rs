@@ -216,3 +216,52 @@ fn each(set: CapabilitySet) -> impl Iterator<Item = CapabilitySet> {
         .map(|number| CapabilitySet::from_bits_retain(1 << number))
         .filter(move |one| set.contains(*one))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs `check` in a thread of its own, since capabilities are those of a thread.
+    fn in_a_thread(check: impl FnOnce() + Send + 'static) {
+        std::thread::spawn(check).join().expect("it passes");
+    }
+
+    #[test]
+    fn the_broker_of_root_keeps_what_it_has_and_that_of_another_user_only_what_it_needs() {
+        in_a_thread(|| {
+            let before = capabilities(None).expect("capabilities").permitted;
+            keep_in_broker(Rights::ReadFiles).expect("they can be reduced");
+            let after = capabilities(None).expect("capabilities").permitted;
+            let wanted = if getuid().is_root() {
+                before
+            } else {
+                before & Rights::ReadFiles.capabilities()
+            };
+            assert_eq!(after, wanted);
+        });
+    }
+
+    #[test]
+    fn what_a_process_inherited_is_not_of_its_file() {
+        in_a_thread(|| {
+            let all = capabilities(None).expect("capabilities").permitted;
+            let own = Rights::ReadFiles.capabilities();
+            if all.contains(own) {
+                keep_only(Rights::ReadFiles).expect("they can be reduced");
+                assert_eq!(of_file(own), CapabilitySet::empty());
+                let more = own.union(CapabilitySet::SYS_ADMIN);
+                assert_eq!(of_file(more), CapabilitySet::SYS_ADMIN);
+            }
+        });
+    }
+
+    #[test]
+    fn no_right_has_more_than_its_capabilities() {
+        let number = |rights: Rights| each(rights.capabilities()).count();
+        assert_eq!(number(Rights::None), 0);
+        assert_eq!(number(Rights::ReadFiles), 1);
+        assert_eq!(number(Rights::CountOnGpu), 3);
+        assert_eq!(number(Rights::LockClocks), 2);
+        assert_eq!(number(Rights::Observe), 6);
+    }
+}

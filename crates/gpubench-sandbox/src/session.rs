@@ -232,4 +232,18 @@ mod tests {
         let memory = limits::installed_memory() / 2 / 1024;
         assert_eq!(output, format!("524288\n{memory}\nobject\nnull\n{terminal}"));
     }
+
+    #[test]
+    fn a_compiler_that_writes_too_much_sees_an_error_instead_of_a_signal() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", "kill -s XFSZ $$; echo lives"])
+            .current_dir(folder.path());
+        let output = confine_compiler(&mut command, folder.path(), &[])
+            .unwrap()
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "lives\n");
+    }
 }

@@ -508,4 +508,109 @@ mod tests {
             .for_each(|result| result.verdict = Verdict::Timeout);
         assert_eq!(contests(&run)[0].remark.as_deref(), Some("no contestant passed"));
     }
+
+    #[test]
+    fn only_a_contestant_that_passed_has_a_value() {
+        let mut run = run();
+        let stats = run.results[0].stats.clone();
+        assert!(stats.is_some());
+        run.results.iter_mut().for_each(|result| result.stats = stats.clone());
+        for contest in contests(&run).iter().filter(|contest| contest.arguments == 1) {
+            for one in &contest.contestants {
+                assert_eq!(one.value.is_some(), one.verdict == Verdict::Pass, "{}", one.benchmark);
+            }
+        }
+    }
+
+    #[test]
+    fn a_single_contestant_of_all_arguments_is_no_contest_over_them() {
+        let mut run = run();
+        let is_tiled = |result: &BenchmarkComplete| result.benchmark == "matmul::tiled";
+        let is_first = |result: &BenchmarkComplete| result.contest.as_ref().is_some_and(|contest| contest.number == 0);
+        run.results.retain(|result| is_tiled(result) || is_first(result));
+        let arguments: Vec<u64> = contests(&run).iter().map(|contest| contest.arguments).collect();
+        assert_eq!(arguments, [1, 1]);
+    }
+
+    #[test]
+    fn a_contestant_that_passes_only_alone_for_one_argument_is_told_over_all() {
+        for argument in [0, 1] {
+            let mut run = run();
+            let mut of_tiled = run
+                .results
+                .iter_mut()
+                .filter(|result| result.benchmark == "matmul::tiled");
+            of_tiled.nth(argument).unwrap().failed_alternating = Some(FailedAlternating {
+                rival: "`matmul::naive`".to_owned(),
+                verdict: Verdict::Timeout,
+                cause: None,
+                message: None,
+            });
+            let over_all = contests(&run).pop().unwrap();
+            let tiled = over_all
+                .contestants
+                .iter()
+                .find(|one| one.benchmark == "matmul::tiled")
+                .unwrap();
+            assert_eq!(
+                (tiled.failed_alternating, tiled.ranks),
+                (Some(Verdict::Timeout), None),
+                "{argument}"
+            );
+        }
+    }
+
+    #[test]
+    fn ties_are_named_in_the_order_of_the_ranking() {
+        let mut run = run();
+        run.run.device.clock_tick_ns = Some(1e12);
+        let of_256 = &contests(&run)[0];
+        let ranked: Vec<String> = of_256
+            .contestants
+            .iter()
+            .filter(|one| one.ranks.is_some())
+            .map(Contestant::name)
+            .collect();
+        assert_eq!(ranked.len(), 3);
+        for (position, one) in of_256.contestants.iter().take(3).enumerate() {
+            let mut others = ranked.clone();
+            others.remove(position);
+            assert_eq!(one.ties, others, "all three tie");
+        }
+    }
+
+    #[test]
+    fn a_contest_has_the_arguments_of_its_results_and_the_confidence_of_its_share() {
+        for (contest, number) in contests(&run()).iter().zip([0, 1]) {
+            let run = run();
+            let own = run.results.iter().filter(|result| {
+                let share = result.contest.as_ref();
+                share.is_some_and(|share| share.number == number)
+            });
+            let mut indices: Vec<u64> = own.map(|result| result.index).collect();
+            let mut found: Vec<u64> = contest.contestants.iter().flat_map(|one| one.results.clone()).collect();
+            indices.sort_unstable();
+            found.sort_unstable();
+            assert_eq!(found, indices);
+            assert_eq!(contest.run_id, run.run.run_id);
+            for one in contest.contestants.iter().filter(|one| one.ranks.is_some()) {
+                let [low, high] = one.interval.expect("a rank has an interval");
+                let ratio = one.ratio.expect("a rank has a ratio");
+                assert!(low <= ratio && ratio <= high, "{one:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_step_of_the_clock_that_is_not_finite_is_none() {
+        let mut run = run();
+        let wanted = contests(&run);
+        run.run.device.clock_tick_ns = Some(f64::INFINITY);
+        let found = contests(&run);
+        let ranks = |contests: &[ContestComplete]| {
+            let contestants = contests.iter().flat_map(|contest| &contest.contestants);
+            contestants.map(|one| one.ranks).collect::<Vec<_>>()
+        };
+        assert_eq!(ranks(&found), ranks(&wanted));
+    }
 }

@@ -273,7 +273,6 @@ fn baselines_hint(name: &str, known: &[String]) -> String {
         ([], _) => format!("no baselines exist yet; create it with `--save-baseline {name}`"),
         ([_], Some(similar)) => format!("did you mean `{similar}`?"),
         (_, Some(similar)) => format!("did you mean `{similar}`? existing baselines: {}", in_backticks(known)),
-        ([_], None) => format!("existing baselines: {}", in_backticks(known)),
         (_, None) => format!("existing baselines: {}", in_backticks(known)),
     }
 }

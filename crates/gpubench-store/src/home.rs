@@ -117,3 +117,51 @@ impl Home {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_with_the_name_and_the_extension_of_a_baseline_are_known() {
+        let kept = tempfile::tempdir().expect("a folder");
+        let target = Utf8Path::from_path(kept.path()).expect("UTF-8");
+        let home = Home::in_target_directory(target);
+        assert!(home.known().is_empty(), "there is no folder");
+        let folder = home.baselines().expect("a folder");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        for name in [
+            "main.json",
+            "b.json",
+            "main.icounts.csv",
+            "other.txt",
+            ".b.json.tmp",
+            "a b.json",
+        ] {
+            std::fs::write(folder.join(name), "").expect("written");
+        }
+        assert_eq!(home.known(), ["b", "main"]);
+        assert!(Home::ABSENT.known().is_empty());
+    }
+
+    #[test]
+    fn a_name_is_a_baseline_first_and_then_a_file_of_this_folder() {
+        let kept = tempfile::tempdir().expect("a folder");
+        let target = Utf8Path::from_path(kept.path()).expect("UTF-8");
+        let home = Home::in_target_directory(target);
+        let [here, folder, nowhere] =
+            ["Cargo.toml", "src", "nowhere"].map(|name| name.parse::<RunName>().expect("a name"));
+        assert_eq!(home.find(&here).expect("a file"), "Cargo.toml");
+        assert_eq!(Home::ABSENT.find(&here).expect("a file"), "Cargo.toml");
+        assert!(home.find(&folder).is_err(), "a folder is no run");
+        let missing = home.find(&nowhere).expect_err("it is missing").to_string();
+        assert_eq!(missing, "there is no baseline `nowhere`");
+        let unplaced = Home::ABSENT.find(&nowhere).expect_err("it is missing").to_string();
+        assert!(unplaced.starts_with("there is no target directory"), "{unplaced}");
+        let baseline = home.place(&here).expect("a place");
+        assert_eq!(baseline, home.baselines().expect("a folder").join("Cargo.toml.json"));
+        std::fs::create_dir_all(baseline.parent().expect("a folder")).expect("a folder");
+        std::fs::write(&baseline, "").expect("written");
+        assert_eq!(home.find(&here).expect("a baseline"), baseline);
+    }
+}

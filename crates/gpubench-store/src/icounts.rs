@@ -168,4 +168,16 @@ mod tests {
             ["runs/v1.0.icounts.csv", "runs/v1.1.icounts.csv"]
         );
     }
+
+    #[test]
+    fn the_lines_of_a_table_do_not_depend_on_the_order_of_the_results() {
+        let mut reversed = counted();
+        reversed.results.reverse();
+        assert_eq!(text_of(&counted()), text_of(&reversed));
+        let of = |name: &str| path_of(Utf8Path::new(name)).into_string();
+        assert_eq!(
+            ["a.json", "a.json.json"].map(of),
+            ["a.icounts.csv", "a.json.icounts.csv"]
+        );
+    }
 }

@@ -122,4 +122,15 @@ mod tests {
         }
         assert!("a".repeat(201).parse::<RunName>().is_err());
     }
+
+    #[test]
+    fn a_name_has_at_most_two_hundred_letters_and_is_shown_as_it_is_written() {
+        assert!("a".repeat(200).parse::<RunName>().is_ok());
+        for text in ["main", "./main", "a/b.json"] {
+            assert_eq!(
+                text.parse::<RunName>().map(|name| name.to_string()).as_deref(),
+                Ok(text)
+            );
+        }
+    }
 }

@@ -56,3 +56,27 @@ impl StoredRun {
             .is_some_and(|finished| finished.end == RunEnd::Completed)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_complete_if_it_ended_by_itself() {
+        use gpubench_contract::RunEnd::{Completed, FailedFast, Interrupted};
+        for (end, is_complete) in [
+            (Some(Completed), true),
+            (Some(FailedFast), false),
+            (Some(Interrupted), false),
+            (None, false),
+        ] {
+            let sample = gpubench_testing::on_gpu();
+            let finished = end.map(|end| RunFinished {
+                end,
+                ..sample.finished.clone()
+            });
+            let run = StoredRun::new(sample.started, sample.results, finished, None);
+            assert_eq!(run.is_complete(), is_complete, "{end:?}");
+        }
+    }
+}

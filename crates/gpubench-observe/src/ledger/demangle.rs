@@ -113,4 +113,13 @@ mod tests {
             prop_assert!(demangled(&text).len() <= LONGEST);
         }
     }
+
+    #[test]
+    fn a_name_that_becomes_too_long_is_cut_where_it_is_readable() {
+        let long = format!("_Z1100{}v", "a".repeat(1100));
+        let name = demangled(&long);
+        assert!(name.starts_with("aaa") && name.ends_with('…'), "{name}");
+        assert_eq!(name.len(), LONGEST);
+        assert_eq!(shortened(&"b".repeat(LONGEST)), "b".repeat(LONGEST));
+    }
 }

@@ -128,4 +128,17 @@ mod tests {
         assert_eq!(names.key_of(&"second".into(), 1), KernelKey::Other);
         assert_eq!(names.key_of(&"first".into(), 1), first);
     }
+
+    #[test]
+    fn long_names_that_begin_alike_are_different_kernels() {
+        let mut names = KernelNames::default();
+        let [whole, one, other] =
+            [("a", 1023), ("b", 1024), ("c", 1024)].map(|(end, length)| Arc::<str>::from("x".repeat(length) + end));
+        let keys = [&whole, &one, &other].map(|name| names.key_of(name, 3));
+        assert!(keys[0] != keys[1] && keys[1] != keys[2]);
+        let mangled = |key| names.name(key).map(|name| name.mangled.clone());
+        assert_eq!(mangled(keys[0]), Some(whole));
+        assert!(mangled(keys[1]).is_some_and(|name| name.contains("…#")));
+        assert_eq!((mangled(KernelKey::Unnamed), mangled(KernelKey::Other)), (None, None));
+    }
 }

@@ -11,7 +11,7 @@ use super::process::{Process, program_of};
 use super::programs::Programs;
 use crate::{
     Allocation, ContextHandle, Copy, CopyDirection, Event, EventKind, Execution, FunctionHandle, Launch, LaunchKind,
-    MemoryHandle, Origin, ProcessId, ProcessStart, Timestamp,
+    MemoryHandle, ProcessId, ProcessStart, Timestamp,
 };
 
 /// What is known of all processes.
@@ -215,16 +215,10 @@ impl Ledger {
             }
             return;
         }
-        // Its end was not seen, but its pid belongs to another one now.
+        // Its end was not seen, but its pid belongs to another one now, or to the program after an
+        // exec.
         if let Some(before) = self.of_pids.get(&id.pid).copied() {
             self.end(before, at, None);
-        }
-        if let Some(ProcessStart {
-            origin: Origin::Exec { before: Some(before) },
-            ..
-        }) = &start
-        {
-            self.end(*before, at, None);
         }
         self.started += 1;
         if self.live.len() >= self.limits.processes {
@@ -252,9 +246,7 @@ impl Ledger {
         let Some(mut process) = self.live.remove(&id) else {
             return;
         };
-        if self.of_pids.get(&id.pid) == Some(&id) {
-            self.of_pids.remove(&id.pid);
-        }
+        self.of_pids.remove(&id.pid);
         let (left, unnamed) = process.end(at, status, &mut self.budgets);
         let program = process.program;
         self.books

@@ -1,7 +1,8 @@
 use super::*;
 use crate::testing::Script;
 use crate::{
-    ContextHandle, CopyDirection, Event, EventKind, Execution, FunctionHandle, LaunchKind, MemoryKind, ModuleHandle,
+    ContextHandle, Copy, CopyDirection, Event, EventKind, Execution, FunctionHandle, GraphHandle, HandleSpace,
+    LaunchKind, MemoryHandle, MemoryKind, ModuleHandle, Set, StreamHandle, Synchronization, Waiting,
 };
 use std::time::Duration;
 
@@ -405,4 +406,294 @@ fn what_exceeds_a_limit_is_still_in_the_sums() {
                 .sum::<u64>(),
         16
     );
+}
+
+/// A copy of 100 bytes that took 5 ns.
+fn copy(waiting: Waiting, execution: Execution) -> EventKind {
+    EventKind::Copy(Copy {
+        direction: CopyDirection::DeviceToHost,
+        bytes: 100,
+        destination: 0,
+        source: 0,
+        stream: StreamHandle(0),
+        waiting,
+        execution,
+        duration: Duration::from_nanos(5),
+    })
+}
+
+#[test]
+fn each_event_is_in_its_own_sum_of_its_process_its_program_and_all() {
+    let set = |execution| {
+        EventKind::Set(Set {
+            bytes: 100,
+            stream: StreamHandle(0),
+            execution,
+        })
+    };
+    let wait = |what| EventKind::Synchronize {
+        what,
+        duration: Duration::from_nanos(5),
+    };
+    let free = |value| {
+        EventKind::Free(MemoryHandle {
+            space: HandleSpace::Address,
+            value,
+        })
+    };
+    let (stream, function) = (StreamHandle(1), FunctionHandle(0xf));
+    type Sums = fn(&mut Activity);
+    let wanted: [(EventKind, Sums); 19] = [
+        (
+            EventKind::GraphLaunch {
+                graph: GraphHandle(1),
+                stream,
+            },
+            |sums| sums.graph_launches = 1,
+        ),
+        (EventKind::HostFunction { stream }, |sums| sums.host_functions = 1),
+        (EventKind::RecordEvent { stream }, |_| {}),
+        (set(Execution::Runs), |sums| {
+            sums.memsets = Amount { count: 1, bytes: 100 }
+        }),
+        (set(Execution::Captured), |sums| sums.captured_sets = 1),
+        (EventKind::StreamCreate { stream }, |sums| sums.streams_created = 1),
+        (EventKind::StreamDestroy { stream }, |sums| sums.streams_destroyed = 1),
+        (
+            EventKind::ModuleLoad {
+                module: ModuleHandle(1),
+            },
+            |sums| sums.modules_loaded = 1,
+        ),
+        (
+            EventKind::ModuleUnload {
+                module: ModuleHandle(1),
+            },
+            |sums| sums.modules_unloaded = 1,
+        ),
+        (wait(Synchronization::Context), |sums| {
+            (sums.waits[0].waits, sums.waits[0].waited) = (1, Duration::from_nanos(5))
+        }),
+        (wait(Synchronization::Stream(stream)), |sums| {
+            (sums.waits[1].waits, sums.waits[1].waited) = (1, Duration::from_nanos(5))
+        }),
+        (wait(Synchronization::Event), |sums| {
+            (sums.waits[2].waits, sums.waits[2].waited) = (1, Duration::from_nanos(5))
+        }),
+        (copy(Waiting::Blocks, Execution::Runs), |sums| {
+            sums.copies[1] = CopyTotal {
+                all: Amount { count: 1, bytes: 100 },
+                waited_bytes: 100,
+                waited: Duration::from_nanos(5),
+            }
+        }),
+        (copy(Waiting::Queues, Execution::Runs), |sums| {
+            sums.copies[1].all = Amount { count: 1, bytes: 100 }
+        }),
+        (copy(Waiting::Blocks, Execution::Captured), |sums| {
+            sums.captured_copies = 1
+        }),
+        (free(0), |sums| sums.null_frees = 1),
+        (free(7), |sums| sums.unknown_frees = 1),
+        (
+            EventKind::Launches {
+                function,
+                kind: LaunchKind::Extended,
+                count: 3,
+            },
+            |sums| sums.launches[1] = 3,
+        ),
+        (
+            EventKind::Failed {
+                call: crate::DriverCall("cuInit".into()),
+                code: 1,
+            },
+            |sums| sums.failures = 1,
+        ),
+    ];
+    for (event, sums) in wanted {
+        let shown = format!("{event:?}");
+        let mut expected = Activity::default();
+        sums(&mut expected);
+        let ledger = ledger_of([Script::new(7, 1, "app").push(event)]);
+        assert_eq!(ledger.all(), &expected, "{shown}");
+        let programs: Vec<_> = ledger.programs().iter().map(|program| &program.activity).collect();
+        assert_eq!(programs, [&expected], "{shown}");
+        match ledger.live().next() {
+            Some(process) => assert_eq!(&process.activity, &expected, "{shown}"),
+            None => assert!(expected.is_idle(), "{shown}"),
+        }
+    }
+}
+
+#[test]
+fn a_free_at_the_moment_of_its_allocation_frees_it() {
+    let mut script = Script::new(7, 1, "app").allocate(0x1000, 64).free(0x1000);
+    script.events[2].at = script.events[1].at;
+    let ledger = ledger_of([script]);
+    assert_eq!((ledger.all().freed.total().bytes, ledger.all().unknown_frees), (64, 0));
+}
+
+#[test]
+fn a_limit_counts_only_what_is_still_there() {
+    let one = Limits {
+        allocations: 1,
+        functions: 1,
+        ended: 1,
+        kernels: 1,
+        ..Limits::default()
+    };
+    let named = |script: Script, name: &str| {
+        script.push(EventKind::Name {
+            function: FunctionHandle(0xf),
+            name: name.into(),
+            module: Some(ModuleHandle(1)),
+        })
+    };
+    let unload = || EventKind::ModuleUnload {
+        module: ModuleHandle(1),
+    };
+    let freed = |script: Script| script.allocate(0x1000, 8).free(0x1000);
+    let left_by_a_context = |script: Script| {
+        let context = ContextHandle(1);
+        let script = script.in_context(1).allocate(0x2000, 8);
+        script.push(EventKind::ContextEnd { context }).in_context(0)
+    };
+    let replaced = |script: Script| script.allocate(0x3000, 8).allocate(0x3000, 16).free(0x3000);
+    let script = Script::new(7, 1, "first");
+    let script = replaced(left_by_a_context(freed(left_by_a_context(freed(script)))));
+    let script = named(named(script, "a").launch(0xf).push(unload()), "a").launch(0xf);
+    let first = script.allocate(0x4000, 8).exit(0);
+    let after = |pid| {
+        let script = freed(Script::new(pid, u64::from(pid) * 1_000, "next"));
+        named(script, "b").launch(0xf).exit(0)
+    };
+    let ledger = limited(one, [first, after(8), after(9)]);
+    assert_eq!(ledger.all().untracked.total().count, 0);
+    assert_eq!(named_launches(&ledger), [("a".to_owned(), 2), ("b".to_owned(), 2)]);
+    // The row of the one that is kept was that of the ones before.
+    let kept: Vec<_> = ledger
+        .ended()
+        .latest()
+        .map(|process| (process.id.pid, process.kernels()))
+        .collect();
+    assert!(
+        matches!(&kept[..], [(9, kernels)] if matches!(kernels[..], [(KernelKey::Named(_), count)] if count.launches == 1)),
+        "{kept:?}"
+    );
+}
+
+#[test]
+fn the_peak_of_a_process_is_the_most_that_it_ever_had() {
+    let script = Script::new(7, 1, "app")
+        .allocate(0x1000, 64)
+        .allocate(0x2000, 32)
+        .free(0x1000);
+    let ledger = ledger_of([script.allocate(0x3000, 8)]);
+    assert_eq!(
+        (only_live(&ledger).peak_bytes, only_live(&ledger).memory.bytes()),
+        (96, 40)
+    );
+}
+
+#[test]
+fn groups_of_memory_have_the_most_bytes_first_and_their_oldest_and_newest_time() {
+    let script = Script::new(7, 1, "app")
+        .allocate(0x1000, 50)
+        .after_ms(1)
+        .allocate(0x2000, 20);
+    let script = script.after_ms(1).allocate(0x3000, 20).after_ms(1).allocate(0x4000, 20);
+    let times: Vec<_> = script.events.iter().skip(1).map(|event| event.at).collect();
+    let ledger = ledger_of([script]);
+    let groups = only_live(&ledger).memory.groups();
+    let found: Vec<_> = groups
+        .iter()
+        .map(|group| (group.bytes, group.count, group.oldest, group.newest))
+        .collect();
+    assert_eq!(found, [(20, 3, times[1], times[3]), (50, 1, times[0], times[0])]);
+    assert_eq!(only_live(&ledger).memory.oldest(), Some(times[0]));
+}
+
+#[test]
+fn kernels_of_a_process_have_the_most_launches_first() {
+    let script = Script::new(7, 1, "app").name(1, "seldom").name(2, "often").launch(1);
+    let ledger = ledger_of([script.launch(2).launch(2).launch(3)]);
+    let counts = only_live(&ledger).kernels();
+    let launches: Vec<u64> = counts.iter().map(|(_, count)| count.launches).collect();
+    assert_eq!(launches, [2, 1, 1]);
+    assert_eq!(counts[2].0, KernelKey::Unnamed);
+}
+
+#[test]
+fn a_program_has_the_name_of_its_file_or_of_its_command_without_folders() {
+    let named = |executable: Option<&str>, command: &[&str]| {
+        let script = Script::unseen(7, 1).push(EventKind::Started(crate::ProcessStart {
+            origin: crate::Origin::Before,
+            executable: executable.map(Into::into),
+            command: command.iter().map(|word| (*word).to_owned()).collect(),
+        }));
+        let ledger = ledger_of([script.launch(1)]);
+        let place = ledger.program_place(only_live(&ledger));
+        let program = ledger.programs().iter().nth(place).expect("a program").name.clone();
+        assert_eq!(only_live(&ledger).program().unwrap_or("unknown"), program);
+        program
+    };
+    assert_eq!(named(Some("/opt/app/bin/train"), &["python"]), "train");
+    assert_eq!(named(None, &["/usr/bin/python3", "x/y"]), "python3");
+    assert_eq!(named(None, &["python3"]), "python3");
+    assert_eq!(named(None, &[]), "unknown");
+}
+
+#[test]
+fn a_beginning_that_comes_after_the_first_call_gives_the_process_its_program() {
+    let mut late = Script::new(7, 1, "app");
+    let start = late.events.remove(0);
+    let mut script = late.launch(1);
+    script.events.push(Event { at: script.at, ..start });
+    let script = script.after_ms(1).launch(1);
+    let ledger = ledger_of([script]);
+    assert_eq!((ledger.started(), only_live(&ledger).program()), (1, Some("app")));
+    let programs: Vec<_> = ledger
+        .programs()
+        .iter()
+        .map(|program| (program.name.as_str(), program.activity.kernel_launches()))
+        .collect();
+    assert_eq!(programs, [("unknown", 1), ("app", 1)]);
+}
+
+#[test]
+fn an_event_that_comes_late_does_not_turn_the_time_back() {
+    let script = Script::new(7, 1, "app").after_ms(5).launch(1);
+    let latest = script.at;
+    let mut ledger = Ledger::new(Limits::default());
+    script.events.into_iter().rev().for_each(|event| ledger.apply(event));
+    assert_eq!((ledger.now(), ledger.events()), (latest, 2));
+}
+
+#[test]
+fn the_largest_groups_of_what_a_process_leaves_are_kept() {
+    let script = (1..=100).fold(Script::new(7, 1, "leaky"), |script, n| script.allocate(0x1000 * n, n));
+    let ledger = ledger_of([script.exit(0)]);
+    let ended = ledger
+        .ended()
+        .latest()
+        .next()
+        .and_then(|process| process.ended.as_ref());
+    let left: Vec<u64> = ended.expect("an end").left.iter().map(|group| group.bytes).collect();
+    assert_eq!(left, (37..=100).rev().collect::<Vec<u64>>());
+}
+
+#[test]
+fn only_memory_that_its_context_owns_ends_with_it() {
+    for kind in MemoryKind::ALL {
+        let script = Script::new(7, 1, "app").in_context(1).allocate_as(kind, 0x10, 100);
+        let context = ContextHandle(1);
+        let ledger = ledger_of([script.push(EventKind::ContextEnd { context })]);
+        let stays = matches!(
+            kind,
+            MemoryKind::StreamOrdered | MemoryKind::Pool | MemoryKind::Physical
+        );
+        assert_eq!(only_live(&ledger).memory.bytes() == 100, stays, "{kind:?}");
+        assert_eq!(ledger.all().left[kind].bytes == 100, !stays, "{kind:?}");
+    }
 }

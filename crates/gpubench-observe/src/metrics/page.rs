@@ -72,10 +72,10 @@ fn as_text(open_metrics: &str) -> String {
     for line in open_metrics.lines() {
         let mut words = line.splitn(4, ' ');
         match (words.next(), words.next(), words.next(), words.next()) {
-            (Some("#"), Some("HELP"), Some(name), Some(what)) => help = Some((name, what)),
+            (Some("#"), Some("HELP"), Some(_), Some(what)) => help = Some(what),
             (Some("#"), Some("TYPE"), Some(name), Some(kind)) => {
                 let end = if kind == "counter" { "_total" } else { "" };
-                if let Some((_, what)) = help.take().filter(|(of, _)| *of == name) {
+                if let Some(what) = help.take() {
                     text.extend(["# HELP ", name, end, " ", what, "\n"]);
                 }
                 text.extend(["# TYPE ", name, end, " ", kind, "\n"]);

@@ -321,6 +321,108 @@ fn the_textfile_is_replaced_as_a_whole() {
         page.format(Format::Text)
     );
     assert_eq!(folder.path().read_dir().expect("a folder").count(), 1);
+    let mode = std::os::unix::fs::PermissionsExt::mode(&path.metadata().expect("a file").permissions());
+    assert_eq!(mode & 0o777, 0o644, "node_exporter is another user");
     let refused = Textfile::at("/nowhere/gpubench.prom".into()).expect_err("no folder");
     assert_eq!(refused.to_string(), "cannot write metrics to `/nowhere/gpubench.prom`");
+}
+
+#[test]
+fn errors_without_a_row_are_other() {
+    let limits = Limits {
+        errors: 1,
+        ..Limits::default()
+    };
+    for (others, shown) in [(0, None), (1, Some(1.0)), (2, Some(2.0))] {
+        let mut ledger = Ledger::new(limits);
+        let script = (0..=others).fold(Script::new(7, 1, "app"), |script, code| script.fail("cuInit", code + 1));
+        script.events.into_iter().for_each(|event| ledger.apply(event));
+        let row = r#"gpubench_cuda_call_errors_total{call="other",code="other",error="other"}"#;
+        assert_eq!(value(&open_metrics(&ledger), row), shown);
+    }
+}
+
+#[test]
+fn a_label_has_at_most_120_letters_and_one_that_is_cut_says_so() {
+    for (letters, cut) in [(119, false), (120, false), (121, true), (500, true)] {
+        let label = labels::value(&"ä".repeat(letters));
+        assert_eq!(label.chars().count(), letters.min(120));
+        assert_eq!(label.ends_with('…'), cut, "{letters}");
+    }
+}
+
+#[test]
+fn every_family_has_its_own_help_in_both_formats() {
+    let (ledger, totals) = busy();
+    let page = Exporter::default().page(&ledger, &totals, now());
+    let text = page.format(Format::Text);
+    let lines: Vec<&str> = text.lines().collect();
+    let types = lines.iter().enumerate().filter(|(_, line)| line.starts_with("# TYPE "));
+    let mut families = 0;
+    for (position, line) in types {
+        let name = line.split(' ').nth(2).expect("a name");
+        let help = lines[position - 1];
+        assert!(help.starts_with(&format!("# HELP {name} ")), "{help} before {line}");
+        families += 1;
+    }
+    assert_eq!(families, Exporter::default().families(&ledger, &totals, now()).0.len());
+}
+
+#[test]
+fn each_kind_of_launch_wait_and_memory_has_its_own_row() {
+    use crate::{EventKind, Execution, LaunchKind, Synchronization};
+    let wait = |what, milliseconds| EventKind::Synchronize {
+        what,
+        duration: Duration::from_millis(milliseconds),
+    };
+    let stream = crate::StreamHandle(1);
+    let script = Script::new(7, 1000, "app")
+        .launch(1)
+        .launch_as(1, LaunchKind::Extended, Execution::Runs)
+        .launch_as(1, LaunchKind::Extended, Execution::Runs)
+        .launch_as(1, LaunchKind::Cooperative, Execution::Runs)
+        .launch_as(1, LaunchKind::Plain, Execution::Captured)
+        .push(EventKind::GraphLaunch {
+            graph: crate::GraphHandle(1),
+            stream,
+        })
+        .push(wait(Synchronization::Context, 1000))
+        .push(wait(Synchronization::Stream(stream), 2000))
+        .push(wait(Synchronization::Event, 4000))
+        .push(EventKind::StreamCreate { stream })
+        .push(EventKind::StreamCreate { stream })
+        .push(EventKind::StreamDestroy { stream })
+        .allocate_as(MemoryKind::Pool, 0x10, 7)
+        .allocate(0x20, 5)
+        .free(0x20);
+    let page = open_metrics(&ledger_of([script]));
+    for (row, number) in [
+        (r#"gpubench_cuda_launches_total{kind="plain"}"#, 1.0),
+        (r#"gpubench_cuda_launches_total{kind="extended"}"#, 2.0),
+        (r#"gpubench_cuda_launches_total{kind="cooperative"}"#, 1.0),
+        (r#"gpubench_cuda_launches_total{kind="graph"}"#, 1.0),
+        ("gpubench_cuda_captured_launches_total", 1.0),
+        (r#"gpubench_cuda_waits_total{for="event"}"#, 1.0),
+        (r#"gpubench_cuda_wait_seconds_total{for="context"}"#, 1.0),
+        (r#"gpubench_cuda_wait_seconds_total{for="stream"}"#, 2.0),
+        (r#"gpubench_cuda_wait_seconds_total{for="event"}"#, 4.0),
+        ("gpubench_cuda_streams", 1.0),
+        (r#"gpubench_cuda_live_bytes{program="app",kind="pool"}"#, 7.0),
+        (r#"gpubench_cuda_live_bytes{program="app",kind="device"}"#, 0.0),
+        (r#"gpubench_cuda_frees_total{program="app",kind="device"}"#, 1.0),
+        (r#"gpubench_cuda_freed_bytes_total{program="app",kind="device"}"#, 5.0),
+        (r#"gpubench_cuda_freed_bytes_total{program="app",kind="pool"}"#, 0.0),
+    ] {
+        assert_eq!(value(&page, row), Some(number), "{row}\n{page}");
+    }
+}
+
+#[test]
+fn memory_of_processes_of_one_program_is_added_and_the_oldest_of_all_has_its_age() {
+    let script = |pid, started| Script::new(pid, started, "app").allocate(0x1000, 10);
+    let page = open_metrics(&ledger_of([script(7, 2000), script(8, 1000), script(9, 3000)]));
+    let row = r#"gpubench_cuda_live_bytes{program="app",kind="device"}"#;
+    assert_eq!(value(&page, row), Some(30.0));
+    let age = value(&page, "gpubench_cuda_oldest_allocation_age_seconds").expect("an age");
+    assert!((3.99..4.0).contains(&age), "{age}");
 }

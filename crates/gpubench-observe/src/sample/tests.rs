@@ -132,3 +132,134 @@ fn a_record_has_a_bounded_number_of_rows_and_counts_the_rest() {
     assert_eq!((seen.kernels.len() as u64 + seen.kernels_left_out), 4000);
     assert!(seen.kernels.len() <= 64 && seen.processes.iter().all(|process| process.kernels.len() <= 8));
 }
+
+#[test]
+fn processes_with_the_most_memory_and_then_launches_come_first_and_ended_ones_last() {
+    let mut ledger = Ledger::new(Limits::default());
+    let mut sampler = Sampler::starting(seconds(1));
+    let launches = |script, count| (0..count).fold(script, |script: Script, _| script.launch(1));
+    let script = |pid, bytes, count| launches(Script::new(pid, 1000, "app").allocate(0x1000, bytes), count);
+    for script in [script(1, 10, 9), script(2, 30, 1), script(3, 10, 12), script(4, 10, 9)] {
+        add(&mut ledger, script);
+    }
+    add(&mut ledger, script(5, 99, 6).exit(0));
+    add(&mut ledger, script(6, 1, 2).exit(0));
+    let seen = sampler
+        .sample(&ledger, &Totals::default(), seconds(3))
+        .calls
+        .expect("calls");
+    let found: Vec<_> = seen
+        .processes
+        .iter()
+        .map(|process| (process.pid, process.launches_per_second, process.running))
+        .collect();
+    let running = [(2, 0.5, true), (3, 6.0, true), (1, 4.5, true), (4, 4.5, true)];
+    assert_eq!(found, [&running[..], &[(6, 0.0, false), (5, 0.0, false)]].concat());
+    assert_eq!((seen.processes_seen, seen.processes_left_out), (6, 0));
+}
+
+#[test]
+fn errors_beyond_the_rows_and_beyond_the_table_are_counted() {
+    let limits = Limits {
+        errors: 70,
+        ..Limits::default()
+    };
+    let mut ledger = Ledger::new(limits);
+    let script = (1..=80).fold(Script::new(7, 1000, "app"), |script, code| {
+        script.fail("cuMemAlloc", code)
+    });
+    add(&mut ledger, script.fail("cuMemAlloc", 9));
+    let sampler = &mut Sampler::starting(seconds(1));
+    let seen = sampler
+        .sample(&ledger, &Totals::default(), seconds(3))
+        .calls
+        .expect("calls");
+    assert_eq!(
+        (seen.errors[0].code, seen.errors[0].count),
+        (9, 2),
+        "the most frequent is first"
+    );
+    assert_eq!((seen.errors.len(), seen.errors_left_out), (64, 6 + 10));
+}
+
+#[test]
+fn launches_without_a_name_yet_are_a_row_with_those_that_are_captured() {
+    let mut ledger = Ledger::new(Limits::default());
+    let script = Script::new(7, 1000, "app").launch(1).launch(1);
+    let script = script.launch_as(1, crate::LaunchKind::Plain, crate::Execution::Captured);
+    add(&mut ledger, script);
+    let sampler = &mut Sampler::starting(seconds(1));
+    let seen = sampler
+        .sample(&ledger, &Totals::default(), seconds(3))
+        .calls
+        .expect("calls");
+    let [kernel] = &seen.kernels[..] else {
+        panic!("{:?}", seen.kernels)
+    };
+    assert_eq!((kernel.name.as_str(), &kernel.mangled), ("(unnamed)", &None));
+    assert_eq!(
+        (kernel.launches, kernel.captured_launches, kernel.launches_per_second),
+        (2, 1, 1.0)
+    );
+}
+
+#[test]
+fn calls_have_the_most_frequent_first_and_errors_only_if_their_results_are_seen() {
+    let total = |call: &str, entries, returns, errors, dropped| crate::FunctionTotal {
+        call: crate::DriverCall(call.into()),
+        entries,
+        returns,
+        errors,
+        dropped,
+    };
+    let totals = Totals {
+        functions: vec![
+            total("cuNever", 0, 0, 0, 0),
+            total("cuInit", 2, 2, 1, 0),
+            total("cuLaunchKernel", 9, 0, 0, 4),
+            total("cuCtxGet", 2, 2, 0, 0),
+        ],
+        lost: 5,
+        notices: vec!["a notice".to_owned()],
+    };
+    let ledger = Ledger::new(Limits::default());
+    let seen = Sampler::starting(seconds(1))
+        .sample(&ledger, &totals, seconds(2))
+        .calls
+        .expect("calls");
+    let calls: Vec<_> = seen
+        .calls
+        .iter()
+        .map(|call| (call.call.as_str(), call.calls, call.errors, call.lost))
+        .collect();
+    assert_eq!(
+        calls,
+        [
+            ("cuLaunchKernel", 9, None, 4),
+            ("cuCtxGet", 2, Some(0), 0),
+            ("cuInit", 2, Some(1), 0)
+        ]
+    );
+    assert_eq!((seen.lost_events, seen.notices), (5, totals.notices));
+}
+
+#[test]
+fn what_no_process_has_is_left_out_as_one_more() {
+    let limits = Limits {
+        processes: 1,
+        ..Limits::default()
+    };
+    let mut ledger = Ledger::new(limits);
+    for pid in [7, 8, 9] {
+        add(&mut ledger, Script::new(pid, 1000, "app").launch(1));
+    }
+    let sampler = &mut Sampler::starting(seconds(1));
+    let seen = sampler
+        .sample(&ledger, &Totals::default(), seconds(2))
+        .calls
+        .expect("calls");
+    assert_eq!(
+        (seen.processes.len(), seen.processes_left_out, seen.processes_seen),
+        (1, 1, 3)
+    );
+}

@@ -30,7 +30,7 @@ impl Timeline {
 
     /// Adds an interval.
     pub(super) fn add(&mut self, point: ProbePoint) {
-        let is_full = self.filled == 0 || self.filled == self.width;
+        let is_full = self.filled == self.width;
         match self.points.last_mut().filter(|_| !is_full) {
             Some(last) => {
                 join(last, &point);
@@ -97,5 +97,13 @@ mod tests {
         assert_eq!(points.iter().map(|point| point.errors).sum::<u64>(), 30_000);
         assert_eq!(points.last().map(|point| point.live_bytes), Some(10_000));
         assert!(points.is_sorted_by(|a, b| a.elapsed_ns < b.elapsed_ns));
+    }
+
+    #[test]
+    fn steps_last_twice_as_long_each_time_that_there_are_too_many() {
+        let mut timeline = Timeline::new();
+        (1..=4 * MOST as u64).for_each(|second| timeline.add(point(Duration::from_secs(second), 0, [1, 0, 0])));
+        let launches: Vec<u64> = timeline.points().iter().map(|point| point.launches).collect();
+        assert_eq!(launches, vec![4; MOST]);
     }
 }

@@ -73,7 +73,7 @@ fn operand(buffer: &Buffer) -> Operand {
 impl Referee {
     /// Loads each file once per run. A module whose constants are set is loaded again for its case,
     /// so that no other case sees them.
-    fn load_modules(
+    pub(super) fn load_modules(
         &mut self,
         files: &[SourceModule],
         constants: &[ConstantValue],

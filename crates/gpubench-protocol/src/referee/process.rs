@@ -230,3 +230,107 @@ fn first_words<R: bytemuck::CheckedBitPattern>(frame: &Frame, kind: u32) -> Resu
         Err(RefereeError::Order("it is not expected now"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::referee::tests::{cpu, referee};
+    use crate::replay::ReplayError;
+    use crate::window::WindowKind;
+
+    fn frame(kind: u32, payload: &[u8]) -> Frame {
+        Frame {
+            kind,
+            payload: payload.to_vec(),
+            descriptors: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn differences_are_those_of_the_tensor_that_is_asked_for() {
+        let mut referee = referee(Box::new(cpu())).expect("a referee");
+        let of_tensor = |tensor| Differences {
+            tensor,
+            wrong: 10 + tensor,
+            ..Differences::zeroed()
+        };
+        referee.differences_of_window = vec![of_tensor(1), of_tensor(3)];
+        let (own, other) = Channel::pair().expect("a connection");
+        for (tensor, wrong) in [(3, 13), (1, 11), (2, 0)] {
+            let order = DifferencesOrder { tensor };
+            let mut frame = frame(to_referee::DIFFERENCES, bytemuck::bytes_of(&order));
+            referee.carry_out(&mut frame, &mut None, &own).expect("an answer");
+            let answer = other.receive(Patience::Forever).expect("an answer");
+            let found: Differences = answer.record().expect("differences");
+            assert_eq!((answer.kind, found.wrong), (from_referee::DIFFERENCES_FOUND, wrong));
+        }
+    }
+
+    #[test]
+    fn orders_about_a_case_need_one_and_the_end_of_none_is_no_error() {
+        let mut referee = referee(Box::new(cpu())).expect("a referee");
+        let (own, other) = Channel::pair().expect("a connection");
+        let order = WindowOrder::about(1, WindowKind::Timed);
+        for kind in [
+            to_referee::PREPARE,
+            to_referee::PREPARE_WITH_ANSWERS,
+            to_referee::REFERENCE,
+            to_referee::RELEASE,
+        ] {
+            let carried_out = referee.carry_out(&mut frame(kind, bytemuck::bytes_of(&order)), &mut None, &own);
+            assert!(
+                matches!(carried_out, Err(RefereeError::Order("no case is open"))),
+                "{kind}"
+            );
+        }
+        let unknown = referee.carry_out(&mut frame(99, &[]), &mut None, &own);
+        assert!(matches!(unknown, Err(RefereeError::Order("its kind is unknown"))));
+        referee
+            .carry_out(&mut frame(to_referee::ABORT, &[]), &mut None, &own)
+            .expect("it came late");
+        referee
+            .carry_out(&mut frame(to_referee::CLOSE_CASE, &[]), &mut None, &own)
+            .expect("none is open");
+        assert_eq!(
+            other.receive(Patience::Forever).expect("an answer").kind,
+            from_referee::CASE_CLOSED
+        );
+    }
+
+    #[test]
+    fn an_error_says_whose_code_failed() {
+        let failed = || ReplayError::Device(DeviceError::Unsupported("do that".to_owned()));
+        for (error, kind) in [
+            (RefereeError::Generator(failed()), from_referee::GENERATOR_FAILED),
+            (RefereeError::Reference(failed()), from_referee::REFERENCE_FAILED),
+            (RefereeError::Order("it is damaged"), from_referee::FAILED),
+            (
+                RefereeError::Device(DeviceError::Unsupported("do that".to_owned())),
+                from_referee::FAILED,
+            ),
+        ] {
+            let (own, other) = Channel::pair().expect("a connection");
+            report(&own, &error).expect("it is sent");
+            let answer = other.receive(Patience::Forever).expect("a problem");
+            assert_eq!(answer.kind, kind, "{error:?}");
+            let problem: Problem = answer.record().expect("a text");
+            assert_eq!(problem.text.printable(), gpubench_diagnostic::chain(&error));
+        }
+    }
+
+    #[test]
+    fn scratch_belongs_to_the_side_that_it_names() {
+        let workers = CaseWorkers {
+            has_control: false,
+            reserved: 0,
+            arms: 3,
+        };
+        let sides: [&[u64]; 3] = [&[1, 2], &[], &[3]];
+        let encoded = SideScratch::of_sides(sides);
+        let found = scratch_of_sides(&workers, bytemuck::cast_slice(&encoded)).expect("scratch");
+        assert_eq!(found, sides.map(<[u64]>::to_vec));
+        let two = CaseWorkers { arms: 2, ..workers };
+        assert!(scratch_of_sides(&two, bytemuck::cast_slice(&encoded)).is_err());
+    }
+}

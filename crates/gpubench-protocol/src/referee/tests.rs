@@ -50,11 +50,11 @@ const WITH_CONTROL: CaseWorkers = CaseWorkers {
     ..ALONE
 };
 
-fn cpu() -> CpuDriver {
+pub(super) fn cpu() -> CpuDriver {
     CpuDriver::new(NonZeroUsize::new(2), ScheduleSeed::default()).expect("a C++ compiler when this was built")
 }
 
-fn referee(mut driver: Box<dyn Driver>) -> Result<Referee, RefereeError> {
+pub(super) fn referee(mut driver: Box<dyn Driver>) -> Result<Referee, RefereeError> {
     let harness = Harness::load(&mut *driver)?;
     let stream = driver.stream()?;
     let flush = FlushBuffer::new(&mut *driver, &harness, stream, 1 << 16, gpubench_contract::Flush::Read)?;

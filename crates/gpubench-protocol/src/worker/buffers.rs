@@ -116,3 +116,112 @@ impl NamedBuffer {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two buffers of 100 bytes in a row, the second with its end at that of the allocation, and
+    /// one of another allocation.
+    fn buffers() -> Buffers {
+        let layout = |offset, front, back| BufferLayout {
+            allocation: 4096,
+            offset,
+            len: 100,
+            front,
+            back,
+        };
+        let buffer = |name: &str, role, start, layout| NamedBuffer {
+            name: name.to_owned(),
+            role,
+            mapping: DevicePtr(start),
+            layout,
+        };
+        let row = 1 << 40;
+        Buffers(vec![
+            buffer("x", Role::Input, row, layout(1000, 1000, 400)),
+            buffer("y", Role::Output, row, layout(1500, 400, 2496)),
+            buffer("scratch 0", Role::Scratch, 2 << 40, layout(3996, 3996, 0)),
+        ])
+    }
+
+    fn fault(address: Option<u64>) -> Fault {
+        Fault {
+            code: FaultCode::OutOfBounds,
+            launch: None,
+            block: None,
+            thread: None,
+            address,
+            line: None,
+            text: "a write".into(),
+        }
+    }
+
+    #[test]
+    fn an_address_is_told_by_the_buffer_in_or_around_which_it_is() {
+        let (row, other) = (1_u64 << 40, 2_u64 << 40);
+        for (address, place) in [
+            (row + 1000, "byte 0 of the read-only `x`"),
+            (row + 1099, "byte 99 of the read-only `x`"),
+            (row + 1100, "0 bytes past the end of `x` (100 bytes)"),
+            (row + 999, "1 bytes before the start of `x`"),
+            (row, "1000 bytes before the start of `x`"),
+            (row - GUARD, &format!("{} bytes before the start of `x`", 1000 + GUARD)),
+            (row + 1499, "399 bytes past the end of `x` (100 bytes)"),
+            (row + 1500, "byte 0 of the read-only `y`"),
+            (
+                row + 4095 + GUARD,
+                &format!("{} bytes past the end of `y` (100 bytes)", 2495 + GUARD),
+            ),
+            (other + 4096, "0 bytes past the end of `scratch 0` (100 bytes)"),
+        ] {
+            let text = buffers().describe(&fault(Some(address)), Some("spin"));
+            assert_eq!(text, format!("kernel `spin`: a write, {place}"));
+        }
+        // The rest of the row belongs to its other buffers, whichever is looked at first.
+        let mut reversed = buffers();
+        reversed.0.reverse();
+        let text = reversed.describe(&fault(Some(row + 1000)), None);
+        assert_eq!(text, "one of the kernels: a write, byte 0 of the read-only `x`");
+        for nowhere in [row - GUARD - 1, row + 4096 + GUARD, other + 4096 + GUARD, 7] {
+            let text = buffers().describe(&fault(Some(nowhere)), None);
+            assert_eq!(text, "one of the kernels: a write", "{nowhere:x}");
+        }
+        assert_eq!(buffers().describe(&fault(None), None), "one of the kernels: a write");
+    }
+
+    #[test]
+    fn a_fault_inside_of_a_buffer_is_a_write_to_an_input() {
+        let row = 1 << 40;
+        for (address, code) in [
+            (Some(row + 999), FaultCode::OutOfBounds),
+            (Some(row + 1000), FaultCode::InputWritten),
+            (Some(row + 1099), FaultCode::InputWritten),
+            (Some(row + 1100), FaultCode::OutOfBounds),
+            (None, FaultCode::OutOfBounds),
+        ] {
+            assert_eq!(buffers().code_of(&fault(address)), code, "{address:?}");
+        }
+        let other = Fault {
+            code: FaultCode::HostCallFailed,
+            ..fault(Some(row + 1000))
+        };
+        assert_eq!(buffers().code_of(&other), FaultCode::HostCallFailed);
+    }
+
+    #[test]
+    fn memory_in_use_and_outputs_are_told_by_the_role() {
+        let in_use = buffers().in_use();
+        let found: Vec<_> = in_use.iter().map(|count| (count.of.as_str(), count.value)).collect();
+        assert_eq!(found, [("tensors", 200.0), ("scratch", 100.0)]);
+        assert_eq!(buffers().outputs(), [(DevicePtr((1 << 40) + 1500), 100)]);
+        let names: Vec<_> = buffers().at(&[2, 0]).0.into_iter().map(|buffer| buffer.name).collect();
+        assert_eq!(names, ["scratch 0", "x"]);
+        let recording = crate::worker::tests::recording();
+        let described = [1, 2, 3, 4].map(|position| describe_buffer(&recording, position));
+        let [s, y, first, second] = described;
+        assert_eq!((s, y), (("s".to_owned(), Role::InOut), ("y".to_owned(), Role::Output)));
+        assert_eq!(first, ("scratch 0".to_owned(), Role::Scratch));
+        assert_eq!(second.0, "scratch 1");
+    }
+}

@@ -344,20 +344,8 @@ fn reads_counters(setup: &Setup) -> bool {
 /// of the set-up.
 fn begin_sandbox(setup: &Setup, frame: &Frame, channel: &Channel) -> Option<Sandbox> {
     let role = setup.role()?;
-    if role == ConfinedRole::NativeKernels && setup.metric.needs_counters() {
-        return Some(Sandbox::left_open(
-            "valgrind, which counts the instructions, needs files and system calls",
-        ));
-    }
-    if setup.observer != Observer::None {
-        return Some(Sandbox::left_open(
-            "a sanitizer, a profiler or a debugger works in the process of the host code",
-        ));
-    }
-    if role == ConfinedRole::NativeKernels && setup.annotation.is_some() {
-        return Some(Sandbox::left_open(
-            "a profiler must write files in the process of the kernels",
-        ));
+    if let Some(reason) = reason_to_leave_open(role, setup) {
+        return Some(Sandbox::left_open(reason));
     }
     let library = setup.hosted.iter().flat_map(|hosted| &hosted.library);
     let code = module_descriptors(&setup.modules).chain(library.map(AsFd::as_fd));
@@ -366,6 +354,20 @@ fn begin_sandbox(setup: &Setup, frame: &Frame, channel: &Channel) -> Option<Sand
     // The broker has made this folder for this worker alone.
     let private = (role == ConfinedRole::HostCode).then(std::env::temp_dir);
     Some(Sandbox::begin(role, &kept, private.as_deref()))
+}
+
+/// Returns why the sandbox of a role cannot be closed.
+fn reason_to_leave_open(role: ConfinedRole, setup: &Setup) -> Option<&'static str> {
+    let has_native_kernels = role == ConfinedRole::NativeKernels;
+    if has_native_kernels && setup.metric.needs_counters() {
+        Some("valgrind, which counts the instructions, needs files and system calls")
+    } else if setup.observer != Observer::None {
+        Some("a sanitizer, a profiler or a debugger works in the process of the host code")
+    } else if has_native_kernels && setup.annotation.is_some() {
+        Some("a profiler must write files in the process of the kernels")
+    } else {
+        None
+    }
 }
 
 /// Maps the buffers. Returns them in the order of `allocations`, and their memory.
@@ -418,4 +420,72 @@ fn load(driver: &mut dyn Driver, modules: &[SourceModule]) -> Result<Vec<(u32, M
 fn guarded(others: [u32; 2]) -> impl Iterator<Item = Pid> {
     let others = others.into_iter().filter_map(|id| Pid::from_raw(id as i32));
     rustix::process::getppid().into_iter().chain(others)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::worker::tests::{recording, setup};
+
+    fn taken(change: impl FnOnce(&mut Setup)) -> Setup {
+        let recording = gpubench::codec::encode(&recording());
+        let mut frame = Frame {
+            kind: crate::wire::to_worker::SETUP,
+            payload: [bytemuck::bytes_of(&setup(0)), &recording].concat(),
+            descriptors: Vec::new(),
+        };
+        let mut setup = Setup::take(&mut frame).expect("a set-up");
+        change(&mut setup);
+        setup
+    }
+
+    #[test]
+    fn a_sandbox_stays_open_only_for_what_must_work_in_its_process() {
+        use ConfinedRole::{HostCode, NativeKernels};
+        type Change = fn(&mut Setup);
+        let cases: [(Change, bool, bool); 8] = [
+            (|_| {}, false, false),
+            (|setup| setup.metric = MetricKind::Memory, false, false),
+            (|setup| setup.metric = MetricKind::Instructions, true, false),
+            (|setup| setup.metric = MetricKind::Hardware, true, false),
+            (|setup| setup.annotation = Some("axpy".to_owned()), true, false),
+            (|setup| setup.observer = Observer::Sanitizer, true, true),
+            (|setup| setup.observer = Observer::Profiler, true, true),
+            (|setup| setup.observer = Observer::Debugger, true, true),
+        ];
+        for (position, (change, native, hosted)) in cases.into_iter().enumerate() {
+            let setup = taken(change);
+            assert_eq!(
+                reason_to_leave_open(NativeKernels, &setup).is_some(),
+                native,
+                "{position}"
+            );
+            assert_eq!(reason_to_leave_open(HostCode, &setup).is_some(), hosted, "{position}");
+        }
+    }
+
+    #[test]
+    fn capabilities_are_kept_only_to_read_counters_outside_of_a_sandbox() {
+        let kept = |change: fn(&mut Setup)| reads_counters(&taken(change));
+        assert!(!kept(|_| {}) && !kept(|setup| setup.metric = MetricKind::Memory));
+        assert!(kept(|setup| setup.metric = MetricKind::Instructions));
+        assert!(kept(|setup| setup.metric = MetricKind::Hardware));
+        assert!(kept(|setup| setup.observer = Observer::Profiler));
+        assert!(!kept(|setup| setup.observer = Observer::Sanitizer));
+        let file = gpubench_device::FrozenFile::of_contents("kernels", &b"code"[..]).expect("a file");
+        let mut native = taken(|setup| setup.metric = MetricKind::Instructions);
+        native.modules.push((0, file));
+        assert!(!reads_counters(&native), "its kernels are native code");
+    }
+
+    #[test]
+    fn the_memory_of_the_parent_and_of_the_named_processes_is_guarded() {
+        let parent = rustix::process::getppid().map(Pid::as_raw_pid);
+        let ids = |others| guarded(others).map(Pid::as_raw_pid).collect::<Vec<_>>();
+        let with = |others: &[i32]| parent.into_iter().chain(others.iter().copied()).collect::<Vec<_>>();
+        assert_eq!(ids([0, 0]), with(&[]));
+        assert_eq!(ids([77, 0]), with(&[77]));
+        assert_eq!(ids([77, 78]), with(&[77, 78]));
+    }
 }

@@ -226,3 +226,21 @@ fn failure(error: AuthorError) -> HostFailure {
         _ => HostFailure::Returned(error.message),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_panic_is_told_as_one() {
+        for kind in [AuthorFailure::Panicked, AuthorFailure::Returned, AuthorFailure::Library] {
+            let failed = failure(AuthorError::new(kind, "why"));
+            let panicked = matches!(&failed, HostFailure::Panicked(text) if text == "why");
+            let returned = matches!(&failed, HostFailure::Returned(text) if text == "why");
+            assert_eq!(
+                (panicked, returned),
+                (kind == AuthorFailure::Panicked, kind != AuthorFailure::Panicked)
+            );
+        }
+    }
+}

@@ -24,6 +24,9 @@ mod tracing;
 mod twin;
 mod window;
 
+#[cfg(test)]
+mod tests;
+
 pub use process::serve;
 
 use crate::replay::ReplayError;

@@ -170,3 +170,38 @@ fn refuse(channel: &Channel, error: &WorkerError) -> Result<(), WorkerError> {
     let text = FixedText::new(&gpubench_diagnostic::chain(error));
     Ok(channel.send_record(kind, &Problem { text })?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use gpubench_device::{DeviceError, HostFailure};
+
+    #[test]
+    fn a_refusal_says_whose_fault_it_is() {
+        let unsupported = || DeviceError::Unsupported("do that".to_owned());
+        let refused = || HostFailure::Returned("why".to_owned());
+        for (error, kind) in [
+            (WorkerError::Refused(refused()), from_worker::REFUSED),
+            (WorkerError::Plan(unsupported()), from_worker::PLAN_REFUSED),
+            (WorkerError::Capture(unsupported()), from_worker::PLAN_REFUSED),
+            (
+                WorkerError::Replay(ReplayError::Missing("a buffer")),
+                from_worker::PLAN_REFUSED,
+            ),
+            (
+                WorkerError::Replay(ReplayError::Device(unsupported())),
+                from_worker::PLAN_REFUSED,
+            ),
+            (WorkerError::Device(unsupported()), from_worker::FAILED),
+            (WorkerError::Order("it is damaged"), from_worker::FAILED),
+        ] {
+            let (own, other) = Channel::pair().expect("a connection");
+            refuse(&own, &error).expect("it is sent");
+            let frame = other.receive(Patience::Forever).expect("a refusal");
+            assert_eq!(frame.kind, kind, "{error:?}");
+            let problem: Problem = frame.record().expect("a text");
+            assert_eq!(problem.text.printable(), gpubench_diagnostic::chain(&error));
+        }
+    }
+}

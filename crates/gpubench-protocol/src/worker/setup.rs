@@ -140,3 +140,133 @@ fn host_code(head: &WorkerSetup, request: &[u8], recording: &Recording) -> HostC
         gate: Gate::new(recording.execution),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::worker::tests::{recording, setup};
+
+    fn frame(kind: u32, head: &WorkerSetup, parts: &[&[u8]], recording: &Recording) -> Frame {
+        let recording = codec::encode(recording);
+        Frame {
+            kind,
+            payload: [bytemuck::bytes_of(head), &parts.concat(), &recording].concat(),
+            descriptors: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_parts_of_a_set_up_are_told_apart_by_their_lengths() {
+        let head = WorkerSetup {
+            metric: MetricKind::Hardware,
+            metric_bytes: 4,
+            annotation_bytes: 5,
+            request_bytes: 3,
+            benchmark: 6,
+            guarded: [8, 9],
+            sides: 2,
+            ..setup(0)
+        };
+        let hosted = Recording {
+            execution: Execution::HostedSync,
+            ..recording()
+        };
+        let parts: [&[u8]; 3] = [b"a\nb\n", b"a::bc", b"req"];
+        let mut whole = frame(to_worker::SETUP, &head, &parts, &hosted);
+        let taken = Setup::take(&mut whole).expect("a set-up");
+        assert_eq!(
+            (taken.metrics, taken.annotation.as_deref()),
+            (vec!["a".to_owned(), "b".to_owned()], Some("a::bc"))
+        );
+        assert_eq!((taken.guarded, taken.sides, taken.recording), ([8, 9], 2, hosted));
+        let code = taken.hosted.map(|hosted| hosted.code);
+        assert!(
+            matches!(&code, Some(HostCode::OfCrate { benchmark: 6, request }) if request == b"req"),
+            "{code:?}"
+        );
+        let mut none = frame(to_worker::SETUP, &setup(0), &[], &recording());
+        let taken = Setup::take(&mut none).expect("a set-up");
+        assert!(taken.annotation.is_none() && taken.metrics.is_empty() && taken.hosted.is_none());
+        for cut in [0, 7, size_of::<WorkerSetup>(), whole.payload.len() - 1] {
+            let mut short = Frame {
+                payload: whole.payload[..cut].to_vec(),
+                ..frame(to_worker::SETUP, &head, &[], &recording())
+            };
+            assert!(Setup::take(&mut short).is_err(), "{cut}");
+        }
+    }
+
+    #[test]
+    fn a_control_worker_has_no_plan_no_host_code_and_no_metric() {
+        let hosted = Recording {
+            execution: Execution::Hosted,
+            ..recording()
+        };
+        let head = WorkerSetup {
+            metric: MetricKind::Instructions,
+            ..setup(0)
+        };
+        let taken = Setup::take(&mut frame(to_worker::SETUP_NULL, &head, &[], &hosted)).expect("a set-up");
+        let plan = &taken.recording.plan;
+        assert!(plan.steps.is_empty() && plan.scratch.is_empty() && plan.constants.is_empty());
+        assert_eq!(
+            (taken.recording.execution, taken.metric),
+            (Execution::Sealed, MetricKind::Time)
+        );
+        assert!(taken.hosted.is_none() && taken.role().is_none());
+    }
+
+    #[test]
+    fn only_metrics_of_the_device_are_asked_of_a_counter() {
+        let of = |metric, execution| {
+            let recording = Recording {
+                execution,
+                ..recording()
+            };
+            let head = WorkerSetup { metric, ..setup(0) };
+            let taken = Setup::take(&mut frame(to_worker::SETUP, &head, &[], &recording)).expect("a set-up");
+            match taken.to_count() {
+                None => "nothing",
+                Some(CountRequest::Instructions) => "instructions",
+                Some(CountRequest::Hardware(_)) => "hardware",
+                Some(CountRequest::Memory) => "memory",
+            }
+        };
+        for execution in [Execution::Sealed, Execution::Hosted] {
+            assert_eq!(of(MetricKind::Time, execution), "nothing");
+            assert_eq!(of(MetricKind::Energy, execution), "nothing");
+            assert_eq!(of(MetricKind::Instructions, execution), "instructions");
+            assert_eq!(of(MetricKind::Hardware, execution), "hardware");
+        }
+        assert_eq!(of(MetricKind::Memory, Execution::Sealed), "nothing");
+        assert_eq!(of(MetricKind::Memory, Execution::Hosted), "memory");
+    }
+
+    #[test]
+    fn host_code_and_native_kernels_are_confined_and_a_plan_alone_is_not() {
+        let file = || gpubench_device::FrozenFile::of_contents("kernels", &b"code"[..]).expect("a file");
+        let role = |device, execution, has_modules: bool| {
+            let recording = Recording {
+                execution,
+                ..recording()
+            };
+            let head = WorkerSetup { device, ..setup(0) };
+            let mut taken = Setup::take(&mut frame(to_worker::SETUP, &head, &[], &recording)).expect("a set-up");
+            taken.modules.extend(has_modules.then(|| (0, file())));
+            taken.role()
+        };
+        let [cpu, gpu] = [DeviceOrder::cpu(1, 0), DeviceOrder::cuda(0)];
+        for device in [cpu, gpu] {
+            for has_modules in [false, true] {
+                assert_eq!(
+                    role(device, Execution::Hosted, has_modules),
+                    Some(ConfinedRole::HostCode)
+                );
+            }
+        }
+        assert_eq!(role(cpu, Execution::Sealed, true), Some(ConfinedRole::NativeKernels));
+        assert_eq!(role(cpu, Execution::Sealed, false), None);
+        assert_eq!(role(gpu, Execution::Sealed, true), None);
+    }
+}

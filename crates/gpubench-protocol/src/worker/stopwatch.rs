@@ -77,8 +77,7 @@ impl Stopwatch {
             driver.synchronize(stream)?;
             readings.push(self.read(driver, Claim::empty(0))?.elapsed_ns);
         }
-        readings.sort_by(f64::total_cmp);
-        Ok(readings[EMPTY_READINGS / 2])
+        Ok(middle(readings))
     }
 
     /// Returns the shortest reading for no call, in nanoseconds. As in a window, the stream waits
@@ -103,6 +102,12 @@ impl Stopwatch {
         }
         Ok(shortest_ns)
     }
+}
+
+/// Returns the one of some readings that as many are below as above.
+fn middle(mut readings: Vec<f64>) -> f64 {
+    readings.sort_by(f64::total_cmp);
+    readings[readings.len() / 2]
 }
 
 #[cfg(test)]
@@ -138,5 +143,20 @@ mod tests {
         assert_eq!(gates, expected.collect::<Vec<_>>());
         let first: Vec<&str> = calls.iter().take(5).map(|call| call.name.as_str()).collect();
         assert_eq!(first, ["wait_value", "record", "record", "store_value", "synchronize"]);
+    }
+
+    #[test]
+    fn the_overhead_is_the_middle_reading() {
+        assert_eq!(middle(vec![5.0, 1.0, 9.0, 2.0, 7.0]), 5.0);
+    }
+
+    #[test]
+    fn early_checks_and_parts_are_not_timed_as_a_whole() {
+        let mut driver = CpuDriver::new(None, ScheduleSeed::Natural).unwrap();
+        let stopwatch = Stopwatch::events(&mut driver).unwrap();
+        let is_timed = |kind| matches!(stopwatch.for_window(kind), Stopwatch::Events { .. });
+        use WindowKind::*;
+        assert!([Timed, Control, Single, SingleControl, Empty].into_iter().all(is_timed));
+        assert!(![EarlyCheck, Parts].into_iter().any(is_timed));
     }
 }

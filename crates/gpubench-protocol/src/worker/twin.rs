@@ -231,4 +231,34 @@ mod tests {
         };
         assert_eq!(launches(&recording), NonZeroU32::MIN);
     }
+
+    #[test]
+    fn a_twin_accesses_each_tensor_as_the_call_may_and_no_scratch() {
+        let access = |role| {
+            let buffer = NamedBuffer {
+                name: String::new(),
+                role,
+                mapping: gpubench_device::DevicePtr(0x1000),
+                layout: BufferLayout {
+                    allocation: 4096,
+                    offset: 16,
+                    len: 8,
+                    front: 16,
+                    back: 4072,
+                },
+            };
+            let touched = as_the_call(&buffer);
+            assert!(
+                touched
+                    .as_ref()
+                    .is_none_or(|touched| (touched.address.0, touched.bytes) == (0x1010, 8))
+            );
+            touched.map(|touched| touched.access)
+        };
+        assert!(matches!(access(Role::Input), Some(AccessKind::Reads)));
+        assert!(matches!(access(Role::Constant), Some(AccessKind::Reads)));
+        assert!(matches!(access(Role::Output), Some(AccessKind::Writes)));
+        assert!(matches!(access(Role::InOut), Some(AccessKind::ReadsAndWrites)));
+        assert!(access(Role::Scratch).is_none());
+    }
 }

@@ -188,17 +188,12 @@ impl Worker {
     pub(super) fn fault_claim(&self, claim: Claim, fault: &Fault) -> Claim {
         let Assignment { call, buffers, .. } = &self.assignment;
         let launch = call.faulting_launch(fault);
-        let place = match (fault.block, fault.thread) {
-            (Some(_), Some(_)) => FaultPlace::Thread,
-            (Some(_), None) => FaultPlace::Block,
-            (None, _) => FaultPlace::Unknown,
-        };
         Claim {
             fault: buffers.code_of(fault),
             step: launch.map_or(UNKNOWN_STEP, |(position, _)| position),
             block: fault.block.unwrap_or_default(),
             thread: fault.thread.unwrap_or_default(),
-            place,
+            place: place_of(fault),
             text: FixedText::new(&buffers.describe(fault, launch.map(|(_, kernel)| kernel))),
             ..claim
         }
@@ -214,5 +209,54 @@ pub(super) fn host_claim(claim: Claim, failure: &HostFailure) -> Claim {
         fault: code,
         text: FixedText::new(&failure.to_string()),
         ..claim
+    }
+}
+
+fn place_of(fault: &Fault) -> FaultPlace {
+    match (fault.block, fault.thread) {
+        (Some(_), Some(_)) => FaultPlace::Thread,
+        (Some(_), None) => FaultPlace::Block,
+        (None, _) => FaultPlace::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_is_in_the_smallest_place_that_is_known() {
+        let place = |block, thread| {
+            place_of(&Fault {
+                code: FaultCode::Trap,
+                launch: None,
+                block,
+                thread,
+                address: None,
+                line: None,
+                text: "a trap".into(),
+            })
+        };
+        assert_eq!(place(Some([1, 0, 0]), Some([2, 0, 0])), FaultPlace::Thread);
+        assert_eq!(place(Some([1, 0, 0]), None), FaultPlace::Block);
+        assert_eq!(place(None, None), FaultPlace::Unknown);
+    }
+
+    #[test]
+    fn a_failure_of_host_code_has_the_cause_that_it_has() {
+        let failed = |failure: HostFailure| {
+            let claim = host_claim(Claim::empty(7), &failure);
+            assert_eq!((claim.window, claim.text.printable()), (7, failure.to_string()));
+            claim.fault
+        };
+        assert_eq!(
+            failed(HostFailure::Returned("why".to_owned())),
+            FaultCode::HostCallFailed
+        );
+        assert_eq!(
+            failed(HostFailure::Panicked("why".to_owned())),
+            FaultCode::HostCallFailed
+        );
+        assert_eq!(failed(HostFailure::ForeignContext), FaultCode::ForeignContext);
     }
 }

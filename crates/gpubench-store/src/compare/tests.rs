@@ -58,7 +58,9 @@ fn environment() -> Environment {
     Environment {
         driver: Some("580.159".into()),
         cpu: Some("Example Processor 9000".into()),
+        flush: Some(Flush::Read),
         flush_bytes: Some(120 << 20),
+        threads: Some(1),
         ..Environment::default()
     }
 }

@@ -33,22 +33,18 @@ pub fn append(folder: &Utf8Path, identity: &DeviceIdentity, entry: &HistoryEntry
     let _lock = lock(&path).map_err(&not_written)?;
     let text = contents(&path)?.unwrap_or_default();
     let line = line_of(entry).map_err(&not_written)?;
-    let (written, tail) = if text.is_empty() {
-        let begun = [
-            line_of(&HistoryHead::new(identity.clone())).map_err(&not_written)?,
-            line,
-        ]
-        .concat();
-        (replace(&path, &begun), Tail::Whole)
-    } else {
+    if !text.is_empty() {
         head(&path, &text)?;
-        let (whole, tail) = whole_lines(&text);
-        let runs = whole.iter().filter(|byte| **byte == b'\n').count().saturating_sub(1);
-        if runs < MOST_RUNS {
-            (extend(&path, whole.len() as u64, &line), tail)
-        } else {
-            (replace(&path, &[&latest(whole), line.as_slice()].concat()), tail)
+    }
+    let (whole, tail) = whole_lines(&text);
+    let written = match whole.iter().filter(|byte| **byte == b'\n').count() {
+        0 => {
+            let head = line_of(&HistoryHead::new(identity.clone())).map_err(&not_written)?;
+            replace(&path, &[head, line].concat())
         }
+        // One line is the header.
+        lines if lines <= MOST_RUNS => extend(&path, whole.len() as u64, &line),
+        _ => replace(&path, &[&latest(whole), line.as_slice()].concat()),
     };
     written.map_err(&not_written)?;
     Ok(Appended {

@@ -137,6 +137,7 @@ pub(super) fn whole_lines(text: &[u8]) -> (&[u8], Tail) {
     match text.iter().rposition(|byte| *byte == b'\n') {
         Some(last) if last + 1 == text.len() => (text, Tail::Whole),
         Some(last) => (&text[..=last], Tail::Unfinished),
+        None if text.is_empty() => (text, Tail::Whole),
         None => (&text[..0], Tail::Unfinished),
     }
 }

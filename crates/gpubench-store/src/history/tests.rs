@@ -294,3 +294,23 @@ fn a_lock_that_is_never_released_is_an_error_with_its_holder() {
     append(&folder.path, &identity(), &entry("c", 1.0)).unwrap();
     assert_eq!(ids(&read(&folder.path)), ["a", "c"]);
 }
+
+#[test]
+fn a_history_of_half_a_header_begins_again() {
+    let folder = folder();
+    append(&folder.path, &identity(), &entry("a", 100.0)).unwrap();
+    let path = file(&folder.path);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let header = text.lines().next().unwrap();
+    std::fs::write(&path, header).unwrap();
+    assert_eq!(
+        (ids(&read(&folder.path)), read(&folder.path).tail),
+        (vec![], Tail::Unfinished)
+    );
+    let appended = append(&folder.path, &identity(), &entry("b", 101.0)).unwrap();
+    assert_eq!(appended.tail, Tail::Unfinished);
+    assert_eq!(
+        (ids(&read(&folder.path)), read(&folder.path).tail),
+        (vec!["b"], Tail::Whole)
+    );
+}

@@ -328,14 +328,16 @@ fn the_input_digest_covers_all_inputs() {
         let changed = digest(&|referee, pristine| referee.driver.write(pristine[input], &[1; 4]).unwrap());
         assert_ne!(changed, unchanged, "input {input}");
     }
-    let exchanged = digest(&|referee, pristine| {
-        let [mut one, mut other] = [[0; 4 * ELEMENTS]; 2];
-        referee.driver.read(pristine[0], &mut one).unwrap();
-        referee.driver.read(pristine[2], &mut other).unwrap();
-        referee.driver.write(pristine[0], &other).unwrap();
-        referee.driver.write(pristine[2], &one).unwrap();
-    });
-    assert_ne!(exchanged, unchanged, "inputs share a key");
+    for [a, b] in [[0, 1], [0, 2], [1, 2]] {
+        let exchanged = digest(&|referee, pristine| {
+            let [mut one, mut other] = [[0; 4 * ELEMENTS]; 2];
+            referee.driver.read(pristine[a], &mut one).unwrap();
+            referee.driver.read(pristine[b], &mut other).unwrap();
+            referee.driver.write(pristine[a], &other).unwrap();
+            referee.driver.write(pristine[b], &one).unwrap();
+        });
+        assert_ne!(exchanged, unchanged, "inputs {a} and {b} share a key");
+    }
 }
 
 #[test]
@@ -516,4 +518,33 @@ fn the_host_finds_as_many_wrong_elements_as_the_device() {
             assert_eq!(first, summary.first_wrong, "{dtype:?} {tolerance:?}");
         }
     }
+}
+
+#[test]
+fn the_calls_of_a_window_share_their_constants_and_have_other_inputs() {
+    let mut referee = referee(Box::new(cpu())).unwrap();
+    let count = NonZeroU32::new(2).unwrap();
+    let calls = WindowCalls {
+        mode: Mode::Graph,
+        count,
+    };
+    let in_graph = crate::window::unrolled(&every_role(), count);
+    let case = open_case(&mut referee, BEGINNING, calls, ALONE, in_graph, &[]).unwrap();
+    let of_call = case.tensors_of_call();
+    let contents = |referee: &mut Referee, index: usize| {
+        let current = case.tensors()[index].pristine.as_ref().unwrap().current;
+        let mut bytes = vec![0; 4 * ELEMENTS];
+        referee.driver.read(current, &mut bytes).unwrap();
+        bytes
+    };
+    let mut constants = Vec::new();
+    for window in [1, 2] {
+        referee.generate(&case, window).unwrap();
+        referee.driver.synchronize(referee.stream).unwrap();
+        let [x, k] = [0, 1];
+        constants.push(contents(&mut referee, k));
+        assert_eq!(contents(&mut referee, k), contents(&mut referee, of_call + k));
+        assert_ne!(contents(&mut referee, x), contents(&mut referee, of_call + x));
+    }
+    assert_eq!(constants[0], constants[1], "constants are those of the case");
 }

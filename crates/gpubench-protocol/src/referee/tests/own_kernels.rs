@@ -187,3 +187,23 @@ fn the_referee_does_not_run_the_authors_reference() {
     let refused = referee.run_reference(&case.unwrap(), 1);
     assert!(matches!(refused, Err(RefereeError::Order(_))));
 }
+
+#[test]
+fn a_module_is_loaded_once_unless_its_variables_are_written() {
+    let cache = tempfile::tempdir().expect("a directory");
+    let files = compile(cache.path());
+    let mut referee = referee(Box::new(cpu())).unwrap();
+    let written = |source| gpubench::plan::ConstantValue {
+        source,
+        symbol: "c".to_owned(),
+        bytes: vec![1],
+    };
+    let mut load = |constants: &[_]| referee.load_modules(&files, constants).unwrap();
+    let kept = load(&[]);
+    assert_eq!(load(&[]), kept);
+    assert_eq!(load(&[written(4)]), kept, "another source");
+    let own = load(&[written(3)]);
+    assert_ne!(own, kept);
+    assert_ne!(load(&[written(3)]), own);
+    assert_eq!(load(&[]), kept);
+}

@@ -65,3 +65,48 @@ fn a_side_that_passes_only_alone_is_not_compared() {
         assert_eq!(remark(&row), expected);
     }
 }
+
+#[test]
+fn only_an_error_has_its_cause_in_the_remark() {
+    for (verdict, cause, told) in [
+        (Verdict::WrongOutput, Cause::Mismatch, "`wrong-output`"),
+        (Verdict::Error, Cause::BlindCheck, "`error: blind-check`"),
+    ] {
+        let failed = BenchmarkComplete {
+            cause: Some(cause),
+            message: Some("not shown".to_owned()),
+            ..result("axpy", verdict)
+        };
+        let row = row_of(quiet("axpy", 1e5), failed, &Rules::default());
+        assert_eq!(remark(&row), format!("the candidate ended in {told}"));
+    }
+    let skipped = BenchmarkComplete {
+        message: Some("needs 2 GiB".to_owned()),
+        ..result("axpy", Verdict::Skipped)
+    };
+    let row = row_of(quiet("axpy", 1e5), skipped, &Rules::default());
+    assert_eq!(
+        (row.verdict, remark(&row)),
+        (ChangeVerdict::NotCompared, "the candidate was skipped: needs 2 GiB")
+    );
+}
+
+#[test]
+fn a_failure_names_the_side_that_prevents_the_comparison() {
+    let wrong = || result("axpy", Verdict::WrongOutput);
+    let skipped = || result("axpy", Verdict::Skipped);
+    for (baseline, candidate, told) in [
+        (
+            wrong(),
+            result("axpy", Verdict::Crashed),
+            "the baseline ended in `wrong-output`",
+        ),
+        (wrong(), skipped(), "the baseline ended in `wrong-output`"),
+        (skipped(), wrong(), "the candidate ended in `wrong-output`"),
+        (skipped(), quiet("axpy", 1e5), "the baseline was skipped"),
+        (quiet("axpy", 1e5), skipped(), "the candidate was skipped"),
+    ] {
+        let row = row_of(baseline, candidate, &Rules::default());
+        assert_eq!((row.verdict, remark(&row)), (ChangeVerdict::NotCompared, told));
+    }
+}

@@ -152,3 +152,50 @@ fn a_group_of_several_benchmarks_is_not_compared_and_lists_them() {
         );
     }
 }
+
+#[test]
+fn the_benchmarks_that_share_a_group_are_named_whichever_side_has_them() {
+    let [one, two] = ["gemm_a", "gemm_b"].map(|name| quiet(name, 1e5));
+    let both = run(vec![one.clone(), two]);
+    for (baseline, candidate) in [(run(vec![one.clone()]), both.clone()), (both, run(vec![one]))] {
+        for row in compared(&baseline, &candidate, &grouped("(gemm)_")).rows {
+            assert_eq!(row.verdict, ChangeVerdict::NotCompared);
+            assert!(remark(&row).contains(" from `gemm_a`, `gemm_b`; "), "{row:?}");
+        }
+    }
+}
+
+#[test]
+fn the_text_of_groups_is_compared_group_by_group() {
+    let baseline = run(vec![quiet("ab_c", 1e5)]);
+    let candidate = run(vec![quiet("a_bc", 1e5)]);
+    let comparison = compared(&baseline, &candidate, &grouped("::(a.*)_(.*)$"));
+    assert_eq!(
+        (comparison.rows.len(), comparison.new.len(), comparison.removed.len()),
+        (0, 1, 1)
+    );
+}
+
+#[test]
+fn a_row_is_named_after_the_candidate_and_names_the_case_of_the_baseline() {
+    let of = |package: &str, name: &str| BenchmarkComplete {
+        package: package.to_owned(),
+        ..quiet(name, 1e5)
+    };
+    let row = row_of(of("before", "gemm_a"), of("after", "gemm_b"), &grouped("(gemm)_"));
+    assert_eq!((&*row.package, &*row.benchmark), ("after", "gemm_b"));
+    assert_eq!((&*row.case, &*row.baseline_case), ("gemm_b", "gemm_a"));
+}
+
+#[test]
+fn the_only_mode_of_a_case_in_each_run_is_neither_new_nor_removed() {
+    let comparison = compared(
+        &run(vec![quiet("axpy", 1e5)]),
+        &run(vec![warm(quiet("axpy", 1e5))]),
+        &Rules::default(),
+    );
+    assert_eq!(
+        (comparison.rows.len(), comparison.new.len(), comparison.removed.len()),
+        (1, 0, 0)
+    );
+}

@@ -244,3 +244,53 @@ fn the_functions_whose_counts_changed_are_listed_with_the_largest_difference_fir
     let without_functions = row_of(before, counted([2_000.0; 3]), &Rules::default());
     assert_eq!(without_functions.functions, []);
 }
+
+#[test]
+fn counts_of_two_benchmarks_are_not_of_the_same_inputs_though_the_seed_is_the_same() {
+    let named = |name: &str, counts| BenchmarkComplete {
+        benchmark: name.into(),
+        case: name.into(),
+        ..counted(counts)
+    };
+    let before = named("gemm_a", [1_000_000.0, 2_000_000.0, 3_000_000.0]);
+    let after = named("gemm_b", [1_003_000.0, 2_006_000.0, 3_009_000.0]);
+    let row = row_of(before, after, &grouped("(gemm)_"));
+    assert_eq!(row.verdict, ChangeVerdict::Inconclusive);
+    assert!(
+        remark(&row).starts_with("calls of one run have different counts"),
+        "{row:?}"
+    );
+}
+
+#[test]
+fn instructions_that_went_away_count_as_much_as_those_that_came() {
+    let before = counted_by_function(&[("a", None, 10.0), ("b", None, 1_000.0), ("c", None, 500.0)]);
+    let after = counted_by_function(&[("a", None, 20.0), ("b", None, 100.0), ("c", None, 900.0)]);
+    let row = row_of(before, after, &Rules::default());
+    let names: Vec<String> = row.functions.iter().map(FunctionChange::name).collect();
+    assert_eq!(names, ["b", "c", "a"]);
+}
+
+#[test]
+fn machine_code_that_neither_side_knows_has_the_reason_of_the_first_that_has_one() {
+    let counted = |instructions| counted_by_function(&[("softmax", None, instructions)]);
+    let unknown = |instructions, reason| with_machine_code(counted(instructions), Err(reason));
+    let reason = |before, after| {
+        let codes = row_of(before, after, &Rules::default()).machine_code;
+        codes
+            .into_iter()
+            .map(|code| (code.outcome, code.reason))
+            .collect::<Vec<_>>()
+    };
+    let told = |text: &str| [(MachineCodeOutcome::Unknown, Some(text.to_owned()))];
+    assert_eq!(
+        reason(unknown(1e3, "one"), unknown(2e3, "other")),
+        told("baseline: one")
+    );
+    assert_eq!(
+        reason(counted(1e3), unknown(2e3, "other")),
+        told("the baseline does not have it")
+    );
+    let known = with_machine_code(counted(1e3), Ok(("a", 1)));
+    assert_eq!(reason(known, unknown(2e3, "other")), told("candidate: other"));
+}

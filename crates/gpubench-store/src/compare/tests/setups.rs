@@ -6,7 +6,7 @@ use super::*;
 fn runs_with_another_device_driver_or_flush_are_not_compared_by_default() {
     let baseline = run(vec![quiet("axpy", 1e5)]);
     type Change = fn(&mut RunStarted);
-    let changed: [(&str, Change); 7] = [
+    let changed: [(&str, Change); 9] = [
         (
             "device: a GPU in the baseline, the CPU device in the candidate",
             |run| run.device.kind = DeviceKind::Cpu,
@@ -25,6 +25,12 @@ fn runs_with_another_device_driver_or_flush_are_not_compared_by_default() {
             "bytes of the cache flush: 120 MiB in the baseline, 0 B in the candidate",
             |run| run.environment.flush_bytes = Some(0),
         ),
+        ("threads: 1 in the baseline, 8 in the candidate", |run| {
+            run.environment.threads = Some(8)
+        }),
+        ("cache flush: reads in the baseline, writes in the candidate", |run| {
+            run.environment.flush = Some(Flush::Write)
+        }),
         ("locked clock: none in the baseline, 1410 MHz in the candidate", |run| {
             run.environment.locked_sm_clock_mhz = Some(1410)
         }),
@@ -124,4 +130,77 @@ fn throttled_and_unverified_results_have_a_remark() {
     );
     let row = row_of(throttled.clone(), throttled, &Rules::default());
     assert!(remark(&row).ends_with("; unverified in both runs"), "{row:?}");
+}
+
+#[test]
+fn the_processor_of_a_gpus_host_is_only_noted() {
+    let on = |kind, processor: &str| {
+        let mut run = run(vec![quiet("axpy", 1e5)]);
+        run.run.device.kind = kind;
+        run.run.environment.cpu = Some(processor.into());
+        run
+    };
+    for other in [DeviceKind::Cuda, DeviceKind::Cpu] {
+        for [before, after] in [[DeviceKind::Cuda, other], [other, DeviceKind::Cuda]] {
+            let comparison = compared(&on(before, "one"), &on(after, "two"), &Rules::default());
+            let noted = "host's processor: one in the baseline, two in the candidate";
+            assert!(
+                comparison.differences.iter().any(|text| text == noted),
+                "{comparison:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn results_that_differ_in_execution_or_environment_are_not_compared_by_default() {
+    type Change = fn(&mut BenchmarkComplete);
+    let changed: [(&str, Change); 3] = [
+        ("execution: sealed in the baseline, hosted in the candidate", |result| {
+            result.execution = Some(Execution::Hosted)
+        }),
+        ("threads: 1 in the baseline, 2 in the candidate", |result| {
+            result.environment.threads = Some(2)
+        }),
+        (
+            "locked clock: none in the baseline, 900 MHz in the candidate",
+            |result| result.environment.locked_sm_clock_mhz = Some(900),
+        ),
+    ];
+    for (difference, change) in changed {
+        let mut candidate = quiet("axpy", 1.5e5);
+        change(&mut candidate);
+        let row = row_of(quiet("axpy", 1e5), candidate, &Rules::default());
+        assert_eq!(row.verdict, ChangeVerdict::NotCompared);
+        assert_eq!(remark(&row), format!("measured differently: {difference}"));
+    }
+}
+
+#[test]
+fn only_samples_in_which_the_gpu_throttled_are_counted_as_such() {
+    let flagged = |flag| SampleFlag {
+        sample: 3,
+        flag,
+        reasons: Vec::new(),
+    };
+    let candidate = BenchmarkComplete {
+        sample_flags: vec![
+            flagged(SampleFlagKind::ClockChanged),
+            flagged(SampleFlagKind::Preempted),
+        ],
+        ..quiet("axpy", 1e5)
+    };
+    assert_eq!(remark(&row_of(quiet("axpy", 1e5), candidate, &Rules::default())), "");
+}
+
+#[test]
+fn results_are_unverified_together_only_if_both_are() {
+    let unverified = || BenchmarkComplete {
+        grade: Some(Grade::Unverified),
+        ..quiet("axpy", 1e5)
+    };
+    for (baseline, candidate) in [(unverified(), quiet("axpy", 1e5)), (quiet("axpy", 1e5), unverified())] {
+        let row = row_of(baseline, candidate, &Rules::default());
+        assert!(!remark(&row).contains("in both runs"), "{row:?}");
+    }
 }

@@ -82,3 +82,17 @@ fn a_history_that_hides_changes_above_a_tenth_has_a_remark() {
     };
     assert_eq!(row_of(quiet("axpy", 1e5), quiet("axpy", 1e5), &asked_for).remark, None);
 }
+
+#[test]
+fn the_threshold_of_a_benchmark_may_be_smaller_than_the_common_one() {
+    let after = quiet("axpy", 1.03e5);
+    let rules = Rules {
+        floor: 0.05,
+        floors: Floors::from([(after.key(), 0.01)]),
+        ..Rules::default()
+    };
+    assert_eq!(
+        row_of(quiet("axpy", 1e5), after, &rules).verdict,
+        ChangeVerdict::Regressed
+    );
+}

@@ -118,3 +118,42 @@ fn two_rounds_are_too_few() {
     assert!(remark(&row).starts_with("two fresh workers per side"), "{row:?}");
     assert!(!remark(&row).contains("drift"), "{row:?}");
 }
+
+#[test]
+fn the_advice_at_least_doubles_the_rounds() {
+    let mut random = fastrand::Rng::with_seed(5);
+    let shape = TwoLevel {
+        name: "",
+        shifts: Shifts::Normal(0.04),
+        noise: Noise::Normal(0.001),
+    };
+    let [before, after] = [(); 2].map(|()| passed("axpy", &shape.side(&mut random, 20, 20, 1e5)));
+    let row = alternating_row(before, after);
+    assert_eq!(row.verdict, ChangeVerdict::Inconclusive);
+    assert!(remark(&row).contains("`--workers 40`"), "{row:?}");
+}
+
+#[test]
+fn fewer_threads_may_help_if_there_are_several() {
+    let mut random = fastrand::Rng::with_seed(5);
+    let shape = TwoLevel {
+        name: "",
+        shifts: Shifts::Normal(0.08),
+        noise: Noise::Normal(0.001),
+    };
+    let mut advice = |threads| {
+        let [before, after] = [(); 2].map(|()| {
+            let mut side = passed("axpy", &shape.side(&mut random, 20, 20, 1e5));
+            side.environment.threads = threads;
+            side
+        });
+        alternating_row(before, after).remark.unwrap().contains("`--threads 1`")
+    };
+    assert_eq!([None, Some(1), Some(2)].map(&mut advice), [false, false, true]);
+}
+
+#[test]
+fn a_reference_that_the_candidate_fails_too_is_no_judge_of_the_baseline() {
+    let row = alternating_row(result("axpy", Verdict::WrongOutput), result("axpy", Verdict::Crashed));
+    assert_eq!(remark(&row), "the baseline ended in `wrong-output`");
+}

@@ -111,3 +111,14 @@ fn alternating_sides_need_no_twins() {
     let rows = compare(baseline, candidate, Arrangement::Interleaved, &Rules::default()).rows;
     assert_eq!((rows[0].verdict, &rows[0].remark), (ChangeVerdict::Regressed, &None));
 }
+
+#[test]
+fn results_with_one_twin_say_nothing_about_the_drift_between_the_others() {
+    let drifted = |name: &str| (quiet(name, 1e5), on_a_machine(1.03, quiet(name, 1.03e5)));
+    let (before, after) = drifted("axpy");
+    let alone = compared(&run(vec![before.clone()]), &run(vec![after.clone()]), &Rules::default());
+    let kept: Vec<BenchmarkComplete> = (0..9).map(|number| quiet(&format!("kept{number}"), 1e5)).collect();
+    let with_kept = |result| run([vec![result], kept.clone()].concat());
+    let among_others = compared(&with_kept(before), &with_kept(after), &Rules::default());
+    assert_eq!(among_others.rows[0].change, alone.rows[0].change);
+}

@@ -155,3 +155,31 @@ fn both_runs_are_recorded_with_their_names_and_revisions() {
     assert!(comparison.candidate.revision.is_some());
     assert!(comparison.rows.is_empty() && comparison.differences.is_empty());
 }
+
+#[test]
+fn the_coarser_clock_of_the_two_runs_counts() {
+    let steps = |ticks: f64| passed("nothing", &vec![vec![32.0 * ticks; 20]; 3]);
+    let with_tick = |tick, result| {
+        let mut run = run(vec![result]);
+        run.run.device.clock_tick_ns = tick;
+        run
+    };
+    for [of_baseline, of_candidate] in [[Some(32.0), Some(1.0)], [Some(1.0), Some(32.0)], [None, Some(32.0)]] {
+        let (before, after) = (
+            with_tick(of_baseline, steps(100.0)),
+            with_tick(of_candidate, steps(101.0)),
+        );
+        let rows = compared(&before, &after, &Rules::default()).rows;
+        assert_eq!(
+            rows[0].verdict,
+            ChangeVerdict::NoChange,
+            "{of_baseline:?} {of_candidate:?}"
+        );
+    }
+    let fine = compared(
+        &with_tick(Some(1.0), steps(100.0)),
+        &with_tick(Some(f64::NAN), steps(101.0)),
+        &Rules::default(),
+    );
+    assert_eq!(fine.rows[0].verdict, ChangeVerdict::Regressed);
+}
