@@ -98,6 +98,21 @@ __device__ unsigned long long sum_of_blocks;
 __device__ unsigned int ended_blocks;
 #endif
 
+// The keys at an address. On a GPU they are in host memory, where each read of a warp is a
+// transaction on the bus. So one thread of a block reads them.
+GB_INLINE gb_digest_keys keys_at(uint64_t address) {
+  // Volatile, because they are written after the launch was queued.
+  const volatile gb_digest_keys *keys = (const volatile gb_digest_keys *)address;
+#if !defined(__GPUBENCH_CPU__)
+  __shared__ gb_digest_keys found;
+  if (thread_in_block() == 0) found = gb_digest_keys{keys->digest, keys->order};
+  __syncthreads();
+  return found;
+#else
+  return gb_digest_keys{keys->digest, keys->order};
+#endif
+}
+
 // Adds the sum of a reporter to the digest at `out`. On a GPU this may be host memory, where each
 // addition is a transaction on the bus. So the blocks add to a variable, and the last adds their
 // sum to the digest.
@@ -118,11 +133,10 @@ GB_INLINE void report_digest(uint64_t sum, uint64_t out) {
 GB_KERNEL(4) gb_digest(gb_digest_args a) {
   gb::after_earlier_work();
   if (a.bytes == 0 || a.tile_bytes == 0) return;
-  // Volatile, because they are written after the launch was queued.
-  const volatile gb_digest_keys *keys = (const volatile gb_digest_keys *)a.keys;
-  const gb::Mask mask = gb::mask_of(keys->digest);
+  const gb_digest_keys keys = gb::keys_at(a.keys);
+  const gb::Mask mask = gb::mask_of(keys.digest);
   const uint64_t total = gb::pieces(a.bytes, a.tile_bytes);
-  const gb::Permutation order = gb::permutation_of(total, keys->order);
+  const gb::Permutation order = gb::permutation_of(total, keys.order);
   const uint64_t tiles = a.tiles == 0 ? total : gb::least(a.tiles, total);
   const gb::Team team = gb::team_of(gb::share_of_thread());
   gb::Digest digest = {0};
