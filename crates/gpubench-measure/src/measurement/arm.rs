@@ -233,9 +233,15 @@ impl<'a> Arm<'a> {
         self.runs.len() >= self.stopping.first_workers() && self.has_succeeded()
     }
 
-    /// Returns how many workers an arm without rivals needs, given the samples so far.
+    /// Returns how many workers an arm without rivals needs, given the samples so far. A bound on the
+    /// claims that says little needs more, however well the samples agree.
     pub(super) fn workers_to_have(&self) -> usize {
-        self.stopping.workers_to_have(&self.runs)
+        let runs = self.runs.iter().map(WorkerRun::evidence).collect();
+        let so_far = self.evidence(runs, Surroundings::default(), Ending::Stopped);
+        match balance(&so_far) {
+            Some(balance) if balance.is_vague() => self.stopping.workers_after(&self.runs),
+            _ => self.stopping.workers_to_have(&self.runs),
+        }
     }
 
     /// Whether every worker so far has enough samples.

@@ -48,8 +48,13 @@ impl<'a> Stopping<'a> {
         if may_be_enough && self.shares.suffice(&samples_by_worker(runs)) {
             runs.len()
         } else {
-            self.shares.after(runs.len())
+            self.workers_after(runs)
         }
+    }
+
+    /// Returns how many workers there are to be if these do not suffice.
+    pub(super) fn workers_after(&self, runs: &[WorkerRun]) -> usize {
+        self.shares.after(runs.len())
     }
 
     /// Whether the running median of the current worker's warm-up is stable and its windows have

@@ -1,5 +1,6 @@
 //! An arm with a simulated referee and workers: what its windows do to its verdict.
 
+use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 use super::*;
@@ -544,6 +545,47 @@ fn a_case_stopped_only_if_each_of_its_workers_has_enough() {
             assert_eq!(finished(arm, context, None).measured.stop, expected, "{stops:?}");
         });
     }
+}
+
+/// Returns how many workers a case is to have after three whose claims agree. The windows of each
+/// take up to `spread_ns` more by the referee's clock than its claims.
+fn workers_after_three_with_a_spread_of(spread_ns: u64) -> usize {
+    let stage = Stage::of(1);
+    let protocol = Protocol {
+        clock_bound: &ClockBound::Exclusive,
+        worker_count: WorkerCountRule::until_known(NonZeroUsize::new(10).unwrap()),
+        ..stage.protocol()
+    };
+    let case = stage.case();
+    let facts = move |order: &WindowOrder| {
+        let facts = right_facts(order, 1);
+        let longer = u64::from(order.window % 8) * spread_ns / 7;
+        WindowFacts {
+            s2_ns: facts.s2_ns + longer,
+            ..facts
+        }
+    };
+    let mut number = 0;
+    with_referee(&protocol, &case, facts, |context| {
+        let workers = (0..3).map(|_| worker(|order| claim(order, 2e4)));
+        let mut arm = arm(&protocol, &case, 0, workers.collect());
+        for _ in 0..3 {
+            arm.begin_round();
+            for _ in 0..20 {
+                arm.step(context, WindowPurpose::Sample(WindowKind::Timed)).unwrap();
+            }
+            arm.catch_up(context, 3).unwrap();
+            arm.end_round();
+        }
+        number = arm.workers_to_have();
+    });
+    number
+}
+
+#[test]
+fn workers_that_agree_are_not_enough_for_a_bound_that_says_little() {
+    assert_eq!(workers_after_three_with_a_spread_of(7_000), 3);
+    assert_eq!(workers_after_three_with_a_spread_of(700_000), 5);
 }
 
 #[test]
