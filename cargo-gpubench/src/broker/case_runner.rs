@@ -148,7 +148,7 @@ impl<'a> CaseRunner<'a> {
         let groups = Job::together(&jobs);
         for groups in groups.chunk_by(|one, next| one[0].is_only_counted() == next[0].is_only_counted()) {
             let jobs = groups.concat();
-            let end = match lanes_for(&jobs, &context) {
+            let end = match lanes_for(groups, &context) {
                 NonZeroUsize::MIN => in_order(&mut lane, groups, &mut results),
                 several => side_by_side(several, &jobs, &mut results),
             };

@@ -132,7 +132,8 @@ case_settings! {
         /// Give up on a case if one call of its kernels takes longer than this
         ///
         /// The limit includes everything around the call: `10s`, `500ms`, `2min`. The case fails
-        /// with the verdict `timeout`.
+        /// with the verdict `timeout`. With `--test` on the CPU device, up to four cases run at the
+        /// same time, and the limit is as many times as long.
         #[arg(value_name = "DURATION")]
         "timeout" => timeout: TimeLimit = TimeLimit::seconds(10), "--timeout 1min";
 

@@ -59,14 +59,15 @@ pub(in crate::broker) fn in_order(
     Ok(None)
 }
 
-/// Returns how many of these jobs run at the same time: one if times are taken or somebody watches,
-/// and at most as many as fit into the memory of the device.
-pub(in crate::broker) fn lanes_for(jobs: &[&Job<'_>], context: &LaneContext<'_>) -> NonZeroUsize {
+/// Returns how many of these jobs run at the same time: one if times are taken, contestants
+/// belong together or somebody watches, and at most as many as fit into the memory of the device.
+pub(in crate::broker) fn lanes_for(groups: &[Vec<&Job<'_>>], context: &LaneContext<'_>) -> NonZeroUsize {
     let selected = context.selected;
+    let jobs = groups.concat();
     let backend = Backend::for_facts(selected.facts);
     let most = if jobs.iter().all(|job| job.is_only_counted()) {
         (backend.counted_side_by_side)(&selected.device)
-    } else if context.settings.tests_unwatched() {
+    } else if context.settings.tests_unwatched() && groups.iter().all(|group| group.len() == 1) {
         (backend.tested_side_by_side)(&selected.device)
     } else {
         return NonZeroUsize::MIN;

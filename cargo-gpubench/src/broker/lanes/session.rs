@@ -5,7 +5,7 @@ use super::earlier_modes::{EarlierModes, another};
 use super::job::{Job, Purpose};
 use super::lane::Lane;
 use super::watcher::CaseWatcher;
-use crate::admission::calls_per_sample;
+use crate::admission::{calls_per_sample, memory_needed_in_turns};
 use crate::broker::against::baseline_run::BaselineCase;
 use crate::broker::options::CaseOptions;
 use crate::broker::recording::preparation::{CaseInputs, PreparedCase};
@@ -16,11 +16,11 @@ use gpubench::catalog::Recording;
 use gpubench_contract::{Launching, MetricKind, Mode};
 use gpubench_measure::clients::MetricRequest;
 use gpubench_measure::measurement::{
-    CasesInTurns, Entrant, MeasureError, MeasuredInTurns, Protocol, ReadyCase, Session, Standing, TurnCase,
+    CasesInTurns, Entrant, MeasureError, MeasuredInTurns, Protocol, ReadyCase, RunMode, Session, Standing, TurnCase,
     WrongCallKeeper,
 };
 use gpubench_measure::timeline::{self, Track};
-use gpubench_protocol::window::case_number;
+use gpubench_protocol::window::{CodePlacement, case_number};
 use gpubench_report::Progress;
 
 impl Lane<'_, '_> {
@@ -93,6 +93,10 @@ impl Lane<'_, '_> {
             },
         });
         let arms: Vec<TurnCase<'_>> = arms.collect();
+        let placement = CodePlacement::new(&entrants[0].1.recorded.recording, selected.facts.kernels_run_in);
+        let rivals = cases[1..].iter().map(|(_, rival)| rival.recording);
+        let needed = memory_needed_in_turns(&placement, rivals);
+        self.leaving_workers.make_room(needed, selected.facts.free_memory);
         let protocol = protocol(self.context, purpose, options, arms.len());
         let (referee, control_worker) = self.roles.ready().map_err(MeasureError::Open)?;
         let author = self.authors.client(selected.library_of(case));
@@ -172,11 +176,14 @@ fn protocol<'p>(context: LaneContext<'p>, purpose: Purpose<'p>, options: &CaseOp
         Purpose::Counts(metric) => context.settings.counting_protocol(options, metric),
         Purpose::Audit(doorbells) => context.settings.audit_protocol(options, doorbells),
     };
-    // Neighbours slow a case down.
-    let lanes = context.lanes.get() as u32;
+    // In a test, the cases beside it slow a case down. Counted cases have longer limits anyway.
+    let beside = match protocol.mode {
+        RunMode::Test => context.lanes.get() as u32,
+        RunMode::Measure | RunMode::Profile(_) | RunMode::Audit(_) => 1,
+    };
     Protocol {
-        within: protocol.within.saturating_mul(lanes),
-        reference_within: protocol.reference_within.saturating_mul(lanes),
+        within: protocol.within.saturating_mul(beside),
+        reference_within: protocol.reference_within.saturating_mul(beside),
         interrupt: context.interrupt,
         ..protocol
     }

@@ -20,7 +20,7 @@ const FRESH_INPUTS: &str = "generators make the inputs of each call, and no prep
 const THROTTLED: &str = "throttled samples are taken again or flagged";
 const CASE_UNDER_PROFILER: &str = "words after `--` are the profiler's own";
 const ONE_AT_A_TIME: &str =
-    "timed cases run one after another, and cases that are only counted run side by side by themselves";
+    "timed cases run one after another; those that are only counted or tested run side by side by themselves";
 const IN_LIBRARIES: &str = "every benchmark is in a library; `--package` and filters select";
 const NEVER_REPEATED: &str = "no case is repeated until it passes, because wrong outputs must show";
 const ALWAYS_CHECKED: &str = "every call is checked, and a case with a wrong output has no time";

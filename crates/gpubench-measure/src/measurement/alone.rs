@@ -32,6 +32,7 @@ impl Session<'_> {
         measure_failed_alone(turns, measured, protocol, |alone, numbering| {
             self.watcher.begins_again();
             self.idle_workers.dismiss();
+            self.leaving_workers.await_ends();
             let again = self.measure_in_turns(alone, numbering);
             if !again.as_ref().is_ok_and(|again| again.arms.iter().all(Result::is_ok)) {
                 self.watcher.goes_back();

@@ -219,8 +219,8 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Ends the round: kills the worker and waits for its end, or lets it rest for another
-    /// measurement. An observer first gets the time to write its report.
+    /// Ends the round: the worker ends, with others if it may, or rests for another measurement. An
+    /// observer first gets the time to write its report.
     pub(super) fn end_round(&mut self) {
         if let Some(mut worker) = self.worker.take() {
             self.observed.observe(&mut worker, self.protocol);

@@ -40,6 +40,7 @@ impl Session<'_> {
             if again.is_some() {
                 self.watcher.begins_again();
                 self.idle_workers.dismiss();
+                self.leaving_workers.await_ends();
             }
             let measured = self.measure_in_turns(turns, again.unwrap_or_default());
             measured.inspect_err(|_| self.watcher.goes_back())
@@ -126,7 +127,7 @@ impl<'a> Accused<'a> {
         }
     }
 
-    /// Returns the first accused case with another name, and its accusation.
+    /// Returns the name of the first accused case, and its accusation.
     fn first(&self) -> Option<(&str, &Accusation)> {
         let mut accused = self.0.iter();
         accused.find_map(|(name, accusation)| Some((*name, accusation.as_ref()?)))

@@ -52,12 +52,13 @@ impl LeavingWorkers {
         self.ending.clear();
     }
 
-    /// Waits for the ends if a case that needs `bytes` may lack the memory of their contexts.
-    /// `free_memory` is how much was free at the start of the run, in bytes, if known.
-    pub(super) fn make_room(&mut self, bytes: u64, free_memory: Option<u64>) {
+    /// Waits for the ends if a case that needs `bytes` may lack their memory. `free_memory` is how
+    /// much was free at the start of the run, in bytes, if known. A context that has grown by its
+    /// kernels' local memory takes more than a new one, so half of it is not enough.
+    pub fn make_room(&mut self, bytes: u64, free_memory: Option<u64>) {
         let contexts = CONTEXT_BYTES.saturating_mul(self.ending.len() as u64);
         let needed = bytes.saturating_add(contexts);
-        if free_memory.is_some_and(|free| needed > free / 2) {
+        if free_memory.is_some_and(|free| needed > free / 4) {
             self.await_ends();
         }
     }
@@ -117,12 +118,12 @@ mod tests {
 
     #[test]
     fn ends_are_awaited_before_a_case_that_may_lack_memory() {
-        let half = CONTEXT_BYTES + 1_000;
+        let quarter = CONTEXT_BYTES + 1_000;
         for (free, bytes, waits) in [
             (None, u64::MAX, false),
-            (Some(2 * half), 1_000, false),
-            (Some(2 * half), 1_001, true),
-            (Some(2 * half - 2), 1_000, true),
+            (Some(4 * quarter), 1_000, false),
+            (Some(4 * quarter), 1_001, true),
+            (Some(4 * quarter - 4), 1_000, true),
         ] {
             let mut leaving = LeavingWorkers::default();
             let _process = add(&mut leaving);

@@ -145,8 +145,9 @@ impl<'a> WorkerPool<'a> {
     /// Keeps the descriptors if more workers may start. A descriptor that nobody needs could only
     /// be misused.
     pub(super) fn keep_descriptors(&mut self, opened: Rc<OpenedCase>) {
-        // If memory does not suffice for all workers, they start again one by one.
-        if self.may_start_more() || self.started.len() > 1 {
+        // If memory does not suffice for all workers, they start again one by one, when those of the
+        // batch before have ended.
+        if self.may_start_more() || self.policy == StartPolicy::AllAtOnce {
             self.opened = Some(opened);
         }
     }
@@ -163,20 +164,19 @@ impl<'a> WorkerPool<'a> {
                 self.start_next(&opened);
                 self.keep_descriptors(opened);
             }
-            match self.await_started() {
+            let started = self.await_started();
+            self.leaving.await_ends();
+            match started {
                 Err(RoleFailure::OutOfMemory { .. })
                     if self.policy == StartPolicy::AllAtOnce && self.opened.is_some() =>
                 {
                     self.policy = StartPolicy::OneAtATime;
                     self.resting.earlier.clear();
                     self.resting.later.clear();
-                    self.leaving.end();
-                    self.leaving.await_ends();
                     return self.next();
                 }
                 started => started?,
             }
-            self.leaving.await_ends();
         }
         if !self.may_start_more() {
             self.opened = None;

@@ -337,7 +337,6 @@ impl<'a> Rounds<'a> {
     }
 }
 
-/// Begins a round of some arms.
 fn shares(protocol: &Protocol<'_>) -> WorkerRules {
     WorkerRules::new(protocol.stop.clone(), protocol.worker_count)
 }
@@ -363,6 +362,7 @@ fn calls_of_first_process(protocol: &Protocol<'_>) -> RangeInclusive<usize> {
     }
 }
 
+/// Begins a round of some arms.
 fn begin<'r, 'a: 'r>(arms: impl Iterator<Item = &'r mut Arm<'a>>) -> Result<(), MeasureError> {
     for arm in arms {
         arm.begin_round();

@@ -97,7 +97,6 @@ impl Session<'_> {
             encoded: case.encoded,
             modules: case.own_modules,
         };
-        leaving_workers.make_room(memory_of(turns, &placement), referee.facts().free_memory);
         let opens = timeline::span(referee.child().track(), "opens the case");
         let opened = referee.open_case(&order, protocol.interrupt);
         let opened = Rc::new(opened.map_err(MeasureError::Open)?);
@@ -207,16 +206,6 @@ fn workers_of(turns: &CasesInTurns<'_>, protocol: &Protocol<'_>) -> CaseWorkers 
         has_control: protocol.is_clocked() && turns.holds_host_code() || empty_calls::are_timed(turns, protocol),
         reserved: 0,
     }
-}
-
-/// Returns the bytes that the buffers of cases need at most.
-fn memory_of(turns: &CasesInTurns<'_>, placement: &CodePlacement<'_>) -> u64 {
-    let copies = |tensor: &Tensor| placement.copies(tensor).saturating_mul(turns.arms.len() as u64);
-    let tensors = placement.recording.tensors.iter();
-    let tensors = tensors.map(|tensor| tensor.bytes().saturating_mul(copies(tensor)));
-    tensors
-        .chain(turns.scratch().flatten().copied())
-        .fold(0, u64::saturating_add)
 }
 
 /// Returns the layouts of a case's tensors in their buffers.
