@@ -1,4 +1,4 @@
-//! Cases that are only counted run side by side.
+//! Cases that are only counted or tested run side by side.
 #![forbid(unsafe_code)]
 
 use std::time::Duration;
@@ -14,6 +14,12 @@ fn counting(cases: &[&str]) -> Run {
     let names = ["--exact"].into_iter().chain(cases.iter().copied());
     let run = Run::on(&Fixture::new("hostile")).briefly().json();
     run.args(["--metric", "instructions", "--timeout", NEVER]).args(names)
+}
+
+fn testing(cases: &[&str], timeout: &str) -> Run {
+    let names = ["--exact"].into_iter().chain(cases.iter().copied());
+    let run = Run::on(&Fixture::new("hostile")).json();
+    run.args(["--test", "--threads", "2", "--timeout", timeout]).args(names)
 }
 
 /// Waits until as many lanes have an author.
@@ -57,9 +63,20 @@ fn results_come_in_the_order_of_the_cases() {
     assert_eq!(started, complete);
 }
 
+const HANGS_AND_HONEST: [&str; 2] = ["faults::loops_forever::n=600", "sources::honest::n=600"];
+
 #[test]
 fn an_interrupt_keeps_what_was_counted_after_a_case_that_hangs() {
-    let running = counting(&["faults::loops_forever::n=600", "sources::honest::n=600"]).start();
+    assert_interrupt_keeps_the_other_case(counting(&HANGS_AND_HONEST));
+}
+
+#[test]
+fn an_interrupt_keeps_what_was_tested_after_a_case_that_hangs() {
+    assert_interrupt_keeps_the_other_case(testing(&HANGS_AND_HONEST, NEVER));
+}
+
+fn assert_interrupt_keeps_the_other_case(run: Run) {
+    let running = run.start();
     wait_for_lanes(&running, 2);
     wait_for_lanes(&running, 1);
     running.signal(Signal::INT);
@@ -89,4 +106,15 @@ fn the_first_failure_ends_cases_that_run_beside_it_if_asked() {
     );
     let finished = records.the("run-finished");
     assert_eq!((&finished["failed"], &finished["not_run"]), (&1.into(), &1.into()));
+}
+
+#[test]
+fn a_time_limit_of_a_test_is_as_many_times_as_long_as_cases_run_at_once() {
+    let records = testing(&HANGS_AND_HONEST, "2s").finish().expect_code(100).records();
+    records.assert_ends("faults::loops_forever", "timeout", "slow", &["4s"]);
+    let alone = testing(&HANGS_AND_HONEST[..1], "1s")
+        .finish()
+        .expect_code(100)
+        .records();
+    alone.assert_ends("faults::loops_forever", "timeout", "slow", &["1s"]);
 }
