@@ -233,8 +233,8 @@ impl<'a> Arm<'a> {
         self.runs.len() >= self.stopping.first_workers() && self.has_succeeded()
     }
 
-    /// Returns how many workers an arm without rivals needs, given the samples so far. A bound on the
-    /// claims that says little needs more, however well the samples agree.
+    /// Returns how many workers an arm without rivals needs, given the samples so far. A bound on
+    /// the claims that says little needs more, however well the samples agree.
     pub(super) fn workers_to_have(&self) -> usize {
         let runs = self.runs.iter().map(WorkerRun::evidence).collect();
         let so_far = self.evidence(runs, Surroundings::default(), Ending::Stopped);

@@ -2,7 +2,7 @@
 //!
 //! A GPU's driver makes and ends the contexts of all processes one after another, and the end of a
 //! context takes longer than many a call. It must not happen during a window. Several ends at once
-//! take less time than one after another, and less still beside the start of others. So workers end
+//! take less time than one after another, and less still while others start. So workers end
 //! together, when the next ones start or the case is over.
 
 use std::time::Duration;

@@ -145,8 +145,8 @@ impl<'a> WorkerPool<'a> {
     /// Keeps the descriptors if more workers may start. A descriptor that nobody needs could only
     /// be misused.
     pub(super) fn keep_descriptors(&mut self, opened: Rc<OpenedCase>) {
-        // If memory does not suffice for all workers, they start again one by one, when those of the
-        // batch before have ended.
+        // If memory does not suffice for all workers, they start again one by one, when those of
+        // the batch before have ended.
         if self.may_start_more() || self.policy == StartPolicy::AllAtOnce {
             self.opened = Some(opened);
         }
