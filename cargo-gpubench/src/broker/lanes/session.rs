@@ -177,13 +177,13 @@ fn protocol<'p>(context: LaneContext<'p>, purpose: Purpose<'p>, options: &CaseOp
         Purpose::Audit(doorbells) => context.settings.audit_protocol(options, doorbells),
     };
     // In a test, the cases beside it slow a case down. Counted cases have longer limits anyway.
-    let beside = match protocol.mode {
+    let at_once = match protocol.mode {
         RunMode::Test => context.lanes.get() as u32,
         RunMode::Measure | RunMode::Profile(_) | RunMode::Audit(_) => 1,
     };
     Protocol {
-        within: protocol.within.saturating_mul(beside),
-        reference_within: protocol.reference_within.saturating_mul(beside),
+        within: protocol.within.saturating_mul(at_once),
+        reference_within: protocol.reference_within.saturating_mul(at_once),
         interrupt: context.interrupt,
         ..protocol
     }
