@@ -176,7 +176,7 @@ fn protocol<'p>(context: LaneContext<'p>, purpose: Purpose<'p>, options: &CaseOp
         Purpose::Counts(metric) => context.settings.counting_protocol(options, metric),
         Purpose::Audit(doorbells) => context.settings.audit_protocol(options, doorbells),
     };
-    // In a test, the cases beside it slow a case down. Counted cases have longer limits anyway.
+    // In a test, other cases slow a case down. Counted cases have longer limits anyway.
     let at_once = match protocol.mode {
         RunMode::Test => context.lanes.get() as u32,
         RunMode::Measure | RunMode::Profile(_) | RunMode::Audit(_) => 1,
