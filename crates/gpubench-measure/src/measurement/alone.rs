@@ -86,6 +86,7 @@ fn measure_failed_alone(
                 alternating
                     .notices
                     .push(format!("it could not be measured alone: {why}"));
+                measured.next = measured.next.after_failure();
                 measured.roles = RolesAfterwards::Unknown;
             }
         }
@@ -331,6 +332,18 @@ mod tests {
             .map(|arm| arm.unwrap().failed_alternating.map(|alternating| alternating.rival))
             .collect();
         assert_eq!(rivals, [Some("second".to_owned()), None, Some("first".to_owned())]);
+    }
+
+    #[test]
+    fn no_number_of_a_measurement_that_failed_is_used_again() {
+        let fails: Alone = |_| {
+            Err(MeasureError::Open(RoleFailure::Plan {
+                text: "no plan".to_owned(),
+            }))
+        };
+        let (begun, result) = measured_alone([SLOW, PASS, WRONG], IN_TURNS, fails);
+        assert_eq!(begun, [FIRST, FIRST.after_failure()]);
+        assert_eq!(result.unwrap().next, begun[1].after_failure());
     }
 
     #[test]

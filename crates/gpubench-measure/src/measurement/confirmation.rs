@@ -74,6 +74,7 @@ fn unconfirmed(mut first: MeasuredInTurns, failure: &CaseFailure) -> MeasuredInT
         arm.notices.push(not_measured_again(failure));
     }
     MeasuredInTurns {
+        next: first.next.after_failure(),
         roles: RolesAfterwards::Unknown,
         ..first
     }
@@ -461,6 +462,7 @@ mod tests {
     fn a_failed_second_measurement_keeps_the_accusation() {
         let result = cut_short((SHORT, Some(PASS)), generator_panics("out of ideas")).unwrap();
         assert_eq!(result.roles, RolesAfterwards::Unknown);
+        assert_eq!(result.next, measured((SHORT, Some(PASS))).next.after_failure());
         let expected = ["the second measurement failed: the input generator failed: it panicked: out of ideas"];
         let [candidate, baseline] = both(result);
         assert_eq!(candidate.judgement, side(SHORT).judgement);

@@ -1,5 +1,8 @@
 //! The first window numbers of a measurement.
 
+/// More windows than a measurement has: so many of the shortest take hours.
+const MOST_WINDOWS: u32 = 1 << 24;
+
 /// The numbers before a measurement of a case. A second measurement continues them, so it shares no
 /// number, and thus no key and no input, with the first. Two inputs are the same again: constants,
 /// and the inputs of CPU functions that provide the first decoys, always those of window 0.
@@ -22,6 +25,15 @@ impl Numbering {
             controls,
         }
     }
+
+    /// Returns the numbering after a measurement with this one that failed, so that nobody knows
+    /// its last number.
+    pub fn after_failure(self) -> Numbering {
+        Numbering {
+            opening: self.opening + MOST_WINDOWS,
+            controls: self.controls + MOST_WINDOWS as usize,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -34,11 +46,13 @@ mod tests {
         let first = Numbering::default();
         let (windows, controls) = (409, 120);
         let second = Numbering::after(first.opening + windows, first.controls + controls);
+        let third = second.after_failure();
         let numbers = |numbering: Numbering| {
             let windows = numbering.opening..=numbering.opening + windows;
             let controls = (numbering.controls..numbering.controls + controls).map(WindowKind::control_window);
             windows.chain(controls).collect::<std::collections::HashSet<u32>>()
         };
         assert!(numbers(first).is_disjoint(&numbers(second)));
+        assert!(numbers(third).is_disjoint(&numbers(second)) && numbers(third).is_disjoint(&numbers(first)));
     }
 }
