@@ -389,6 +389,30 @@ mod tests {
     }
 
     #[test]
+    fn a_ratio_over_all_arguments_is_the_mean_of_those_for_each() {
+        let slowest = "matmul::naive";
+        for argument in [0, 1] {
+            let mut run = run();
+            let mut of_slowest = run.results.iter_mut().filter(|result| result.benchmark == slowest);
+            let slower = of_slowest.nth(argument).unwrap();
+            slower.samples.iter_mut().for_each(|sample| *sample *= 4.0);
+            let found: Vec<f64> = contests(&run)
+                .iter()
+                .map(|contest| {
+                    let mut contestants = contest.contestants.iter();
+                    let found = contestants.find(|one| one.benchmark == slowest);
+                    found.and_then(|one| one.ratio).unwrap()
+                })
+                .collect();
+            let [of_256, of_512, over_both] = found[..] else {
+                panic!("{found:?}")
+            };
+            assert!((of_256 - of_512).abs() > 5.0, "{found:?}");
+            assert!((over_both - (of_256 * of_512).sqrt()).abs() < 1e-9, "{found:?}");
+        }
+    }
+
+    #[test]
     fn a_step_of_the_clock_widens_intervals_of_times_only() {
         for (metric, ranks) in [
             (Metric::time(), [Some([1, 3]); 3]),

@@ -93,3 +93,6 @@ fn unknown(what: &str, failure: &Failure) -> String {
     let error = gpubench_diagnostic::chain(failure.as_error());
     format!("{what}: {error}{}", hint.unwrap_or_default())
 }
+
+#[cfg(test)]
+mod tests;

@@ -133,6 +133,29 @@ impl PreparedCase {
     }
 }
 
+#[cfg(test)]
+impl PreparedCase {
+    /// Returns a case whose kernels are not compiled.
+    pub(crate) fn uncompiled(recording: Recording) -> PreparedCase {
+        PreparedCase {
+            recorded: RecordedCase {
+                request: Vec::new(),
+                encoded: codec::encode(&recording),
+                recording,
+            },
+            modules: Vec::new(),
+            own_modules: Vec::new(),
+            machine_code: CaseMachineCode::default(),
+            compilers: Vec::new(),
+            benchmark: 0,
+            library: Vec::new(),
+            search: Vec::new(),
+            own_library: None,
+            of_calls: Default::default(),
+        }
+    }
+}
+
 /// A prepared case, or its failure; `None` for a skipped case.
 pub(crate) type Prepared = Option<Result<PreparedCase, CaseFailure>>;
 

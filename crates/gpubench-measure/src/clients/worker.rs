@@ -404,6 +404,17 @@ impl WorkerClient {
     pub(crate) fn simulated(child: Child) -> WorkerClient {
         WorkerClient::new(child)
     }
+
+    /// A simulated worker that a program observes, which writes no log.
+    pub(crate) fn simulated_under(program: ObserverProgram, child: Child) -> WorkerClient {
+        WorkerClient {
+            observed: Some(Observed {
+                program,
+                log: PathBuf::new(),
+            }),
+            ..WorkerClient::new(child)
+        }
+    }
 }
 
 #[cfg(test)]

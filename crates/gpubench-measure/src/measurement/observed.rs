@@ -35,3 +35,57 @@ impl Observed {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::clients::{Child, ObserverProgram, ObserverTask, RoleName};
+    use crate::measurement::simulated_case::Stage;
+
+    /// A worker whose observer does not fail.
+    fn debugged() -> WorkerClient {
+        under(ObserverTask::Debug {
+            arguments: Vec::new(),
+            terminal: "/dev/null".into(),
+        })
+    }
+
+    /// A worker that must be killed, which is a failure of its observer.
+    fn profiled() -> WorkerClient {
+        under(ObserverTask::Profile {
+            arguments: Vec::new(),
+            extension: "ncu-rep",
+        })
+    }
+
+    fn under(task: ObserverTask) -> WorkerClient {
+        let path = "/bin/observer".into();
+        let (child, _) = Child::simulated_after(RoleName::Worker, "last words");
+        WorkerClient::simulated_under(ObserverProgram { path, task }, child)
+    }
+
+    #[test]
+    fn a_later_worker_does_not_make_up_for_one_whose_observer_failed() {
+        let stage = Stage::of(1);
+        let protocol = Protocol {
+            within: Duration::ZERO,
+            ..stage.protocol()
+        };
+        for (workers, fails) in [
+            (vec![debugged(), debugged()], false),
+            (vec![profiled()], true),
+            (vec![debugged(), profiled()], true),
+            (vec![profiled(), debugged()], true),
+        ] {
+            let mut observed = Observed::default();
+            for mut worker in workers {
+                observed.observe(&mut worker, &protocol);
+            }
+            let has_failed = matches!(observed.report, Some(Observation::Failed(_)));
+            assert_eq!(has_failed, fails, "{observed:?}");
+            assert_eq!(observed.printed, if fails { "last words" } else { "" });
+        }
+    }
+}

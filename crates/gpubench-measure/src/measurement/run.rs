@@ -332,6 +332,26 @@ mod tests {
     }
 
     #[test]
+    fn the_judge_sees_each_kind_of_window_in_its_own_list() {
+        let mut run = run();
+        run.controls.add(window(WindowKind::Control, 5.0));
+        run.controls.add(window(WindowKind::SingleControl, 6.0));
+        run.controls.add(window(WindowKind::Control, 7.0));
+        run.last_call = 9;
+        let evidence = run.evidence();
+        let times = |windows: &[WindowEvidence]| {
+            windows
+                .iter()
+                .filter_map(WindowEvidence::elapsed_ns)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(times(evidence.windows), [900.0, 10.0, 0.0, 20.0, 30.0, 0.0, 700.0]);
+        assert_eq!(times(evidence.controls), [5.0, 7.0]);
+        assert_eq!(times(evidence.single_controls), [6.0]);
+        assert_eq!(evidence.last_call, 9);
+    }
+
+    #[test]
     fn the_parts_of_a_count_remain_until_the_next() {
         let count = |value| Count {
             range: "spin".to_owned(),

@@ -1,5 +1,6 @@
 //! Roles that a test simulates.
 
+use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
@@ -13,8 +14,14 @@ use gpubench_protocol::wire::Channel;
 impl Child {
     /// Returns a process that only waits, and the connection on which the test acts for it.
     pub(crate) fn simulated(role: RoleName) -> (Child, Channel) {
+        Child::simulated_after(role, "")
+    }
+
+    /// Returns such a process that has written `printed`.
+    pub(crate) fn simulated_after(role: RoleName, printed: &str) -> (Child, Channel) {
         let (ours, theirs) = Channel::pair().unwrap();
-        let (log, sink) = Log::open(role, Output::Captured).unwrap();
+        let (log, mut sink) = Log::open(role, Output::Captured).unwrap();
+        sink.write_all(printed.as_bytes()).unwrap();
         let process = Command::new("sleep")
             .arg("600")
             .process_group(0)

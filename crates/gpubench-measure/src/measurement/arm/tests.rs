@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::clients::WorkerPast;
+use crate::clients::{Child, RoleName, WorkerPast};
 use crate::measurement::simulated_case::{
     Stage, arm, claim, fault, right_facts, with_referee, with_right_referee, worker,
 };
@@ -12,7 +12,7 @@ use crate::measurement::wrong_call::{WrongCall, WrongCallKeeper};
 use crate::verdict::TimeUse;
 use gpubench_contract::{Cause, Grade, Verdict};
 use gpubench_device::ClockBound;
-use gpubench_protocol::wire::{Claim, Contents, WindowFacts, WindowOrder};
+use gpubench_protocol::wire::{Claim, Contents, Patience, WindowFacts, WindowOrder, from_worker};
 use gpubench_stats::{StopRule, WorkerCountRule};
 
 /// Every purpose of a window that makes a call.
@@ -803,6 +803,42 @@ fn an_end_during_the_diagnosis_of_a_wrong_call_does_not_count() {
     });
 }
 
+/// Returns a worker that has written something, and then claims a fault or makes no claim and
+/// leaves.
+fn worker_with_last_words(claim: Option<fn(&WindowOrder) -> Claim>) -> WorkerClient {
+    let (child, broker) = Child::simulated_after(RoleName::Worker, "last words");
+    std::thread::spawn(move || {
+        let frame = broker.receive(Patience::at_most(Duration::from_secs(600))).unwrap();
+        let order: WindowOrder = frame.record().unwrap();
+        broker.send_record(from_worker::ARMED, &order).unwrap();
+        if let Some(claim) = claim {
+            broker.send_record(from_worker::CLAIM, &claim(&order)).unwrap();
+            // Until the worker is ended.
+            let _ = broker.receive(Patience::at_most(Duration::from_secs(600)));
+        }
+    });
+    WorkerClient::simulated(child)
+}
+
+#[test]
+fn the_message_of_a_worker_that_fails_has_its_last_output_once() {
+    for claim in [None, Some(fault as fn(&WindowOrder) -> Claim)] {
+        let stage = Stage::of(1);
+        let (protocol, case) = (stage.protocol(), stage.case());
+        let mut seen = None;
+        with_right_referee(&protocol, &case, |context| {
+            let mut arm = arm(&protocol, &case, 0, vec![worker_with_last_words(claim)]);
+            arm.begin_round();
+            arm.step(context, WindowPurpose::Sample(WindowKind::Timed)).unwrap();
+            seen = Some(finished(arm, context, Some(0)));
+        });
+        let judgement = seen.unwrap().measured.judgement;
+        let message = judgement.message.unwrap_or_default();
+        assert_eq!(judgement.verdict, Verdict::Crashed, "{message}");
+        assert_eq!(message.matches("last words").count(), 1, "{message}");
+    }
+}
+
 #[test]
 fn only_the_differences_of_wrong_outputs_are_located() {
     let facts = |order: &WindowOrder| {
@@ -842,7 +878,7 @@ fn a_worker_is_noted_with_its_own_number() {
 
 #[test]
 fn a_worker_that_never_is_ready_ends_its_case_unless_the_tool_is_to_blame() {
-    use crate::clients::{End, ObserverProgram, ObserverTask, RoleName};
+    use crate::clients::{End, ObserverProgram, ObserverTask};
     let observer = ObserverProgram {
         path: "/bin/compute-sanitizer".into(),
         task: ObserverTask::Sanitize(gpubench_contract::SanitizerTool::Memcheck),

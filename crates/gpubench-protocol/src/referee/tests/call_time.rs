@@ -1,12 +1,16 @@
 //! The time of calls that the worker's host holds back.
 
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::mpsc::channel;
 use std::time::Instant;
 
 use super::*;
 use crate::wire::to_referee;
 
 const LASTS: Duration = Duration::from_millis(20);
+
+/// How long one thread of a test waits for the other.
+const AT_MOST: Duration = Duration::from_secs(20);
 
 fn from_outside() -> WindowOrder {
     WindowOrder {
@@ -17,7 +21,7 @@ fn from_outside() -> WindowOrder {
 
 fn wait_for(word: &AtomicU32) {
     let began = Instant::now();
-    while word.load(Ordering::Acquire) != 1 && began.elapsed() < Duration::from_secs(20) {
+    while word.load(Ordering::Acquire) != 1 && began.elapsed() < AT_MOST {
         std::thread::yield_now();
     }
 }
@@ -94,6 +98,52 @@ fn without_a_clock_of_the_device_a_call_lasts_from_go_to_returned_too() {
     let call = Duration::from_nanos(facts.call_ns);
     assert!(call >= LASTS, "{call:?}");
     assert!(facts.returned_seen_ns > 0);
+}
+
+#[test]
+fn a_return_is_seen_only_after_the_worker_has_written_it() {
+    let written_ns = AtomicU64::new(0);
+    let facts = window(|page, _| {
+        wait_for(&page.go);
+        std::thread::sleep(LASTS);
+        written_ns.store(gpubench_device::monotonic_ns(), Ordering::Release);
+        page.returned.store(1, Ordering::Release);
+        page.done.store(1, Ordering::Release);
+    });
+    let (seen_ns, written_ns) = (facts.returned_seen_ns, written_ns.into_inner());
+    assert!(seen_ns >= written_ns, "seen at {seen_ns}, written at {written_ns}");
+}
+
+/// The worker writes *returned* and *done* between the look that misses *returned* and the one that
+/// finds *done*.
+#[test]
+fn a_call_that_returns_between_two_looks_has_its_time() {
+    let ((done, is_done), (look, looks), (written, is_written)) = (channel(), channel(), channel());
+    let mut looked = 0;
+    let driver = FaultyDriver::watched(cpu(), move |_, call| {
+        if call.name != "see_value" {
+            return;
+        }
+        looked += 1;
+        match looked {
+            1 => is_done.recv_timeout(AT_MOST).unwrap(),
+            2 => {
+                look.send(()).unwrap();
+                is_written.recv_timeout(AT_MOST).unwrap();
+            }
+            _ => {}
+        }
+    });
+    let facts = window_on(Box::new(driver), move |page, start| {
+        wait_for(start);
+        page.done.store(1, Ordering::Release);
+        done.send(()).unwrap();
+        looks.recv_timeout(AT_MOST).unwrap();
+        page.returned.store(1, Ordering::Release);
+        written.send(()).unwrap();
+    });
+    assert_eq!(facts.end, WindowEnd::Checked);
+    assert!(facts.call_ns > 0 && facts.returned_seen_ns > 0);
 }
 
 #[test]

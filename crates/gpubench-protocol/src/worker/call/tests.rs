@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use gpubench::plan::{BufferId, Plan, Span, Step};
+use gpubench::plan::{Argument, BufferId, KernelRef, Launch, Plan, Span, Step};
 use gpubench_contract::Mode;
 
 use super::*;
+use gpubench_device::ModuleImage;
 use gpubench_device::cpu::CpuDriver;
 use gpubench_device::cpu::executor::ScheduleSeed;
 use gpubench_device::faulty::FaultyDriver;
@@ -163,4 +164,77 @@ fn a_window_without_a_graph_is_repeated_one_call_after_the_other() {
             .unwrap()
             .is_none()
     );
+}
+
+/// A counter that refuses every call, and notes of how many launches.
+#[derive(Default)]
+struct Refusing(Vec<usize>);
+
+impl Counter for Refusing {
+    fn description(&self) -> String {
+        "refuses".to_owned()
+    }
+
+    fn start(&mut self, ranges: usize) -> Result<(), DeviceError> {
+        self.0.push(ranges);
+        Err(DeviceError::Unsupported("count".to_owned()))
+    }
+
+    fn begin(&mut self, _: &str) -> Result<(), DeviceError> {
+        unreachable!("it has not started")
+    }
+
+    fn end(&mut self) -> Result<(), DeviceError> {
+        unreachable!("it has not started")
+    }
+
+    fn stop(&mut self) -> Result<Option<Vec<Count>>, DeviceError> {
+        unreachable!("it has not started")
+    }
+}
+
+#[test]
+fn a_counter_knows_how_many_launches_a_plan_has() {
+    let mut driver = CpuDriver::new(None, ScheduleSeed::Natural).unwrap();
+    let stream = driver.stream().unwrap();
+    let module = driver.load(ModuleImage::Harness).unwrap();
+    let function = driver.function(module, "gb_stamp").unwrap();
+    let sizes = driver.parameter_sizes(function).unwrap();
+    let launch = Launch {
+        kernel: KernelRef {
+            source: 0,
+            name: "gb_stamp".to_owned(),
+        },
+        grid: [1; 3],
+        block: [1; 3],
+        cluster: [1; 3],
+        dynamic_shared: 0,
+        cooperation: Default::default(),
+        dependence: Default::default(),
+        arguments: sizes
+            .iter()
+            .map(|size| Argument::Value(vec![0; *size as usize]))
+            .collect(),
+        types: Vec::new(),
+        place: String::new(),
+    };
+    for (launches, of_instructions, of_a_call) in [(0, 0, 1), (1, 1, 1), (3, 3, 3)] {
+        let plan = Plan {
+            steps: vec![Step::Launch(launch.clone()); launches],
+            ..Plan::default()
+        };
+        let space = AddressSpace {
+            tensors: &[],
+            scratch: &[],
+            modules: &[(0, module)],
+        };
+        let work = Work::Sealed(ReadyPlan::bind(&mut driver, &plan, &space).unwrap());
+        let calls = WindowCalls::one(Mode::Cold);
+        let call = Call::new(&mut driver, stream, work, calls).unwrap();
+        let mut counter = Refusing::default();
+        for metric in [MetricKind::Instructions, MetricKind::Hardware, MetricKind::Memory] {
+            call.count(metric, &mut driver, stream, &mut counter).unwrap_err();
+        }
+        assert_eq!(counter.0, [of_instructions, of_a_call, of_a_call]);
+    }
 }
