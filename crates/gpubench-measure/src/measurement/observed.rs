@@ -17,9 +17,10 @@ impl Observed {
     pub(super) fn observe(&mut self, worker: &mut WorkerClient, protocol: &Protocol<'_>) {
         let Protocol { within, interrupt, .. } = *protocol;
         // A later worker does not make up for one whose observer failed.
-        if !matches!(self.report, Some(Observation::Failed(_))) {
-            self.report = worker.observation(within, interrupt).or(self.report.take());
+        if let Some(Observation::Failed(_)) = self.report {
+            return;
         }
+        self.report = worker.observation(within, interrupt).or(self.report.take());
         if let Some(Observation::Failed(_)) = self.report {
             self.printed = worker.last_output();
         }
@@ -46,23 +47,25 @@ mod tests {
 
     /// A worker whose observer does not fail.
     fn debugged() -> WorkerClient {
-        under(ObserverTask::Debug {
+        let task = ObserverTask::Debug {
             arguments: Vec::new(),
             terminal: "/dev/null".into(),
-        })
+        };
+        under(task, "of another")
     }
 
     /// A worker that must be killed, which is a failure of its observer.
     fn profiled() -> WorkerClient {
-        under(ObserverTask::Profile {
+        let task = ObserverTask::Profile {
             arguments: Vec::new(),
             extension: "ncu-rep",
-        })
+        };
+        under(task, "of the failed one")
     }
 
-    fn under(task: ObserverTask) -> WorkerClient {
+    fn under(task: ObserverTask, printed: &str) -> WorkerClient {
         let path = "/bin/observer".into();
-        let (child, _) = Child::simulated_after(RoleName::Worker, "last words");
+        let (child, _) = Child::simulated_after(RoleName::Worker, printed);
         WorkerClient::simulated_under(ObserverProgram { path, task }, child)
     }
 
@@ -85,7 +88,7 @@ mod tests {
             }
             let has_failed = matches!(observed.report, Some(Observation::Failed(_)));
             assert_eq!(has_failed, fails, "{observed:?}");
-            assert_eq!(observed.printed, if fails { "last words" } else { "" });
+            assert_eq!(observed.printed, if fails { "of the failed one" } else { "" });
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The first window numbers of a measurement.
 
-/// More windows than a measurement has: so many of the shortest take hours.
+/// More windows than a measurement has: even the shortest would take hours.
 const MOST_WINDOWS: u32 = 1 << 24;
 
 /// The numbers before a measurement of a case. A second measurement continues them, so it shares no
