@@ -29,7 +29,7 @@ fn case(execution: Execution) -> PreparedCase {
     })
 }
 
-/// Windows that begin at these milliseconds and last one, with so many submissions.
+/// Windows that begin at these milliseconds and last one, with this many submissions.
 fn windows(spans: &[(u64, u64)]) -> Vec<WindowEvidence> {
     let window = |(begin_ms, submissions): &(u64, u64)| WindowEvidence {
         span: Some(WindowSpan {
