@@ -8,7 +8,7 @@ use gpubench::plan::Step;
 
 use super::case::ReadyCase;
 use super::idle_workers::{Another, IdleWorkers};
-use super::leaving::LeavingWorkers;
+use super::leaving_workers::LeavingWorkers;
 use super::protocol::Protocol;
 use crate::clients::{
     HostedLaunch, ObservedBy, OpenedCase, RoleFailure, SharedMemory, Start, WorkerClient, WorkerLaunch,

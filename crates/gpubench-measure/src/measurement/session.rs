@@ -10,7 +10,7 @@ use super::control_lease::ControlLease;
 use super::empty_calls;
 use super::error::MeasureError;
 use super::idle_workers::IdleWorkers;
-use super::leaving::LeavingWorkers;
+use super::leaving_workers::LeavingWorkers;
 use super::measured::{Measured, MeasuredInTurns, RolesAfterwards};
 use super::protocol::Protocol;
 use super::rest::Rests;

@@ -19,7 +19,7 @@ const RELEASE: Duration = Duration::from_secs(1);
 #[derive(Debug, Default)]
 pub struct LeavingWorkers {
     /// Those that have released their case, and only wait.
-    idle: Vec<WorkerClient>,
+    released: Vec<WorkerClient>,
     /// Killed ones, whose ends the driver may still work on.
     ending: Vec<WorkerClient>,
 }
@@ -29,19 +29,19 @@ impl LeavingWorkers {
     /// case: then its kernels may still run, and it ends at once.
     pub(super) fn add(&mut self, mut worker: WorkerClient, within: Duration, interrupt: &Interrupt) {
         if worker.rest(within.min(RELEASE), interrupt).is_ok() {
-            self.idle.push(worker);
+            self.released.push(worker);
         }
     }
 
     /// Receives the workers of a pool.
     pub(super) fn add_all(&mut self, others: LeavingWorkers) {
-        self.idle.extend(others.idle);
+        self.released.extend(others.released);
         self.ending.extend(others.ending);
     }
 
     /// Kills the workers. [`LeavingWorkers::await_ends`] waits for their ends.
     pub(super) fn end(&mut self) {
-        for mut worker in self.idle.drain(..) {
+        for mut worker in self.released.drain(..) {
             worker.child().kill();
             self.ending.push(worker);
         }
@@ -86,7 +86,7 @@ mod tests {
     }
 
     fn numbers(leaving: &LeavingWorkers) -> [usize; 2] {
-        [leaving.idle.len(), leaving.ending.len()]
+        [leaving.released.len(), leaving.ending.len()]
     }
 
     #[test]
@@ -94,7 +94,7 @@ mod tests {
         let mut leaving = LeavingWorkers::default();
         let _processes = [add(&mut leaving), add(&mut leaving)];
         assert_eq!(numbers(&leaving), [2, 0]);
-        assert!(leaving.idle.iter_mut().all(|worker| !worker.child().has_ended()));
+        assert!(leaving.released.iter_mut().all(|worker| !worker.child().has_ended()));
         leaving.await_ends();
         assert_eq!(numbers(&leaving), [2, 0]);
         leaving.end();
