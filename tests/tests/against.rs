@@ -698,8 +698,14 @@ fn a_candidate_that_writes_to_outputs_between_its_calls_is_still_compared() {
     repository.commit("spoiling");
     let finished = repository.run("fast").args(["spin"]).finish();
     repository.git(&["checkout", "--quiet", "main"]);
-    let finished = finished.expect_code(3);
-    assert_eq!(row(&comparison(&finished), "spin")["verdict"], "regressed");
+    // The kernel's second thread competes with it for a processor. On a busy machine the change can
+    // be too uncertain to judge.
+    assert!([Some(0), Some(3)].contains(&finished.code), "{}", finished.stderr);
+    let comparison = comparison(&finished);
+    let row = row(&comparison, "spin");
+    let judged = ["regressed", "inconclusive"].map(serde_json::Value::from);
+    assert!(judged.contains(&row["verdict"]), "{row}");
+    assert!(row["change"].is_object(), "{row}");
 }
 
 #[test]
