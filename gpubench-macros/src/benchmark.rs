@@ -7,6 +7,7 @@ use crate::library;
 use crate::options::{Attribute, Execution, Options, Waiting};
 use crate::problem::definition;
 use crate::reference::{own_reference, reject_device_references};
+use crate::signature::reject_declared;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -16,7 +17,7 @@ use syn::{Error, Path, Result, ReturnType};
 /// Returns the output of `#[gpubench]`.
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let options = Options::parse(Attribute::Gpubench, options)?;
-    let mut function = Function::parse_benchmark(item, &options.execution)?;
+    let mut function = Function::parse_benchmark(item, &options)?;
     let ignored = take_ignore(&mut function) || options.ignore.is_some();
     let parts = match &options.problem {
         None => own_problem(&options, &function)?,
@@ -62,7 +63,16 @@ fn own_problem(options: &Options, function: &Function) -> Result<Parts> {
 }
 
 fn shared_problem(problem: &Path, options: &Options, function: &Function) -> Result<Parts> {
-    for option in ["tensors", "reference", "tolerance", "exact", "bytes", "flops"] {
+    for option in [
+        "tensors",
+        "generate",
+        "reference",
+        "tolerance",
+        "exact",
+        "reduction",
+        "bytes",
+        "flops",
+    ] {
         if let Some(given) = options.given(option) {
             return Err(Error::new(
                 given.span(),
@@ -74,6 +84,7 @@ fn shared_problem(problem: &Path, options: &Options, function: &Function) -> Res
         }
     }
     reject_device_references(options, &shown(problem))?;
+    reject_declared(function, &shown(problem))?;
     let definition = quote_spanned!(problem.span()=> <#problem as __gpubench::Problem>::DEFINITION);
     Ok(Parts {
         checks: axis_checks(&definition, options, function),

@@ -42,7 +42,7 @@ impl Expected {
                     let shown = format!("&mut [{}]", shown(element));
                     expected.takes_as(&name, quote!(&'gpubench mut [#element]), &shown);
                 }
-                Kind::Axis | Kind::Scratch => expected.takes(&name, &parameter.ty),
+                Kind::Axis | Kind::Scratch(_) => expected.takes(&name, &parameter.ty),
             }
         }
         expected

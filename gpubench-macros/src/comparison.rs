@@ -17,6 +17,15 @@ pub(crate) enum Comparison {
     },
 }
 
+impl std::fmt::Display for Comparison {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Comparison::Exact => "exact",
+            Comparison::Tolerance { .. } => "tolerance(..)",
+        })
+    }
+}
+
 const WRITTEN: &str = "tolerance(rtol = 1e-5, atol = 1e-6)";
 
 impl Comparison {
@@ -57,6 +66,14 @@ impl Comparison {
             Some(Comparison::Tolerance { rtol, atol }) => {
                 quote!(::core::option::Option::Some(__gpubench::catalog::Tolerance::Close { rtol: #rtol, atol: #atol }))
             }
+        }
+    }
+
+    /// Returns the call that sets it for the last output of a `Tensors`.
+    pub(crate) fn call(&self) -> TokenStream {
+        match self {
+            Comparison::Exact => quote!(.exact()),
+            Comparison::Tolerance { rtol, atol } => quote!(.tolerance(#rtol, #atol)),
         }
     }
 }

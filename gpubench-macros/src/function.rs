@@ -1,12 +1,18 @@
 //! The function under an attribute, and its parameters.
 
-use crate::options::{Attribute, Execution};
+use crate::launch::LaunchOption;
+use crate::options::{Attribute, Execution, Options};
 use crate::place::reject_associated;
+use crate::signature::Declaration;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
-use syn::{Error, FnArg, GenericArgument, Item, ItemFn, Pat, PathArguments, Result, ReturnType, Type};
+use syn::{
+    Error, FnArg, GenericArgument, Item, ItemFn, Pat, PathArguments, Result, ReturnType, Signature, Token, Type,
+    Visibility, parse_quote,
+};
 
 /// A function and its parameters, without the launcher.
 pub(crate) struct Function {
@@ -29,6 +35,8 @@ pub(crate) struct Parameter {
     pub(crate) name: Ident,
     pub(crate) ty: Type,
     pub(crate) kind: Kind,
+    /// The tensor's declaration, if the signature has it.
+    pub(crate) declared: Option<Declaration>,
     /// Local name that no user-defined name shadows.
     pub(crate) local: Ident,
 }
@@ -40,8 +48,8 @@ pub(crate) enum Kind {
     Read(Type),
     /// `Out<T>`, `InOut<T>` or `&mut [T]`, with the element type.
     Write(Type),
-    /// `Scratch<T>`.
-    Scratch,
+    /// `Scratch<T>`, with the element type.
+    Scratch(Type),
 }
 
 impl Parameter {
@@ -67,6 +75,11 @@ impl Parameter {
         }
     }
 
+    /// Returns the name of the buffer type: `In`, `Out`, `InOut`, `Scratch` or `Constant`.
+    pub(crate) fn buffer(&self) -> Option<&'static str> {
+        buffer(&self.ty).map(|(name, _)| name)
+    }
+
     /// Returns an identifier of that name, raw if the parameter's is.
     fn ident(&self) -> Ident {
         let make = match self.name.unraw() == self.name {
@@ -79,9 +92,15 @@ impl Parameter {
 
 impl Function {
     /// Parses the function under `#[gpubench]`: a launcher or host, then axes and buffers. It
-    /// returns a `Result`.
-    pub(crate) fn parse_benchmark(item: TokenStream, execution: &Execution) -> Result<Function> {
-        let item = parse(Attribute::Gpubench, item)?;
+    /// returns a `Result`. With `launch = ..` it is a signature of axes and buffers.
+    pub(crate) fn parse_benchmark(item: TokenStream, options: &Options) -> Result<Function> {
+        let execution = &options.execution;
+        let item = match (parse(Attribute::Gpubench, item)?, &options.launch) {
+            (Parsed::Function(item), None) => item,
+            (Parsed::Signature(signature), Some(launch)) => launch.function(signature, options)?,
+            (Parsed::Function(item), Some(launch)) => return Err(launch.has_a_body(&item)),
+            (Parsed::Signature(signature), None) => return Err(LaunchOption::missing(&signature)),
+        };
         match item.sig.inputs.first() {
             Some(FnArg::Typed(context)) if is_exclusive_reference(&context.ty, execution.context()) => {
                 Function::with_context(item, execution.missing_result())
@@ -103,7 +122,13 @@ impl Function {
 
     /// Parses the function under `#[problem]`: axes and slices, or a launcher, axes and buffers.
     pub(crate) fn parse_problem(item: TokenStream) -> Result<Function> {
-        let item = parse(Attribute::Problem, item)?;
+        let mut item = match parse(Attribute::Problem, item)? {
+            Parsed::Function(item) => item,
+            Parsed::Signature(item) => {
+                let message = "a problem's function is its reference, so it needs a body";
+                return Err(Error::new(item.semicolon.span(), message));
+            }
+        };
         match item.sig.inputs.first() {
             Some(FnArg::Typed(launcher)) if is_exclusive_reference(&launcher.ty, LAUNCHER) => {
                 let returns = "a reference that launches kernels must return a result: add `-> Result<()>`";
@@ -117,28 +142,22 @@ impl Function {
                 }
             }
             _ => {
-                let parameters = parameters(item.sig.inputs.iter(), slice_kind)?;
-                Ok(Function {
-                    item,
-                    form: Form::Slices,
-                    parameters,
-                })
+                let parameters = parameters(item.sig.inputs.iter_mut(), slice_kind)?;
+                let form = Form::Slices;
+                Ok(Function { item, form, parameters }.with_axes_used())
             }
         }
     }
 
     /// Parses a function whose first parameter is a launcher or a host. `returns` is the error
     /// message for a missing return type.
-    fn with_context(item: ItemFn, returns: &str) -> Result<Function> {
+    fn with_context(mut item: ItemFn, returns: &str) -> Result<Function> {
         if let ReturnType::Default = item.sig.output {
             return Err(Error::new(item.sig.paren_token.span.close(), returns));
         }
-        let parameters = parameters(item.sig.inputs.iter().skip(1), benchmark_kind)?;
-        Ok(Function {
-            item,
-            form: Form::Launcher,
-            parameters,
-        })
+        let parameters = parameters(item.sig.inputs.iter_mut().skip(1), benchmark_kind)?;
+        let form = Form::Launcher;
+        Ok(Function { item, form, parameters }.with_axes_used())
     }
 
     /// Returns the parameter of an axis.
@@ -160,10 +179,25 @@ impl Function {
             .filter(|parameter| !matches!(parameter.kind, Kind::Axis))
     }
 
+    /// Counts every axis as used if the signature declares tensors: their extents name axes, but
+    /// are evaluated elsewhere.
+    fn with_axes_used(mut self) -> Function {
+        if self.declared().next().is_some() {
+            let axes = self.axes().map(|parameter| &parameter.name);
+            self.item.block.stmts.insert(0, parse_quote!(let _ = (#(&#axes,)*);));
+        }
+        self
+    }
+
+    /// Returns the parameters whose tensors the signature declares.
+    pub(crate) fn declared(&self) -> impl Iterator<Item = &Parameter> {
+        self.parameters.iter().filter(|parameter| parameter.declared.is_some())
+    }
+
     /// Returns the parameters that a reference reads or writes.
     pub(crate) fn operands(&self) -> impl Iterator<Item = &Parameter> {
         self.tensors()
-            .filter(|parameter| !matches!(parameter.kind, Kind::Scratch))
+            .filter(|parameter| !matches!(parameter.kind, Kind::Scratch(_)))
     }
 
     /// Returns the first parameter that is an output.
@@ -173,7 +207,8 @@ impl Function {
     }
 
     fn scratch(&self) -> Option<&Parameter> {
-        self.tensors().find(|parameter| matches!(parameter.kind, Kind::Scratch))
+        self.tensors()
+            .find(|parameter| matches!(parameter.kind, Kind::Scratch(_)))
     }
 
     /// Returns statements that bind every axis to its value, under its own name and under one that
@@ -207,7 +242,7 @@ impl Function {
                 Kind::Write(element) => {
                     Some(quote!(let #local = __gpubench::__private::write::<#element>(#data, #name)?;))
                 }
-                Kind::Axis | Kind::Scratch => None,
+                Kind::Axis | Kind::Scratch(_) => None,
             }
         });
         quote!(#(#slices)*)
@@ -217,18 +252,69 @@ impl Function {
     pub(crate) fn reference_arguments(&self) -> impl Iterator<Item = &Parameter> {
         self.parameters
             .iter()
-            .filter(|parameter| !matches!(parameter.kind, Kind::Scratch))
+            .filter(|parameter| !matches!(parameter.kind, Kind::Scratch(_)))
     }
 }
 
+/// A function without a body, as `launch = ..` needs.
+pub(crate) struct FunctionSignature {
+    pub(crate) attributes: Vec<syn::Attribute>,
+    pub(crate) visibility: Visibility,
+    pub(crate) signature: Signature,
+    pub(crate) semicolon: Token![;],
+}
+
+impl Parse for FunctionSignature {
+    fn parse(input: ParseStream) -> Result<FunctionSignature> {
+        Ok(FunctionSignature {
+            attributes: input.call(syn::Attribute::parse_outer)?,
+            visibility: input.parse()?,
+            signature: input.parse()?,
+            semicolon: input.parse()?,
+        })
+    }
+}
+
+/// Returns an item as the compiler takes it without the attribute: without declarations of tensors,
+/// and with a body.
+pub(crate) fn as_plain_rust(item: TokenStream) -> TokenStream {
+    let bodiless = || -> Result<ItemFn> {
+        let FunctionSignature {
+            attributes,
+            visibility,
+            signature,
+            ..
+        } = syn::parse2(item.clone())?;
+        Ok(parse_quote!(#(#attributes)* #visibility #signature { ::core::unimplemented!() }))
+    };
+    let Ok(mut function) = syn::parse2::<ItemFn>(item.clone()).or_else(|_| bodiless()) else {
+        return item;
+    };
+    for input in &mut function.sig.inputs {
+        if let FnArg::Typed(input) = input {
+            Declaration::remove(&mut input.attrs);
+        }
+    }
+    quote!(#[allow(unused)] #function)
+}
+
+/// The item under an attribute.
+enum Parsed {
+    Function(ItemFn),
+    Signature(Box<FunctionSignature>),
+}
+
 /// Parses the item, if it is a function that the attribute supports.
-fn parse(attribute: Attribute, item: TokenStream) -> Result<ItemFn> {
+fn parse(attribute: Attribute, item: TokenStream) -> Result<Parsed> {
     let name = match attribute {
         Attribute::Gpubench => "#[gpubench]",
         Attribute::Problem => "#[problem]",
     };
-    let item = match syn::parse2(item)? {
-        Item::Fn(item) => item,
+    let parsed = match syn::parse2(item)? {
+        Item::Fn(item) => Parsed::Function(item),
+        Item::Verbatim(tokens) if syn::parse2::<FunctionSignature>(tokens.clone()).is_ok() => {
+            Parsed::Signature(Box::new(syn::parse2(tokens)?))
+        }
         other => {
             return Err(Error::new(
                 first_token(&other),
@@ -236,7 +322,18 @@ fn parse(attribute: Attribute, item: TokenStream) -> Result<ItemFn> {
             ));
         }
     };
-    let again = item.attrs.iter().find(|other| {
+    let (attributes, signature) = match &parsed {
+        Parsed::Function(item) => (&item.attrs, &item.sig),
+        Parsed::Signature(item) => (&item.attributes, &item.signature),
+    };
+    check_function(name, attributes, signature)?;
+    Ok(parsed)
+}
+
+/// Fails if a function has another attribute of this library, or is of a kind that the attribute
+/// `name` does not support.
+fn check_function(name: &str, attributes: &[syn::Attribute], signature: &Signature) -> Result<()> {
+    let again = attributes.iter().find(|other| {
         let last = other.path().segments.last();
         last.is_some_and(|last| last.ident == "gpubench" || last.ident == "problem")
     });
@@ -248,8 +345,7 @@ fn parse(attribute: Attribute, item: TokenStream) -> Result<ItemFn> {
             format!("a function can have only one `#[gpubench]` or `#[problem]`: remove this `#[{again}]`"),
         ));
     }
-    reject_associated(name, &item.sig.ident)?;
-    let signature = &item.sig;
+    reject_associated(name, &signature.ident)?;
     let cannot_be =
         |span: Span, what: &str| Err(Error::new(span, format!("a function under `{name}` cannot be {what}")));
     if let Some(token) = &signature.asyncness {
@@ -270,7 +366,7 @@ fn parse(attribute: Attribute, item: TokenStream) -> Result<ItemFn> {
     if let Some(token) = &signature.variadic {
         return cannot_be(token.span(), "variadic");
     }
-    Ok(item)
+    Ok(())
 }
 
 fn first_token(item: &Item) -> Span {
@@ -281,7 +377,7 @@ fn first_token(item: &Item) -> Span {
 }
 
 fn parameters<'a>(
-    inputs: impl Iterator<Item = &'a FnArg>,
+    inputs: impl Iterator<Item = &'a mut FnArg>,
     kind_of: fn(&Type) -> Result<Kind>,
 ) -> Result<Vec<Parameter>> {
     let mut parameters: Vec<Parameter> = Vec::new();
@@ -304,6 +400,7 @@ fn parameters<'a>(
             name,
             ty: (*input.ty).clone(),
             kind,
+            declared: Declaration::take(&mut input.attrs)?,
             local,
         });
     }
@@ -318,7 +415,7 @@ fn is_a_method(receiver: &FnArg) -> Error {
 fn benchmark_kind(ty: &Type) -> Result<Kind> {
     match (ty, buffer(ty)) {
         (_, Some(("In" | "Constant", element))) => Ok(Kind::Read(element)),
-        (_, Some(("Scratch", _))) => Ok(Kind::Scratch),
+        (_, Some(("Scratch", element))) => Ok(Kind::Scratch(element)),
         (_, Some((_, element))) => Ok(Kind::Write(element)),
         (Type::Reference(reference), None) => match (&*reference.elem, buffer(&reference.elem)) {
             (_, Some((name, _))) => Err(Error::new_spanned(

@@ -13,6 +13,7 @@ mod cuda_source;
 mod function;
 mod include_folders;
 mod kernel_arg;
+mod launch;
 mod library;
 mod options;
 mod place;
@@ -20,6 +21,7 @@ mod problem;
 mod reference;
 mod requirements;
 mod same_file;
+mod signature;
 mod source_files;
 
 use proc_macro::TokenStream;
@@ -65,6 +67,7 @@ pub fn kernel_arg(item: TokenStream) -> TokenStream {
 fn finish(expansion: syn::Result<proc_macro2::TokenStream>, original: proc_macro2::TokenStream) -> TokenStream {
     let tokens = expansion.unwrap_or_else(|error| {
         let error = error.into_compile_error();
+        let original = function::as_plain_rust(original);
         quote::quote!(#original #error)
     });
     tokens.into()

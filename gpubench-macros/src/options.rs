@@ -2,6 +2,7 @@
 
 use crate::axes::AxisOption;
 use crate::comparison::Comparison;
+use crate::launch::LaunchOption;
 use crate::library;
 use crate::reference::ReferenceOption;
 use crate::requirements::Requirements;
@@ -46,8 +47,11 @@ pub(crate) struct Options {
     pub(crate) cpu: DeviceOptions,
     pub(crate) cuda: DeviceOptions,
     pub(crate) tensors: Option<Expr>,
+    pub(crate) generate: Option<Expr>,
+    pub(crate) launch: Option<LaunchOption>,
     pub(crate) reference: Option<ReferenceOption>,
     pub(crate) comparison: Option<Comparison>,
+    pub(crate) reduction: Option<Expr>,
     pub(crate) bytes: Option<Expr>,
     pub(crate) flops: Option<Expr>,
     pub(crate) name: Option<LitStr>,
@@ -79,6 +83,7 @@ impl Options {
                 options.parse_option(attribute, input)?;
                 comma(input)?;
             }
+            options.check_reduction()?;
             Ok(options)
         };
         parser.parse2(tokens)
@@ -101,8 +106,11 @@ impl Options {
             "cpu" => self.cpu = DeviceOptions::parse(&option, input)?,
             "cuda" => self.cuda = DeviceOptions::parse(&option, input)?,
             "tensors" => self.tensors = Some(value(&option, input, "tensors = function")?),
+            "generate" => self.generate = Some(value(&option, input, "generate = function(n)")?),
+            "launch" => self.launch = Some(LaunchOption::parse(&option, input)?),
             "reference" => self.reference = Some(ReferenceOption::parse(&option, input)?),
             "bytes" => self.bytes = Some(value(&option, input, "bytes = 8 * n")?),
+            "reduction" => self.reduction = Some(value(&option, input, "reduction = cols")?),
             "flops" => self.flops = Some(value(&option, input, "flops = 2 * n")?),
             "name" => self.name = Some(case_name(&option, input)?),
             "mode" => self.set("mode", value(&option, input, "mode = \"cold,warm\"")?),
@@ -137,6 +145,17 @@ impl Options {
         }
         self.comparison = Some(comparison);
         Ok(())
+    }
+
+    /// Fails on a reduction and a tolerance, which the reduction would choose.
+    fn check_reduction(&self) -> Result<()> {
+        match (self.given("reduction"), &self.comparison) {
+            (Some(reduction), Some(comparison)) => Err(Error::new(
+                reduction.span(),
+                format!("`reduction` chooses a tolerance: remove it, or `{comparison}`"),
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Returns the option of this name as written.
@@ -207,9 +226,12 @@ impl Attribute {
             Attribute::Gpubench => &[
                 ("axes", "axes(..)"),
                 ("tensors", "tensors = .."),
+                ("generate", "generate = .."),
+                ("launch", "launch = .."),
                 ("reference", "reference = .."),
                 ("tolerance", "tolerance(..)"),
                 ("exact", "exact"),
+                ("reduction", "reduction = .."),
                 ("bytes", "bytes = .."),
                 ("flops", "flops = .."),
                 ("problem", "problem = .."),
@@ -230,8 +252,10 @@ impl Attribute {
             Attribute::Problem => &[
                 ("axes", "axes(..)"),
                 ("tensors", "tensors = .."),
+                ("generate", "generate = .."),
                 ("tolerance", "tolerance(..)"),
                 ("exact", "exact"),
+                ("reduction", "reduction = .."),
                 ("bytes", "bytes = .."),
                 ("flops", "flops = .."),
                 ("requires", "requires(..)"),
@@ -259,7 +283,8 @@ impl Attribute {
             }
             (
                 Attribute::Problem,
-                "hosted" | "ignore" | "mode" | "name" | "problem" | "sample_time" | "cooldown" | "warmup_time",
+                "hosted" | "ignore" | "launch" | "mode" | "name" | "problem" | "sample_time" | "cooldown"
+                | "warmup_time",
             ) => {
                 format!("`{option}` is an option of `#[gpubench]`, not of `#[problem]`")
             }

@@ -8,6 +8,7 @@ use crate::function::Function;
 use crate::library;
 use crate::options::{Attribute, Options};
 use crate::reference::{ReferenceOption, device_references, nothing_to_compute, ungrouped};
+use crate::signature::declared_tensors;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -63,6 +64,7 @@ pub(crate) fn definition(
     let tolerance = Comparison::tokens(options.comparison.as_ref());
     let tensors = tensors(options, function)?;
     let work = work(options, function)?;
+    let reduction = reduction(options, function)?;
     let operands = function.reference_arguments().map(|parameter| parameter.text());
     let reference = match reference {
         Some(reference) => reference.tokens(function),
@@ -79,6 +81,7 @@ pub(crate) fn definition(
             requirements: &[#(#requirements),*],
             condition: #condition,
             tolerance: #tolerance,
+            reduction: #reduction,
             tensors: #tensors,
             work: #work,
             operands: &[#(#operands),*],
@@ -116,15 +119,17 @@ fn check_parameters(options: &Options, function: &Function) -> Result<()> {
 /// Returns a `fn(&Params) -> Result<Tensors>`.
 fn tensors(options: &Options, function: &Function) -> Result<TokenStream> {
     let params = Ident::new("gpubench_params", Span::mixed_site());
+    let declared = declared_tensors(options, function)?;
     let (bindings, made) = match options.tensors.as_ref().map(ungrouped) {
+        None if declared.is_some() => (function.bind_axes(&params), quote!(#declared)),
         None => match function.tensors().next() {
             None => (quote!(), quote!(__gpubench::Tensors::new())),
             Some(tensor) => {
+                let name = tensor.text();
                 let message = format!(
-                    "missing `tensors = ..`: a function that takes the axes and returns the tensors, such as `{}`",
-                    tensor.text()
+                    "`{name}` has no declaration: write `#[fill(Uniform(0.0..1.0), [rows, cols])]` or `#[shape(rows)]` before each tensor, or `tensors = ..`, a function that takes the axes and returns the tensors",
                 );
-                return Err(Error::new(Span::call_site(), message));
+                return Err(Error::new(tensor.name.span(), message));
             }
         },
         Some(Expr::Path(path)) => {
@@ -166,6 +171,30 @@ fn generator(path: &ExprPath, function: &Function, expected: &Expected) -> (Toke
         )],
     };
     expected.checked(&quote!(#path), function, &wrong)
+}
+
+/// Returns a `fn(&Params) -> Result<Option<u64>>`.
+fn reduction(options: &Options, function: &Function) -> Result<TokenStream> {
+    let Some(terms) = &options.reduction else {
+        return Ok(quote!(|_| ::core::result::Result::Ok(::core::option::Option::None)));
+    };
+    reject_unknown("reduction", terms, function)?;
+    reject_mixed(terms, function)?;
+    let params = Ident::new("gpubench_params", Span::mixed_site());
+    let bindings = function.bind_axes(&params);
+    let terms = quote_spanned!(terms.span()=> __gpubench::__private::work("reduction", #terms));
+    Ok(quote! {
+        {
+            #[allow(unused_variables)]
+            fn gpubench_reduction(
+                #params: &__gpubench::catalog::Params,
+            ) -> __gpubench::Result<::core::option::Option<u64>> {
+                #bindings
+                #terms
+            }
+            gpubench_reduction
+        }
+    })
 }
 
 /// Returns a `fn(&Params) -> Result<Work>`.

@@ -402,6 +402,24 @@ pub enum Tolerance {
         /// Absolute part, `atol`.
         atol: f64,
     },
+    /// As [`Tolerance::Close`], but nobody wrote it: it follows from the element type and the
+    /// number of terms in a reduction.
+    Default {
+        /// Relative part, `rtol`.
+        rtol: f64,
+        /// Absolute part, `atol`.
+        atol: f64,
+    },
+}
+
+impl Tolerance {
+    /// Returns `rtol` and `atol`. `None` for an exact comparison.
+    pub const fn bounds(self) -> Option<(f64, f64)> {
+        match self {
+            Tolerance::Exact => None,
+            Tolerance::Close { rtol, atol } | Tolerance::Default { rtol, atol } => Some((rtol, atol)),
+        }
+    }
 }
 
 /// The declared cost of one call.

@@ -136,8 +136,12 @@ pub enum SampleFlagKind {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Throughput {
-    /// Declared bytes per second.
+    /// Bytes per second.
     pub bytes_per_s: Option<f64>,
+    /// Where the number of bytes is from. Null without a rate. `tensors` are never compared with
+    /// physics, and have no rate above the device's peak.
+    #[serde(default)]
+    pub bytes_from: Option<BytesFrom>,
     /// Declared floating-point operations per second.
     pub flops_per_s: Option<f64>,
     /// Fraction of the device's peak memory bandwidth.
@@ -146,6 +150,35 @@ pub struct Throughput {
     /// it has them. Null if the inputs have several types or the peak is not known. Single
     /// precision above its own peak is compared with the TF32 peak.
     pub of_peak_flops: Option<f64>,
+}
+
+words! {
+    /// Where the bytes of a rate are from.
+    pub enum BytesFrom {
+        /// The benchmark or its problem declares them.
+        Declared = "declared",
+        /// Nobody did: every input and output counts once, and what is overwritten twice.
+        Tensors = "tensors",
+    }
+}
+
+/// The work of one call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amounts {
+    /// Bytes read and written, and where the number is from.
+    pub bytes: Option<(u64, BytesFrom)>,
+    /// Floating-point operations.
+    pub flops: Option<u64>,
+}
+
+impl Amounts {
+    /// The amounts that a benchmark declares.
+    pub fn declared(bytes: Option<u64>, flops: Option<u64>) -> Amounts {
+        Amounts {
+            bytes: bytes.map(|bytes| (bytes, BytesFrom::Declared)),
+            flops,
+        }
+    }
 }
 
 /// A device's peak rates, if known.
@@ -158,9 +191,10 @@ pub struct Peaks {
 }
 
 impl Throughput {
-    /// Computes the rates of declared bytes and floating-point operations in a time, in
-    /// nanoseconds. All rates are `None` if the time is not positive.
-    pub fn new([bytes, flops]: [Option<u64>; 2], time_ns: f64, peaks: Peaks) -> Throughput {
+    /// Computes the rates of bytes and floating-point operations in a time, in nanoseconds. All
+    /// rates are `None` if the time is not positive. A rate of the tensors' bytes is also `None` if
+    /// it is above the peak: the kernel did not touch all of them.
+    pub fn new(Amounts { bytes, flops }: Amounts, time_ns: f64, peaks: Peaks) -> Throughput {
         let rate = |amount: Option<u64>| {
             let rate = amount? as f64 / (time_ns * 1e-9);
             (time_ns > 0.0 && rate.is_finite()).then_some(rate)
@@ -169,10 +203,16 @@ impl Throughput {
             let share = rate? / peak?;
             share.is_finite().then_some(share)
         };
-        let bytes_per_s = rate(bytes);
+        let (bytes, bytes_from) = bytes.unzip();
+        let is_possible = |rate: &f64| match bytes_from {
+            Some(BytesFrom::Tensors) => peaks.bandwidth.is_none_or(|peak| *rate <= peak),
+            _ => true,
+        };
+        let bytes_per_s = rate(bytes).filter(is_possible);
         let flops_per_s = rate(flops);
         Throughput {
             bytes_per_s,
+            bytes_from: bytes_per_s.and(bytes_from),
             flops_per_s,
             of_peak_bandwidth: share(bytes_per_s, peaks.bandwidth),
             of_peak_flops: share(flops_per_s, peaks.flops),
@@ -403,7 +443,7 @@ mod tests {
 
     #[test]
     fn throughput_is_declared_work_over_the_time() {
-        let work = [Some(8_000), Some(1_000)];
+        let work = Amounts::declared(Some(8_000), Some(1_000));
         let peaks = Peaks {
             bandwidth: Some(16e9),
             flops: None,
@@ -416,6 +456,20 @@ mod tests {
     }
 
     #[test]
+    fn a_rate_of_the_tensors_bytes_is_at_most_the_peak() {
+        let peaks = Peaks {
+            bandwidth: Some(16e9),
+            flops: None,
+        };
+        let of = |bytes| Throughput::new(Amounts { bytes, flops: None }, 1_000.0, peaks);
+        let possible = of(Some((16_000, BytesFrom::Tensors)));
+        assert!((possible.bytes_per_s.unwrap() - 16e9).abs() < 1.0);
+        assert_eq!(possible.bytes_from, Some(BytesFrom::Tensors));
+        assert_eq!(of(Some((16_001, BytesFrom::Tensors))), Throughput::default());
+        assert!(of(Some((16_001, BytesFrom::Declared))).bytes_per_s.is_some());
+    }
+
+    #[test]
     fn a_time_that_is_not_finite_has_no_conservation() {
         assert_eq!(Conservation::new(f64::NAN, 1.0, None), None);
         assert_eq!(Conservation::new(1.0, f64::INFINITY, None), None);
@@ -424,11 +478,14 @@ mod tests {
 
     #[test]
     fn throughput_needs_a_positive_time_and_declared_work() {
-        let work = [Some(8), None];
+        let work = Amounts::declared(Some(8), None);
         for time in [0.0, -1.0, f64::NAN] {
             assert_eq!(Throughput::new(work, time, Peaks::default()), Throughput::default());
         }
-        assert_eq!(Throughput::new([None; 2], 1.0, Peaks::default()), Throughput::default());
+        assert_eq!(
+            Throughput::new(Amounts::default(), 1.0, Peaks::default()),
+            Throughput::default()
+        );
     }
 
     #[test]

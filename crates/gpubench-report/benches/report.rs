@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use gpubench_contract::{
-    AllowedError, Arrangement, BenchmarkComplete, BenchmarkStarted, Check, Conservation, Device, DeviceKind,
+    AllowedError, Amounts, Arrangement, BenchmarkComplete, BenchmarkStarted, Check, Conservation, Device, DeviceKind,
     Environment, Execution, GpuEnvironment, GpuState, Grade, HostTime, Metric, Mode, ParamValue, Params, Peaks,
     RunStarted, SchemaVersion, Stop, StopReason, Throughput, Verdict, WindowCounts, WorkerShare,
 };
@@ -101,7 +101,7 @@ fn result(id: &str, index: u64, samples: usize, noise: &mut fastrand::Rng) -> Be
         .map(|_| center * (1.0 + 0.02 * (noise.f64() + noise.f64() - 1.0)))
         .collect();
     let stats = summary(&[&taken]).expect("samples");
-    let work = [Some(1 << 24), Some(1 << (20 + index % 10))];
+    let work = Amounts::declared(Some(1 << 24), Some(1 << (20 + index % 10)));
     let peaks = Peaks {
         bandwidth: device().peak_bandwidth,
         flops: device().peak_flops,

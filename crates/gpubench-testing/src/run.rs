@@ -245,6 +245,7 @@ fn twice_as_fast(mut result: BenchmarkComplete) -> BenchmarkComplete {
     result.stats = stats.and_then(|_| summary(&result.samples_by_worker()));
     let Throughput {
         bytes_per_s,
+        bytes_from: _,
         flops_per_s,
         of_peak_bandwidth,
         of_peak_flops,
@@ -295,7 +296,7 @@ fn by_three_workers(result: BenchmarkComplete) -> BenchmarkComplete {
 pub fn on_gpu() -> SampleRun {
     let mut cases = Cases::default();
     let gigabytes = |bytes: u64, value: f64| {
-        let work = [Some(bytes), Some(bytes / 8)];
+        let work = Amounts::declared(Some(bytes), Some(bytes / 8));
         let peaks = Peaks {
             bandwidth: gpu().peak_bandwidth,
             flops: Some(67e12),
@@ -549,7 +550,7 @@ fn passed(case: &BenchmarkStarted, grade: Grade, center_ns: f64, spread: f64) ->
         .map(|step| center_ns * (1.0 + spread * step))
         .to_vec();
     let stats = summary(&[&samples]).unwrap();
-    let work = [Some(12 << 20), Some(2 << 20)];
+    let work = Amounts::declared(Some(12 << 20), Some(2 << 20));
     let elements = 1 << 20;
     BenchmarkComplete {
         problem: Some(case.benchmark.clone()),

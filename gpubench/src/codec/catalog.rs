@@ -84,7 +84,11 @@ codec_enum!(Fill {
     5 = Kernel(kernel),
     6 = Cpu,
 });
-codec_enum!(Tolerance { 0 = Exact, 1 = Close { rtol, atol } });
+codec_enum!(Tolerance {
+    0 = Exact,
+    1 = Close { rtol, atol },
+    2 = Default { rtol, atol }
+});
 codec_struct!(Work { bytes, flops });
 codec_enum!(DType {
     0 = U8,

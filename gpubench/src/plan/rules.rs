@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use super::library_call::check_library_call;
 use super::{Argument, BufferId, ConstantValue, Cooperation, Dependence, Launch, Plan, Span, Step};
-use crate::catalog::{DeviceFacts, Execution, Fill, Recording, Role, Tensor, Tolerance};
+use crate::catalog::{DeviceFacts, Execution, Fill, Recording, Role, Tensor};
 use crate::element::elements;
 use crate::error::{Error, Result};
 use crate::tensors::check_fill;
@@ -83,12 +83,10 @@ pub(crate) fn check_tensor(tensor: &Tensor) -> Result<()> {
         return broken("its fill does not match its role");
     }
     check_fill(&tensor.fill, tensor.dtype)?;
-    match tensor.tolerance {
-        Tolerance::Close { rtol, atol } if !(rtol.is_finite() && rtol >= 0.0 && atol.is_finite() && atol >= 0.0) => {
-            broken(format!(
-                "a tolerance must be finite and not negative: rtol = {rtol}, atol = {atol}"
-            ))
-        }
+    match tensor.tolerance.bounds() {
+        Some((rtol, atol)) if !(rtol.is_finite() && rtol >= 0.0 && atol.is_finite() && atol >= 0.0) => broken(format!(
+            "a tolerance must be finite and not negative: rtol = {rtol}, atol = {atol}"
+        )),
         _ => Ok(()),
     }
 }

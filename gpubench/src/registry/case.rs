@@ -41,7 +41,7 @@ impl<'a> Case<'a> {
         (entry.problem.condition)(params)?;
         (entry.condition)(params)?;
         let declared = (entry.problem.tensors)(params)?;
-        let tensors = declared.describe(entry.problem.tolerance, kernel_ref)?;
+        let tensors = declared.describe(entry.problem.comparison(params)?, kernel_ref)?;
         Ok(Case {
             entry,
             params,

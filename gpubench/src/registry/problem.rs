@@ -4,7 +4,7 @@ use super::path;
 use crate::catalog::{Axis, DeviceKind, Params, Requirement, Tolerance, Work};
 use crate::error::{Error, Result};
 use crate::plan::launcher::Launcher;
-use crate::tensors::{CpuData, Tensors};
+use crate::tensors::{Comparison, CpuData, Tensors};
 
 /// A problem that several benchmarks solve. [`#[problem]`](macro@crate::problem) implements it.
 #[diagnostic::on_unimplemented(
@@ -30,7 +30,10 @@ pub struct ProblemDefinition {
     pub requirements: &'static [Requirement],
     /// Fails if the axes do not meet `requires(if = ..)`.
     pub condition: fn(&Params) -> Result<()>,
+    /// `exact` or `tolerance(..)`.
     pub tolerance: Option<Tolerance>,
+    /// Terms of a sum, by `reduction = ..`.
+    pub reduction: fn(&Params) -> Result<Option<u64>>,
     pub tensors: fn(&Params) -> Result<Tensors>,
     pub work: fn(&Params) -> Result<Work>,
     /// Parameters of the reference.
@@ -59,6 +62,22 @@ impl ProblemDefinition {
 
     pub(super) fn path(&self) -> String {
         path(self.module, self.name)
+    }
+
+    /// Returns how floating-point outputs are compared that do not say it themselves.
+    ///
+    /// # Errors
+    /// `reduction = ..` is not a number of terms.
+    pub(super) fn comparison(&self, params: &Params) -> Result<Comparison> {
+        match (self.tolerance, (self.reduction)(params)?) {
+            (Some(stated), _) => Ok(Comparison::Stated(stated)),
+            (None, Some(0)) => Err(Error::new(
+                "`reduction` is 0: it is the number of terms in a sum, at least 1",
+            )),
+            (None, terms) => Ok(Comparison::OfType {
+                terms: terms.unwrap_or(1),
+            }),
+        }
     }
 
     /// Returns whether the problem has this axis. The macros call it at compile time.

@@ -83,6 +83,11 @@ pub enum DeclaredFill {
     Kernel(Kernel),
 }
 
+impl Normal {
+    /// Mean 0, standard deviation 1.
+    pub const STANDARD: Normal = Normal { mean: 0.0, stddev: 1.0 };
+}
+
 impl IntoFill for Uniform {
     fn into_fill(self) -> DeclaredFill {
         DeclaredFill::Plain(Fill::Uniform {

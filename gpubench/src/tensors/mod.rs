@@ -1,9 +1,11 @@
 //! The tensors of a case: names, shapes, fills and comparisons.
 
+mod comparison;
 mod cpu_data;
 mod fill;
 mod rng;
 
+pub(crate) use comparison::Comparison;
 pub use cpu_data::CpuData;
 pub(crate) use cpu_data::CpuTensor;
 pub(crate) use fill::check_fill;
@@ -164,11 +166,11 @@ impl Tensors {
         self
     }
 
-    /// Returns the tensors for the catalog. `tolerance` applies to floating-point outputs without a
-    /// comparison of their own.
+    /// Returns the tensors for the catalog. `comparison` applies to floating-point outputs without
+    /// one of their own.
     pub(crate) fn describe(
         &self,
-        tolerance: Option<Tolerance>,
+        comparison: Comparison,
         kernel: impl Fn(&Kernel) -> Result<KernelRef>,
     ) -> Result<Vec<Tensor>> {
         if let Some(mistake) = &self.mistake {
@@ -180,7 +182,7 @@ impl Tensors {
             if tensors.iter().any(|tensor| tensor.name == declared.name) {
                 return Err(Error::new(format!("two tensors are named `{}`", declared.name)));
             }
-            tensors.push(declared.describe(tolerance, &kernel).map_err(context)?);
+            tensors.push(declared.describe(comparison, &kernel).map_err(context)?);
         }
         self.check_generators(&tensors)?;
         Ok(tensors)
@@ -216,7 +218,7 @@ impl Tensors {
 }
 
 impl Declared {
-    fn describe(&self, default: Option<Tolerance>, kernel: impl Fn(&Kernel) -> Result<KernelRef>) -> Result<Tensor> {
+    fn describe(&self, comparison: Comparison, kernel: impl Fn(&Kernel) -> Result<KernelRef>) -> Result<Tensor> {
         let fill = match &self.fill {
             DeclaredFill::Plain(fill) => fill.clone(),
             DeclaredFill::Kernel(user) => Fill::Kernel(kernel(user)?),
@@ -227,22 +229,18 @@ impl Declared {
             shape: self.shape.extents().to_vec(),
             role: self.role,
             fill,
-            tolerance: self.judged(default)?,
+            tolerance: self.judged(comparison),
         };
         check_tensor(&tensor)?;
         Ok(tensor)
     }
 
-    fn judged(&self, default: Option<Tolerance>) -> Result<Tolerance> {
-        let is_output = self.role.is_output();
-        match (self.tolerance, default) {
-            (Some(own), _) => Ok(own),
-            (None, _) if !is_output || !self.shape.dtype().is_float() => Ok(Tolerance::Exact),
-            (None, Some(default)) => Ok(default),
-            (None, None) => Err(Error::new(
-                "its floating-point elements need a tolerance: add `exact` or `tolerance(rtol = .., atol = ..)` in the attribute, or `.exact()` or \
-                 `.tolerance(rtol, atol)` after the output",
-            )),
+    fn judged(&self, comparison: Comparison) -> Tolerance {
+        let dtype = self.shape.dtype();
+        match self.tolerance {
+            Some(own) => own,
+            None if !self.role.is_output() || !dtype.is_float() => Tolerance::Exact,
+            None => comparison.of(dtype),
         }
     }
 }

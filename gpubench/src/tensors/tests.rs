@@ -5,8 +5,9 @@ use crate::source::CudaSource;
 
 static SOURCE: CudaSource = CudaSource::embedded("image.cu", SourceForm::Cuda, &[], &[]);
 
-fn describe(tensors: Tensors, default: Option<Tolerance>) -> Result<Vec<Tensor>> {
-    tensors.describe(default, |kernel| {
+fn describe(tensors: Tensors, stated: Option<Tolerance>) -> Result<Vec<Tensor>> {
+    let comparison = stated.map_or(Comparison::OfType { terms: 1 }, Comparison::Stated);
+    tensors.describe(comparison, |kernel| {
         Ok(KernelRef {
             source: 0,
             name: kernel.name.clone(),
@@ -74,15 +75,11 @@ fn an_output_has_its_own_comparison_or_the_benchmarks_and_integers_are_exact() {
 }
 
 #[test]
-fn a_floating_point_output_without_a_tolerance_is_rejected() {
-    let message = describe(Tensors::new().output("y", f32::shape(1)), None)
-        .unwrap_err()
-        .to_string();
-    assert!(
-        message.starts_with("tensor `y`: its floating-point elements need a tolerance"),
-        "{message}"
-    );
-    assert!(describe(Tensors::new().output("y", u32::shape(1)), None).is_ok());
+fn a_floating_point_output_without_a_tolerance_has_the_default_of_its_type() {
+    let tensors = Tensors::new().output("y", f32::shape(1)).output("n", i32::shape(1));
+    let described = describe(tensors, None).unwrap();
+    assert_eq!(described[0].tolerance, Comparison::OfType { terms: 1 }.of(DType::F32));
+    assert_eq!(described[1].tolerance, Tolerance::Exact);
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod client;
 mod hosted;
 mod launched;
 mod own_library;
+mod signature;
 mod sources;
 
 use client::{Memory, catalog, params, record};
@@ -391,6 +392,10 @@ fn benchmarks_are_listed_by_path() {
         "own_library::cases::of_every_kind",
         "own_library::cases::passes_a_half",
         "own_library::cases::passes_an_array",
+        "signature::norms::every_role",
+        "signature::norms::generated",
+        "signature::norms::one_launch",
+        "signature::norms::shared",
         "sums::atomics",
         "sums::tree::two-passes",
     ];

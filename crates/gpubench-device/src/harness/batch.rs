@@ -2,7 +2,6 @@
 
 use std::marker::PhantomData;
 
-use gpubench::catalog::Tolerance;
 use gpubench_harness::arguments::{CheckArguments, CheckPartial, NoiseCheckArguments, NoisePartial, StampArguments};
 use gpubench_harness::{CheckSummary, Kernel, NoiseSummary, bindings};
 
@@ -246,9 +245,9 @@ impl Harness {
             poison_offset,
             order_key,
         } = *comparison;
-        let (mode, rtol, atol) = match tolerance {
-            Tolerance::Exact => (bindings::GB_CHECK_EXACT, 0.0, 0.0),
-            Tolerance::Close { rtol, atol } => (bindings::GB_CHECK_CLOSE, rtol, atol),
+        let (mode, rtol, atol) = match tolerance.bounds() {
+            None => (bindings::GB_CHECK_EXACT, 0.0, 0.0),
+            Some((rtol, atol)) => (bindings::GB_CHECK_CLOSE, rtol, atol),
         };
         let bytes = len * dtype.size() as u64;
         let partial_count = self.partial_count(driver, Kernel::Check, bytes);

@@ -167,7 +167,12 @@ pub(super) fn check_findings(
     });
     CheckFindings {
         blind: blindness(recording, windows, distinct_inputs).or(both),
-        notices: old.into_iter().chain(zeros).chain(wide_tolerances(recording)).collect(),
+        notices: old
+            .into_iter()
+            .chain(zeros)
+            .chain(wide_tolerances(recording))
+            .chain(default_tolerances(recording))
+            .collect(),
     }
 }
 
@@ -193,22 +198,38 @@ fn zeros_pass(windows: &[&WindowEvidence], outputs: usize) -> Option<String> {
 
 /// Returns the error that a tolerance allows. An exact output may have none.
 fn allowed_error(tolerance: Tolerance) -> AllowedError {
-    let (rtol, atol) = match tolerance {
-        Tolerance::Exact => (0.0, 0.0),
-        Tolerance::Close { rtol, atol } => (rtol, atol),
-    };
+    let (rtol, atol) = tolerance.bounds().unwrap_or_default();
     AllowedError { rtol, atol }
 }
 
 /// Reports outputs with a wide relative tolerance.
 fn wide_tolerances(recording: &Recording) -> impl Iterator<Item = String> {
-    recording.tensors.iter().filter_map(|tensor| match tensor.tolerance {
-        Tolerance::Close { rtol, .. } if rtol > WIDE => Some(format!(
-            "the relative tolerance is wide: elements of `{}` pass with an error of {} (hint: choose a smaller `rtol`)",
-            tensor.name,
-            percent(rtol)
-        )),
+    recording
+        .tensors
+        .iter()
+        .filter_map(|tensor| match tensor.tolerance.bounds() {
+            Some((rtol, _)) if rtol > WIDE => Some(format!(
+                "the relative tolerance is wide: elements of `{}` pass with an error of {} (hint: choose a smaller `rtol`)",
+                tensor.name,
+                percent(rtol)
+            )),
+            _ => None,
+        })
+}
+
+/// Reports the outputs whose tolerance nobody wrote.
+fn default_tolerances(recording: &Recording) -> Option<String> {
+    let by_default = |tensor: &Tensor| match tensor.tolerance {
+        Tolerance::Default { rtol, atol } => Some(format!("`{}` within rtol {rtol:e}, atol {atol:e}", tensor.name)),
         _ => None,
+    };
+    let outputs: Vec<String> = recording.tensors.iter().filter_map(by_default).collect();
+    (!outputs.is_empty()).then(|| {
+        format!(
+            "the tolerance follows from the type and `reduction`: {} (hint: `tolerance(..)` sets it, and `reduction = ..` is the \
+             number of terms if each element is a sum)",
+            outputs.join(", ")
+        )
     })
 }
 
@@ -277,8 +298,8 @@ impl fmt::Display for Constant<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, value, farthest) = (&self.tensor.name, self.value(), self.farthest);
         write!(f, "every element of `{name}` was {value} in every call")?;
-        match self.tensor.tolerance {
-            Tolerance::Close { rtol, atol } if farthest > 0.0 => write!(
+        match self.tensor.tolerance.bounds() {
+            Some((rtol, atol)) if farthest > 0.0 => write!(
                 f,
                 ", and the expected values differ from it by at most {farthest:.3e}, which the tolerance allows (rtol \
                  {rtol:e}, atol {atol:e})"
@@ -523,6 +544,19 @@ mod tests {
                 "{told}"
             );
         }
+    }
+
+    #[test]
+    fn a_tolerance_that_nobody_wrote_is_told() {
+        let by_default = of(y(Tolerance::Default {
+            rtol: 2.3e-6,
+            atol: 2e-6,
+        }));
+        let [told] = &check_findings(&by_default, &[], &[], 2).notices[..] else {
+            panic!("one notice")
+        };
+        let words = "the tolerance follows from the type and `reduction`: `y` within rtol 2.3e-6, atol 2e-6";
+        assert!(told.starts_with(words), "{told}");
     }
 
     #[test]

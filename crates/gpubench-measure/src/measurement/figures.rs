@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroU32;
 
-use gpubench::catalog::{Recording, Work};
+use gpubench::catalog::Recording;
 use gpubench::plan::Step;
 
+use super::amounts::amounts;
 use super::arithmetic::{limit, operand_type, reached_by};
 use super::checks::{check_findings, checks};
 use super::inputs::unused_inputs;
@@ -208,14 +209,13 @@ impl<'r> Figures<'r> {
         })
     }
 
-    /// Returns the throughput of the declared work, compared with the peaks for the case's operand
+    /// Returns the throughput of a call's work, compared with the peaks for the case's operand
     /// type.
     fn throughput(&self) -> Throughput {
         let Some(stats) = self.stats.as_ref().filter(|_| self.metric.is_time()) else {
             return Throughput::default();
         };
-        let Work { bytes, flops } = self.recording.work;
-        let of = |peaks| Throughput::new([bytes, flops], stats.value, peaks);
+        let of = |peaks| Throughput::new(amounts(self.recording), stats.value, peaks);
         let arithmetic = &self.expectations.peak_arithmetic;
         let peaks = Peaks {
             bandwidth: self.expectations.peak_bandwidth,

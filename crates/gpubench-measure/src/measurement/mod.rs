@@ -5,6 +5,7 @@
 //! single one. [`Figures`] are what a record tells of the results.
 
 mod alone;
+mod amounts;
 mod arithmetic;
 mod arm;
 mod budget;

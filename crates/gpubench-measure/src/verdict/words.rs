@@ -31,6 +31,9 @@ pub(super) fn first_wrong(tensor: &Tensor, output: &OutputFacts) -> String {
     let allowed = match tensor.tolerance {
         Tolerance::Exact => "exactly".to_owned(),
         Tolerance::Close { rtol, atol } => format!("within rtol {rtol:e}, atol {atol:e}"),
+        Tolerance::Default { rtol, atol } => {
+            format!("within rtol {rtol:e}, atol {atol:e} (the default of its type)")
+        }
     };
     let name = element_name(tensor, output.first_wrong);
     format!("first wrong element {name}: expected {expected} {allowed}, got {got}")
@@ -50,10 +53,8 @@ fn too_tight(tensor: &Tensor, output: &OutputFacts) -> Option<String> {
         return None;
     };
     let step = step_of(tensor.dtype, expected)?;
-    let allowed = match tensor.tolerance {
-        Tolerance::Exact => 0.0,
-        Tolerance::Close { rtol, atol } => atol + rtol * expected.abs(),
-    };
+    let (rtol, atol) = tensor.tolerance.bounds().unwrap_or_default();
+    let allowed = atol + rtol * expected.abs();
     let is_too_tight = allowed < FEWEST_STEPS * step && (got - expected).abs() <= ROUNDED_DIFFERENTLY * step;
     is_too_tight.then(|| {
         format!(

@@ -1,7 +1,7 @@
 //! Where a wrong output differs from the expected one, element by element. The device only counts.
 
 use bytemuck::Zeroable;
-use gpubench::catalog::{DType, Tensor, Tolerance};
+use gpubench::catalog::{DType, Tensor};
 use gpubench::{BF16, F16};
 
 use super::RefereeError;
@@ -65,9 +65,9 @@ fn is_right(tensor: &Tensor, expected: u64, got: u64) -> bool {
         DType::F64 => Some(f64::from_bits(bits)),
         _ => None,
     };
-    let tolerated = |distance: f64, magnitude: f64| match tensor.tolerance {
-        Tolerance::Exact => false,
-        Tolerance::Close { rtol, atol } => distance <= atol + rtol * magnitude,
+    let tolerated = |distance: f64, magnitude: f64| {
+        let bounds = tensor.tolerance.bounds();
+        bounds.is_some_and(|(rtol, atol)| distance <= atol + rtol * magnitude)
     };
     match (real(expected), real(got)) {
         (Some(expected), Some(got)) => {
@@ -173,7 +173,7 @@ fn greatest_common_divisor(one: u64, other: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench::catalog::{Fill, Role};
+    use gpubench::catalog::{Fill, Role, Tolerance};
     use proptest::prelude::*;
 
     fn tensor(dtype: DType, shape: &[u64], tolerance: Tolerance) -> Tensor {

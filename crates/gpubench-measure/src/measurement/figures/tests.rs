@@ -1,7 +1,7 @@
 //! From measurements that were made up to their records.
 
 use bytemuck::Zeroable;
-use gpubench::catalog::{DType, Fill, Reference, Role, Tensor, Tolerance};
+use gpubench::catalog::{DType, Fill, Reference, Role, Tensor, Tolerance, Work};
 use gpubench::plan::Plan;
 
 use super::*;
