@@ -1,7 +1,7 @@
 //! The device interface that the window protocol needs.
 
 use std::os::fd::OwnedFd;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gpubench::plan::{Launch, TensorMapDescription};
 use gpubench_contract::OccupancyLimit;
@@ -324,10 +324,11 @@ pub trait Driver: Send {
     fn store_value(&mut self, address: u64, value: u32);
 
     /// Waits on the host, up to `patience`, until the shared word at host address `address` is
-    /// `value`. Returns whether it is, and in `missed` the time of the last look that found another
-    /// value, if there was one. If the device's writes wake no waiter, the wait takes a whole
-    /// processor, since a sleeping thread would notice them late.
-    fn see_value(&mut self, address: u64, value: u32, patience: Duration, missed: &mut Instant) -> bool;
+    /// `value`. Returns whether it is, and in `missed_ns` the time of the last look that found
+    /// another value, if there was one, as [`monotonic_ns`](crate::monotonic_ns) tells it. If the
+    /// device's writes wake no waiter, the wait takes a whole processor, since a sleeping thread
+    /// would notice them late.
+    fn see_value(&mut self, address: u64, value: u32, patience: Duration, missed_ns: &mut u64) -> bool;
 
     /// Returns the time by the device's clock in nanoseconds, if the host can read that clock.
     fn host_reads_clock_ns(&self) -> Option<u64>;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{
     Access, CountRequest, Counter, CounterHold, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, Graph,
@@ -244,9 +244,9 @@ impl<D: Driver> Driver for FaultyDriver<D> {
         self.inner.store_value(address, value);
     }
 
-    fn see_value(&mut self, address: u64, value: u32, patience: Duration, missed: &mut Instant) -> bool {
+    fn see_value(&mut self, address: u64, value: u32, patience: Duration, missed_ns: &mut u64) -> bool {
         self.show("see_value", None, &[address, u64::from(value)]);
-        self.inner.see_value(address, value, patience, missed)
+        self.inner.see_value(address, value, patience, missed_ns)
     }
 
     fn host_reads_clock_ns(&self) -> Option<u64> {

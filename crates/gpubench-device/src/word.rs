@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use rustix::thread::futex;
 
+use crate::monotonic_ns;
+
 /// A shared word in this process's address space.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SharedWord(u64);
@@ -35,17 +37,17 @@ impl SharedWord {
         self.word().load(Ordering::Acquire) == value
     }
 
-    /// Sleeps up to `patience` until the word is `value`. Returns whether it is, and in `missed`
-    /// the time of the last look that found another value.
-    pub(crate) fn wait_within(&self, value: u32, patience: Duration, missed: &mut Instant) -> bool {
+    /// Sleeps up to `patience` until the word is `value`. Returns whether it is, and in `missed_ns`
+    /// the time of the last look that found another value, as [`monotonic_ns`] tells it.
+    pub(crate) fn wait_within(&self, value: u32, patience: Duration, missed_ns: &mut u64) -> bool {
         let began = Instant::now();
         loop {
-            let look = Instant::now();
+            let look_ns = monotonic_ns();
             let seen = self.word().load(Ordering::Acquire);
             if seen == value {
                 return true;
             }
-            *missed = look;
+            *missed_ns = look_ns;
             let left = patience.saturating_sub(began.elapsed());
             if left.is_zero() {
                 return false;
@@ -86,20 +88,20 @@ mod tests {
         let memory = AtomicU32::new(0);
         // SAFETY: the word outlives its users.
         let word = unsafe { SharedWord::at(memory.as_ptr() as u64) };
-        let began = Instant::now();
-        let mut missed = began;
-        assert!(!word.wait_within(7, Duration::from_millis(1), &mut missed));
-        assert!(missed > began);
-        let stored = std::thread::scope(|scope| {
+        let began_ns = monotonic_ns();
+        let mut missed_ns = began_ns;
+        assert!(!word.wait_within(7, Duration::from_millis(1), &mut missed_ns));
+        assert!(missed_ns > began_ns);
+        let stored_ns = std::thread::scope(|scope| {
             let writer = scope.spawn(|| {
                 std::thread::sleep(Duration::from_millis(5));
-                let stored = Instant::now();
+                let stored_ns = monotonic_ns();
                 word.store(7);
-                stored
+                stored_ns
             });
-            assert!(word.wait_within(7, Duration::from_secs(20), &mut missed));
+            assert!(word.wait_within(7, Duration::from_secs(20), &mut missed_ns));
             writer.join().unwrap()
         });
-        assert!(missed <= stored && word.is(7));
+        assert!(missed_ns <= stored_ns && word.is(7));
     }
 }

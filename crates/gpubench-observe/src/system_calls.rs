@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use Register::{R0, R1, R2, R3, R4, R6, R7, R8, R10};
+use Register::{R0, R1, R2, R3, R4, R6, R7, R8, R9, R10};
 use Width::{Double, Word};
 use gpubench_bpf::{
     Assembler, AttachType, BpfError, Condition, Helper, Link, Map, MapKind, Operation, Program, ProgramKind, Register,
@@ -34,8 +34,8 @@ impl SystemCall {
     }
 }
 
-/// System calls that are left out. Probes cause the first two, and programs that wait without
-/// sleeping make the third.
+/// System calls that are not recorded. Probes cause the first two. Programs that wait without
+/// sleeping make the third, so often that they would fill the ring within 30 ms.
 const LEFT_OUT: [&str; 3] = ["uprobe", "uretprobe", "sched_yield"];
 
 /// Records the system calls of the processes that an [`Observer`] follows, as long as both exist.
@@ -82,12 +82,7 @@ impl SystemCalls {
     /// Gives the calls since the last poll to `sink`, but not `sched_yield` and not those that
     /// probes themselves cause. The calls of one thread are in order.
     pub fn poll(&mut self, sink: &mut dyn FnMut(SystemCall)) {
-        self.ring.drain(&mut |record| {
-            let call = SystemCall::read(record);
-            if !LEFT_OUT.contains(&&*call.name()) {
-                sink(call);
-            }
-        });
+        self.ring.drain(&mut |record| sink(SystemCall::read(record)));
     }
 
     /// Returns how many calls were lost until now, because nobody polled in time.
@@ -145,14 +140,18 @@ fn program(processes: &Map, (pids, users): (Pids, Users), ring: &Ring, lost: &Ma
         .set_map(R1, processes)
         .call(Helper::MapLookup);
     asm.jump_if(R0, Condition::Equal, 0, end);
+    // The second word of the context is the number.
+    asm.load(Double, R9, R6, 8);
+    for left_out in LEFT_OUT.iter().filter_map(|name| name.parse::<Sysno>().ok()) {
+        asm.jump_if(R9, Condition::Equal, left_out.id(), end);
+    }
     asm.set_map(R1, ring.map()).set(R2, field::BYTES).set(R3, 0);
     asm.call(Helper::RingReserve).jump_if(R0, Condition::Equal, 0, full);
     asm.set(R8, R0)
         .call(Helper::MonotonicNanoseconds)
         .store(Double, R8, field::AT, R0)
-        .store(Double, R8, field::PROCESS, R7);
-    // The second word of the context is the number.
-    asm.load(Double, R1, R6, 8).store(Double, R8, field::NUMBER, R1);
+        .store(Double, R8, field::PROCESS, R7)
+        .store(Double, R8, field::NUMBER, R9);
     asm.set(R1, R8).set(R2, WAKE_NOBODY).call(Helper::RingSubmit);
     asm.jump(end).place(full);
     asm.store(Word, R10, ZERO, 0);

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gpubench::catalog::{DeviceFacts, DeviceKind};
 use gpubench_contract::ArithmeticPeaks;
@@ -358,8 +358,8 @@ impl Driver for CpuDriver {
         self.word(address).store(value);
     }
 
-    fn see_value(&mut self, address: u64, value: u32, patience: Duration, missed: &mut Instant) -> bool {
-        self.word(address).wait_within(value, patience, missed)
+    fn see_value(&mut self, address: u64, value: u32, patience: Duration, missed_ns: &mut u64) -> bool {
+        self.word(address).wait_within(value, patience, missed_ns)
     }
 
     fn host_reads_clock_ns(&self) -> Option<u64> {

@@ -28,6 +28,7 @@ use crate::word::SharedWord;
 use crate::{
     Access, CountRequest, Counter, CounterHold, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, Graph,
     HostFailure, HostWork, LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources, Stream, Tracer,
+    monotonic_ns,
 };
 
 /// How long a wait spins before it yields the core.
@@ -317,15 +318,15 @@ impl Driver for CudaDriver {
         CudaDriver::word(address).store(value);
     }
 
-    fn see_value(&mut self, address: u64, value: u32, patience: Duration, missed: &mut Instant) -> bool {
-        let (word, began) = (CudaDriver::word(address), Instant::now());
+    fn see_value(&mut self, address: u64, value: u32, patience: Duration, missed_ns: &mut u64) -> bool {
+        let (word, began_ns) = (CudaDriver::word(address), monotonic_ns());
         loop {
-            let look = Instant::now();
+            let look_ns = monotonic_ns();
             if word.is(value) {
                 return true;
             }
-            *missed = look;
-            match look - began {
+            *missed_ns = look_ns;
+            match Duration::from_nanos(look_ns - began_ns) {
                 waited if waited >= patience => return false,
                 waited if waited >= EAGER => std::thread::yield_now(),
                 _ => std::hint::spin_loop(),

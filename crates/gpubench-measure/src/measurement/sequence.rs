@@ -162,7 +162,7 @@ impl Sequencer<'_> {
         if let WindowOutcome::Ended(evidence) = &mut outcome {
             note_phases(&evidence.facts, released_ns);
             let WindowFacts {
-                call_ns,
+                go_missed_ns,
                 returned_seen_ns,
                 ..
             } = *evidence.facts;
@@ -171,8 +171,7 @@ impl Sequencer<'_> {
                 began_ns,
                 ended_ns: monotonic_ns(),
                 submissions: counting.and_then(|counting| counting.end()),
-                timed_ns: (returned_seen_ns > 0)
-                    .then_some((returned_seen_ns.saturating_sub(call_ns), returned_seen_ns)),
+                timed_ns: (go_missed_ns > 0).then_some((go_missed_ns, returned_seen_ns)),
             });
             self.rests.note_window(kind, evidence.elapsed_ns());
         }

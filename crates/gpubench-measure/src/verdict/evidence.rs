@@ -144,7 +144,7 @@ pub struct WindowSpan {
     pub ended_ns: u64,
     /// The timed call by the referee's host, likewise: from the last look that did not find *go* to
     /// the look that found *returned*. `None` where a stream held the call back, whose host code
-    /// ran before.
+    /// ran before, and where the host did not look for *go*.
     pub timed_ns: Option<(u64, u64)>,
     /// What the worker submitted to its device meanwhile, counted from outside. `None` if it was
     /// not counted.

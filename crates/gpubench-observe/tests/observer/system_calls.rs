@@ -33,3 +33,23 @@ fn system_calls_of_a_followed_process_are_recorded_by_name() {
         ("exit_group", 0)
     );
 }
+
+/// A busy machine may not let the observer look for as long as the program needs to fill the ring.
+#[test]
+fn a_program_that_waits_without_sleeping_causes_no_loss_before_the_next_look() {
+    if !may_observe("a_program_that_waits_without_sleeping_causes_no_loss_before_the_next_look") {
+        return;
+    }
+    let mut command = program("dynamic", Stubs::Call, &["yield", "50000"]);
+    command.stdin(Stdio::piped());
+    let mut observer = Observer::attach(Target::Command(command)).expect("it attaches");
+    let mut calls = SystemCalls::new(&observer, Users::All).expect("it records");
+    let child = observer.child().expect("a child");
+    drop(child.stdin.take());
+    child.wait().expect("it ends");
+    let mut names = Vec::new();
+    calls.poll(&mut |call| names.push(call.name()));
+    assert_eq!(calls.lost().expect("a count"), 0);
+    assert!(!names.iter().any(|name| name == "sched_yield"));
+    assert_eq!(names.last().map(AsRef::as_ref), Some("exit_group"), "{names:?}");
+}

@@ -19,7 +19,7 @@ pub(super) enum SeenCall {
     Returned {
         /// When.
         at: ReturnTime,
-        /// When the host saw *returned*, in nanoseconds of `CLOCK_MONOTONIC`.
+        /// When the host had seen *returned*, in nanoseconds of `CLOCK_MONOTONIC`.
         seen_ns: u64,
     },
     /// The window was over without *returned*.
@@ -31,8 +31,9 @@ pub(super) enum SeenCall {
 /// When a call returned.
 #[derive(Clone, Copy)]
 pub(super) enum ReturnTime {
-    /// This long after the last look that did not find *go*.
-    AfterGo(Duration),
+    /// When the host had seen it. The last look that did not find *go* was at this time, in
+    /// nanoseconds of `CLOCK_MONOTONIC`.
+    AfterGo { missed_ns: u64 },
     /// At this time of the device's clock, which the host can read, in nanoseconds.
     OnDevice(u64),
 }
@@ -44,9 +45,9 @@ impl SeenCall {
         let SeenCall::Returned { at, seen_ns } = *self else {
             return;
         };
-        facts.call_ns = match at {
-            ReturnTime::AfterGo(took) => took.as_nanos() as u64,
-            ReturnTime::OnDevice(at_ns) => at_ns.saturating_sub(facts.s1_ns),
+        (facts.call_ns, facts.go_missed_ns) = match at {
+            ReturnTime::AfterGo { missed_ns } => (seen_ns.saturating_sub(missed_ns), missed_ns),
+            ReturnTime::OnDevice(at_ns) => (at_ns.saturating_sub(facts.s1_ns), 0),
         };
         facts.returned_seen_ns = seen_ns;
     }
@@ -69,31 +70,31 @@ enum Wait {
 }
 
 impl Referee {
-    /// Waits for *returned*. `queued_from` is a time before *go* was queued. A worker that writes
-    /// *returned* too early makes the rest of its window longer by the device's clock.
+    /// Waits for *returned*. `queued_from_ns` is a time before *go* was queued. A worker that
+    /// writes *returned* too early makes the rest of its window longer by the device's clock.
     pub(super) fn time_call(
         &mut self,
         case: &OpenCase,
         page: &WorkerPage,
         order: &WindowOrder,
         broker: &Channel,
-        queued_from: Instant,
+        queued_from_ns: u64,
     ) -> Result<SeenCall, RefereeError> {
-        let mut before_go = queued_from;
+        let mut missed_ns = queued_from_ns;
         let go = case.start.words.on_host().in_window(order.window).go();
         let returned = page.words.on_host().in_window(order.window).returned();
         if self.driver.host_reads_clock_ns().is_none() {
-            match self.see(go, page, order, broker, &mut before_go)? {
+            match self.see(go, page, order, broker, &mut missed_ns)? {
                 Wait::Seen => {}
                 Wait::Over => return Ok(SeenCall::NotReturned),
                 Wait::EndedEarly(end) => return Ok(SeenCall::EndedEarly(end)),
             }
         }
-        Ok(match self.see(returned, page, order, broker, &mut Instant::now())? {
+        Ok(match self.see(returned, page, order, broker, &mut 0)? {
             Wait::Seen => SeenCall::Returned {
                 at: match self.driver.host_reads_clock_ns() {
                     Some(at_ns) => ReturnTime::OnDevice(at_ns),
-                    None => ReturnTime::AfterGo(before_go.elapsed()),
+                    None => ReturnTime::AfterGo { missed_ns },
                 },
                 seen_ns: monotonic_ns(),
             },
@@ -102,25 +103,25 @@ impl Referee {
         })
     }
 
-    /// Waits until a word has the window's number, or the window has ended. `missed` is the time of
-    /// the last look that did not find it.
+    /// Waits until a word has the window's number, or the window has ended. `missed_ns` is the time
+    /// of the last look that did not find it.
     fn see(
         &mut self,
         word: u64,
         page: &WorkerPage,
         order: &WindowOrder,
         broker: &Channel,
-        missed: &mut Instant,
+        missed_ns: &mut u64,
     ) -> Result<Wait, RefereeError> {
         let (patience, began) = (Duration::from_nanos(order.patience_ns), Instant::now());
         let done = &page.words.in_window(order.window).done;
-        while !self.driver.see_value(word, order.window, POLL_INTERVAL, missed) {
+        while !self.driver.see_value(word, order.window, POLL_INTERVAL, missed_ns) {
             if broker.is_readable()? {
                 return Ok(Wait::EndedEarly(handle_abort(page, order, broker)?));
             }
             if done.load(Ordering::Acquire) == order.window {
                 // The worker may have written both since the look.
-                let is_seen = self.driver.see_value(word, order.window, Duration::ZERO, missed);
+                let is_seen = self.driver.see_value(word, order.window, Duration::ZERO, missed_ns);
                 return Ok(if is_seen { Wait::Seen } else { Wait::Over });
             }
             if began.elapsed() >= patience {

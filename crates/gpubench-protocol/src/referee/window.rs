@@ -18,8 +18,8 @@ use crate::wire::{
     Channel, ChannelError, MAX_OUTPUTS, MAX_WINDOW_BUFFERS, PageLeft, Patience, WindowEnd, WindowFacts, WindowOrder,
     opening_words, to_referee,
 };
-use gpubench_device::DevicePtr;
 use gpubench_device::harness::{Batch, Captured, Ticket};
+use gpubench_device::{DevicePtr, monotonic_ns};
 
 /// How often the referee polls for the broker's abort while its stream waits for *done*.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(2);
@@ -90,11 +90,11 @@ impl Referee {
         self.driver.reset_persisting_lines()?;
         let most = OTHER_REPORTS + side.len() * REPORTS_OF_A_BUFFER;
         let mut batch = self.harness.begin(&mut *self.driver, self.stream, most)?;
-        let queued_from = Instant::now();
+        let queued_from_ns = monotonic_ns();
         let Queued { stamps, left, checks } = self.queue(case, side, page, order, &mut batch)?;
         let call = match order.gate {
             Gate::Stream => None,
-            Gate::Host => Some(self.time_call(case, page, order, broker, queued_from)?),
+            Gate::Host => Some(self.time_call(case, page, order, broker, queued_from_ns)?),
         };
         let ended_early = call.as_ref().and_then(SeenCall::ended_early);
         facts.end = self.wait_done(page, order, broker, ended_early)?;

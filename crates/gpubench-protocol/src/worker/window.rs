@@ -129,8 +129,8 @@ impl Worker {
     /// Waits on the host until the referee has written *go*.
     pub(super) fn await_go(&mut self, order: &WindowOrder, channel: &Channel) -> Result<(), WorkerError> {
         let go = self.assignment.page.on_host().in_window(order.window).go();
-        let mut missed = Instant::now();
-        while !self.device.driver.see_value(go, order.window, LOOK, &mut missed) {
+        let mut missed_ns = 0;
+        while !self.device.driver.see_value(go, order.window, LOOK, &mut missed_ns) {
             // The broker sends nothing during a window, so this is the end of the connection.
             if channel.is_readable()? {
                 return Err(ChannelError::Closed.into());

@@ -242,6 +242,31 @@ fn a_window_ends_with_facts_and_claim_in_whichever_order_they_come() {
     }
 }
 
+/// The time of the call and the time at which its return was seen are two readings. Another process
+/// can have the referee's processor between them.
+#[test]
+fn the_timed_region_begins_with_the_look_that_missed_go_whatever_the_call_took() {
+    let timed_ns = |go_missed_ns, returned_seen_ns| {
+        let seen = window(claims(claim()), move |broker| {
+            let received = next(broker);
+            let facts = WindowFacts {
+                call_ns: 100,
+                go_missed_ns,
+                returned_seen_ns,
+                ..facts(WindowEnd::Checked)
+            };
+            broker.send_record(from_referee::FACTS, &facts).unwrap();
+            received.into_iter().collect()
+        });
+        match seen.outcome {
+            Ok(WindowOutcome::Ended(evidence)) => evidence.span.unwrap().timed_ns,
+            other => panic!("the window did not end: {other:?}"),
+        }
+    };
+    assert_eq!(timed_ns(1_000, 9_000), Some((1_000, 9_000)));
+    assert_eq!(timed_ns(0, 9_000), None, "the host did not look for *go*");
+}
+
 #[test]
 fn checks_may_take_longer_than_a_call_may() {
     let seen = window(claims(claim()), checks_for(2 * WITHIN));

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -334,6 +335,7 @@ int main(int count, char **words) {
   FUNCTION(cuInit, u32)(0);
   if (!strcmp(what, "wait")) { getchar(); what = "short"; }
   if (!strcmp(what, "short")) { launch(kernel("short_lived"), 0); allocated(300); }
+  else if (!strcmp(what, "yield")) { getchar(); for (long i = 0; i < number; i++) sched_yield(); }
   else if (!strcmp(what, "memory")) memory();
   else if (!strcmp(what, "contexts")) contexts();
   else if (!strcmp(what, "copies")) copies();

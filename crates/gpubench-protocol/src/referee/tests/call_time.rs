@@ -100,6 +100,29 @@ fn without_a_clock_of_the_device_a_call_lasts_from_go_to_returned_too() {
     assert!(facts.returned_seen_ns > 0);
 }
 
+/// Another process has the host's processor while the call runs and returns.
+#[test]
+fn a_host_that_sees_the_return_late_knows_when_the_call_can_have_begun() {
+    let mut looks = 0;
+    let driver = FaultyDriver::watched(cpu(), move |_, call| {
+        looks += u32::from(call.name == "see_value");
+        if looks == 2 {
+            std::thread::sleep(LASTS);
+        }
+    });
+    let began_ns = AtomicU64::new(0);
+    let facts = window_on(Box::new(driver.without_host_clock()), |page, _| {
+        wait_for(&page.go);
+        began_ns.store(gpubench_device::monotonic_ns(), Ordering::Release);
+        page.returned.store(1, Ordering::Release);
+        page.done.store(1, Ordering::Release);
+    });
+    let began_ns = began_ns.into_inner();
+    let (missed_ns, seen_ns) = (facts.go_missed_ns, facts.returned_seen_ns);
+    assert!(missed_ns > 0 && missed_ns <= began_ns, "{missed_ns}, {began_ns}");
+    assert_eq!(facts.call_ns, seen_ns - missed_ns);
+}
+
 #[test]
 fn a_return_is_seen_only_after_the_worker_has_written_it() {
     let written_ns = AtomicU64::new(0);
@@ -187,18 +210,19 @@ fn the_broker_can_end_a_window_while_its_call_runs() {
 }
 
 #[test]
-fn a_return_by_the_clock_of_the_device_is_counted_from_go() {
+fn a_return_is_counted_from_go_by_the_clock_that_saw_it() {
     use crate::referee::call_time::{ReturnTime, SeenCall};
-    let reported = |at_ns| {
+    let reported = |at| {
         let mut facts = WindowFacts {
             s0_ns: 100,
             s1_ns: 1_000,
             ..bytemuck::Zeroable::zeroed()
         };
-        let at = ReturnTime::OnDevice(at_ns);
-        SeenCall::Returned { at, seen_ns: 7 }.report(&mut facts);
-        (facts.call_ns, facts.returned_seen_ns)
+        SeenCall::Returned { at, seen_ns: 9_000 }.report(&mut facts);
+        (facts.call_ns, facts.go_missed_ns, facts.returned_seen_ns)
     };
-    assert_eq!(reported(1_500), (500, 7));
-    assert_eq!(reported(900), (0, 7), "before *go*");
+    assert_eq!(reported(ReturnTime::OnDevice(1_500)), (500, 0, 9_000));
+    assert_eq!(reported(ReturnTime::OnDevice(900)), (0, 0, 9_000), "before *go*");
+    let by_the_host = ReturnTime::AfterGo { missed_ns: 7_000 };
+    assert_eq!(reported(by_the_host), (2_000, 7_000, 9_000));
 }

@@ -135,8 +135,10 @@ pub struct WindowFacts {
     /// Time from *go* to *returned* by the clock of the referee's host, in nanoseconds; 0 if the
     /// worker's stream held the call back, or *returned* did not come.
     pub call_ns: u64,
-    /// When the referee's host saw *returned*, in nanoseconds of `CLOCK_MONOTONIC`; 0 if `call_ns`
-    /// is.
+    /// When the referee's host last saw that *go* had not come, in nanoseconds of
+    /// `CLOCK_MONOTONIC`; 0 if `call_ns` is, or if the host reads the device's clock instead.
+    pub go_missed_ns: u64,
+    /// When the referee's host had seen *returned*, likewise; 0 if `call_ns` is.
     pub returned_seen_ns: u64,
     /// What held the call back until *go*.
     pub gate: Gate,
