@@ -124,7 +124,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
 
     for axis in &catalog.benchmarks[0].axes[0].values {
-        let params = vec![("n".to_owned(), axis.clone())];
+        let params = vec![("n".to_owned(), axis[0].clone())];
         let request = RecordRequest {
             params,
             facts: facts.device.clone(),

@@ -421,7 +421,7 @@ impl Stage {
 
     fn record(&mut self, benchmark: u32, value: usize) -> Result<Side, Box<dyn Error>> {
         let facts = cpu::facts(cpu::available_threads());
-        let axis = self.catalog.benchmarks[benchmark as usize].axes[0].values[value].clone();
+        let axis = self.catalog.benchmarks[benchmark as usize].axes[0].values[value][0].clone();
         let request = RecordRequest {
             params: vec![("n".to_owned(), axis)],
             facts: facts.device,

@@ -1,50 +1,223 @@
 //! Axes and their values.
 
-use crate::function::Function;
+use crate::function::{Function, Parameter};
 use crate::options::{comma, group, value};
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
+use std::rc::Rc;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned;
-use syn::{Error, Expr, Result};
+use syn::{Error, Expr, ExprArray, Result, parenthesized};
 
-/// `width = [1024, 4096]`.
+/// An axis of `axes(..)` or `cases(..)`.
 pub(crate) struct AxisOption {
     pub(crate) name: Ident,
+    listed: Rc<Listed>,
+}
+
+/// `width = [1024, 4096]`, or `(m, n) = [(1, 4096), (16, 4096)]`.
+struct Listed {
+    /// Several if their values belong together.
+    names: Vec<Ident>,
     values: Expr,
 }
 
-impl AxisOption {
-    /// Parses the axes in the parentheses after `axes`.
-    pub(crate) fn parse_list(option: &Ident, input: ParseStream) -> Result<Vec<AxisOption>> {
-        let content = group(option, input, "axes(width = [1024, 4096])")?;
-        let mut axes: Vec<AxisOption> = Vec::new();
+/// The option that lists axes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AxisList {
+    /// `axes(..)`.
+    Axes,
+    /// `cases(..)`.
+    Cases,
+}
+
+impl AxisList {
+    fn example(self) -> &'static str {
+        match self {
+            AxisList::Axes => "width = [1024, 4096]",
+            AxisList::Cases => "(m, n) = [(1, 4096), (16, 4096)]",
+        }
+    }
+
+    /// Parses the axes in the parentheses after the option, and adds them to `axes`.
+    pub(crate) fn parse(self, option: &Ident, input: ParseStream, axes: &mut Vec<AxisOption>) -> Result<()> {
+        let content = group(option, input, &format!("{}({})", option.unraw(), self.example()))?;
+        if self == AxisList::Cases && content.is_empty() {
+            return Err(Error::new(
+                option.span(),
+                format!("expected `cases({})`", self.example()),
+            ));
+        }
         while !content.is_empty() {
-            let name = content
-                .call(Ident::parse_any)
-                .map_err(|error| Error::new(error.span(), "expected an axis, such as `width = [1024, 4096]`"))?;
-            if axes.iter().any(|axis| name.unraw() == axis.text()) {
-                return Err(Error::new(name.span(), format!("the axis `{name}` is given twice")));
+            let names = self.names(&content)?;
+            for (position, name) in names.iter().enumerate() {
+                let taken = axes.iter().map(|axis| &axis.name).chain(&names[..position]);
+                if taken.into_iter().any(|taken| taken.unraw() == name.unraw()) {
+                    return Err(Error::new(name.span(), format!("the axis `{name}` is given twice")));
+                }
             }
-            let values: Expr = value(&name, &content, &format!("{name} = [1024, 4096]"))?;
-            if let Expr::Array(array) = &values
-                && array.elems.is_empty()
-            {
-                return Err(Error::new(values.span(), format!("the axis `{name}` has no values")));
+            let listed = Rc::new(Listed::parse(names, &content)?);
+            axes.extend(listed.names.iter().map(|name| AxisOption {
+                name: name.clone(),
+                listed: listed.clone(),
+            }));
+            comma(&content)?;
+        }
+        Ok(())
+    }
+
+    /// Parses what is left of the equals sign.
+    fn names(self, input: ParseStream) -> Result<Vec<Ident>> {
+        let written = self.example();
+        let wrong = |span: Span| match self {
+            AxisList::Axes => Error::new(span, format!("expected an axis, such as `{written}`")),
+            AxisList::Cases => Error::new(span, format!("expected several axes, such as `{written}`")),
+        };
+        if !input.peek(syn::token::Paren) {
+            let name = input.call(Ident::parse_any).map_err(|error| wrong(error.span()))?;
+            return match self {
+                AxisList::Axes => Ok(vec![name]),
+                AxisList::Cases => Err(belongs_in_axes(&name)),
+            };
+        }
+        let content;
+        let parentheses = parenthesized!(content in input);
+        if self == AxisList::Axes {
+            let message =
+                "axes whose values belong together are an option of their own: `cases((m, n) = [(1, 2), ..])`";
+            return Err(Error::new(parentheses.span.join(), message));
+        }
+        let mut names = Vec::new();
+        while !content.is_empty() {
+            names.push(content.call(Ident::parse_any).map_err(|error| wrong(error.span()))?);
+            comma(&content)?;
+        }
+        match &names[..] {
+            [] => Err(wrong(parentheses.span.join())),
+            [name] => Err(belongs_in_axes(name)),
+            _ => Ok(names),
+        }
+    }
+}
+
+fn belongs_in_axes(name: &Ident) -> Error {
+    let message =
+        format!("a single axis is written `axes({name} = [..])`; `cases(..)` lists several, such as `({name}, n)`");
+    Error::new(name.span(), message)
+}
+
+impl Listed {
+    /// Parses the values after the names.
+    fn parse(names: Vec<Ident>, input: ParseStream) -> Result<Listed> {
+        let title = title(&names);
+        let example = match &names[..] {
+            [_] => format!("{title} = [1024, 4096]"),
+            _ => format!("{title} = [(..), (..)]"),
+        };
+        let values: Expr = value(&names[0], input, &example)?;
+        match &values {
+            Expr::Array(array) if array.elems.is_empty() => {
+                let message = match &names[..] {
+                    [_] => format!("the axis `{title}` has no values"),
+                    _ => format!("`{title}` has no values"),
+                };
+                return Err(Error::new(values.span(), message));
             }
-            if let Expr::Lit(_) = &values {
+            Expr::Array(array) if names.len() > 1 => check_tuples(&names, array)?,
+            Expr::Lit(_) => {
                 return Err(Error::new(
                     values.span(),
                     "the values of an axis must be a list: write `[..]` around them",
                 ));
             }
-            axes.push(AxisOption { name, values });
-            comma(&content)?;
+            _ => {}
         }
-        Ok(axes)
+        Ok(Listed { names, values })
     }
 
+    /// Returns an `Axis` with the types of the function's parameters.
+    fn tokens(&self, function: &Function) -> Result<TokenStream> {
+        let parameters = self.names.iter().map(|name| parameter(name, function));
+        let parameters = parameters.collect::<Result<Vec<_>>>()?;
+        let types: Vec<_> = parameters.iter().map(|parameter| &parameter.ty).collect();
+        let names: Vec<_> = self.names.iter().map(|name| name.unraw().to_string()).collect();
+        let of_one = match (&types[..], &names[..]) {
+            ([ty], [name]) => Some((ty, name)),
+            _ => None,
+        };
+        let item = of_one.map_or_else(|| quote!((#(#types),*)), |(ty, _)| quote!(#ty));
+        let values = match &self.values {
+            // With an explicit type, a value of another type is an error at that value.
+            Expr::Array(array) => {
+                let count = array.elems.len();
+                quote!({ let values: [#item; #count] = #array; values })
+            }
+            values => quote!(#values),
+        };
+        let span = self.values.span();
+        if let Some((ty, name)) = of_one {
+            return Ok(quote_spanned!(span=> __gpubench::__private::axis_values::<#ty>(#name, #values)));
+        }
+        let locals: Vec<_> = parameters.iter().map(|parameter| &parameter.local).collect();
+        Ok(quote_spanned! {span=>
+            __gpubench::__private::group_values(
+                &[#(#names),*],
+                __gpubench::__private::tuples::<#item>(#values).map(|(#(#locals),*)| {
+                    __gpubench::__private::vec![#(__gpubench::__private::axis_value::<#types>(#locals)),*]
+                }),
+            )
+        })
+    }
+}
+
+/// Checks that each tuple in a list has a value for each name.
+fn check_tuples(names: &[Ident], list: &ExprArray) -> Result<()> {
+    for values in &list.elems {
+        let found = match values {
+            Expr::Tuple(tuple) => tuple.elems.len(),
+            Expr::Lit(_) | Expr::Paren(_) => 1,
+            _ => continue,
+        };
+        if found != names.len() {
+            let expected = names.len();
+            let value = if found == 1 { "value" } else { "values" };
+            return Err(Error::new(
+                values.span(),
+                format!(
+                    "expected {expected} values, for `{}`; found {found} {value}",
+                    title(names)
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the name of an axis, or those of a group: `(m, n)`.
+fn title(names: &[Ident]) -> String {
+    let listed: Vec<_> = names.iter().map(|name| name.unraw().to_string()).collect();
+    match &listed[..] {
+        [name] => name.clone(),
+        names => format!("({})", names.join(", ")),
+    }
+}
+
+/// Returns the parameter of an axis.
+fn parameter<'f>(axis: &Ident, function: &'f Function) -> Result<&'f Parameter> {
+    let name = axis.unraw().to_string();
+    function.axis(&name).ok_or_else(|| {
+        let is_buffer = function.tensors().any(|tensor| tensor.text() == name);
+        let hint = if is_buffer { ": it is a buffer" } else { "" };
+        let function = &function.item.sig.ident;
+        Error::new(
+            axis.span(),
+            format!("the axis `{name}` is not a parameter of `{function}`{hint}"),
+        )
+    })
+}
+
+impl AxisOption {
     /// Returns the name without `r#`.
     pub(crate) fn text(&self) -> String {
         self.name.unraw().to_string()
@@ -52,35 +225,29 @@ impl AxisOption {
 
     /// Returns a `Vec<Axis>` with the types of the function's parameters.
     pub(crate) fn list_tokens(axes: &[AxisOption], function: &Function) -> Result<TokenStream> {
-        let axes = axes
-            .iter()
-            .map(|axis| axis.tokens(function))
+        let lists = axes.chunk_by(|axis, next| Rc::ptr_eq(&axis.listed, &next.listed));
+        let lists = lists
+            .map(|axes| axes[0].listed.tokens(function))
             .collect::<Result<Vec<_>>>()?;
-        Ok(quote!(__gpubench::__private::vec![#(#axes),*]))
+        Ok(quote!(__gpubench::__private::vec![#(#lists),*]))
     }
+}
 
-    fn tokens(&self, function: &Function) -> Result<TokenStream> {
-        let name = self.text();
-        let parameter = function.axis(&name).ok_or_else(|| {
-            let is_buffer = function.tensors().any(|tensor| tensor.text() == name);
-            let hint = if is_buffer { ": it is a buffer" } else { "" };
-            let function = &function.item.sig.ident;
-            Error::new(
-                self.name.span(),
-                format!("the axis `{name}` is not a parameter of `{function}`{hint}"),
-            )
-        })?;
-        let ty = &parameter.ty;
-        let values = match &self.values {
-            // With an explicit type, a value of another type is an error at that value.
-            Expr::Array(array) => {
-                let count = array.elems.len();
-                quote!({ let values: [#ty; #count] = #array; values })
-            }
-            values => quote!(#values),
-        };
-        Ok(quote_spanned!(self.values.span()=> __gpubench::__private::axis_values::<#ty>(#name, #values)))
+/// Checks that a device has no values for only a part of a group.
+pub(crate) fn reject_part_of_group(axes: &[AxisOption], of_device: &[AxisOption]) -> Result<()> {
+    for axis in axes {
+        let group = &axis.listed.names;
+        let mut replacing = of_device.iter().filter(|other| group.contains(&other.name));
+        let Some(first) = replacing.next() else { continue };
+        if replacing.count() + 1 < group.len() {
+            let (name, group) = (first.text(), title(group));
+            return Err(Error::new(
+                first.name.span(),
+                format!("the values of `{name}` belong to those of `{group}`: give values for all of them"),
+            ));
+        }
     }
+    Ok(())
 }
 
 /// Returns the `Vec<(DeviceKind, Vec<Axis>)>` of device-specific axes.

@@ -139,6 +139,8 @@ fn entry(options: &Options, function: &Function, ignored: bool, parts: &Parts) -
         Some(_) => options.requirements.condition(function),
         None => quote!(|_| ::core::result::Result::Ok(())),
     };
+    let own_axes = options.axes.iter().filter(|_| options.problem.is_some());
+    let axis_names = own_axes.map(AxisOption::text);
     let Parts {
         problem,
         axes,
@@ -157,6 +159,7 @@ fn entry(options: &Options, function: &Function, ignored: bool, parts: &Parts) -
             selection: __gpubench::catalog::Selection::#selection,
             requirements: &[#(#requirements),*],
             condition: #condition,
+            axis_names: &[#(#axis_names),*],
             axes: || #axes,
             device_axes: || #device_axes,
             settings: &[#(#settings),*],

@@ -1,6 +1,6 @@
 //! The options of `#[gpubench]` and `#[problem]`.
 
-use crate::axes::AxisOption;
+use crate::axes::{AxisList, AxisOption, reject_part_of_group};
 use crate::comparison::Comparison;
 use crate::launch::LaunchOption;
 use crate::library;
@@ -84,6 +84,8 @@ impl Options {
                 comma(input)?;
             }
             options.check_reduction()?;
+            reject_part_of_group(&options.axes, &options.cpu.axes)?;
+            reject_part_of_group(&options.axes, &options.cuda.axes)?;
             Ok(options)
         };
         parser.parse2(tokens)
@@ -102,7 +104,8 @@ impl Options {
         }
         self.given.push(option.clone());
         match name.as_str() {
-            "axes" => self.axes = AxisOption::parse_list(&option, input)?,
+            "axes" => AxisList::Axes.parse(&option, input, &mut self.axes)?,
+            "cases" => AxisList::Cases.parse(&option, input, &mut self.axes)?,
             "cpu" => self.cpu = DeviceOptions::parse(&option, input)?,
             "cuda" => self.cuda = DeviceOptions::parse(&option, input)?,
             "tensors" => self.tensors = Some(value(&option, input, "tensors = function")?),
@@ -225,6 +228,7 @@ impl Attribute {
         match self {
             Attribute::Gpubench => &[
                 ("axes", "axes(..)"),
+                ("cases", "cases(..)"),
                 ("tensors", "tensors = .."),
                 ("generate", "generate = .."),
                 ("launch", "launch = .."),
@@ -245,12 +249,13 @@ impl Attribute {
                 ("hosted", "hosted(sync)"),
                 ("hosted", "hosted(library = ..)"),
                 ("requires", "requires(..)"),
-                ("cpu", "cpu(axes(..), reference = ..)"),
-                ("cuda", "cuda(axes(..), reference = ..)"),
+                ("cpu", "cpu(axes(..), cases(..), reference = ..)"),
+                ("cuda", "cuda(axes(..), cases(..), reference = ..)"),
                 ("crate", "crate = .."),
             ],
             Attribute::Problem => &[
                 ("axes", "axes(..)"),
+                ("cases", "cases(..)"),
                 ("tensors", "tensors = .."),
                 ("generate", "generate = .."),
                 ("tolerance", "tolerance(..)"),
@@ -259,8 +264,8 @@ impl Attribute {
                 ("bytes", "bytes = .."),
                 ("flops", "flops = .."),
                 ("requires", "requires(..)"),
-                ("cpu", "cpu(axes(..), reference = ..)"),
-                ("cuda", "cuda(axes(..), reference = ..)"),
+                ("cpu", "cpu(axes(..), cases(..), reference = ..)"),
+                ("cuda", "cuda(axes(..), cases(..), reference = ..)"),
                 ("crate", "crate = .."),
             ],
         }
@@ -342,14 +347,20 @@ impl DeviceOptions {
             )
         };
         let mut options = DeviceOptions::default();
+        let mut given = Vec::new();
         if content.is_empty() {
             return Err(wrong(content.span()));
         }
         while !content.is_empty() {
             let option = content.call(Ident::parse_any).map_err(|error| wrong(error.span()))?;
+            if given.contains(&option) {
+                return Err(wrong(option.span()));
+            }
+            given.push(option.clone());
             match option.to_string().as_str() {
-                "axes" if options.axes.is_empty() => options.axes = AxisOption::parse_list(&option, &content)?,
-                "reference" if options.reference.is_none() => {
+                "axes" => AxisList::Axes.parse(&option, &content, &mut options.axes)?,
+                "cases" => AxisList::Cases.parse(&option, &content, &mut options.axes)?,
+                "reference" => {
                     let reference = ReferenceOption::parse(&option, &content)?;
                     options.reference = Some((option, reference));
                 }

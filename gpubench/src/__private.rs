@@ -9,7 +9,7 @@ pub use std::vec;
 pub use std::vec::Vec;
 
 use crate::axis::AxisParam;
-use crate::catalog::{Axis, Params, Role};
+use crate::catalog::{Axis, AxisValue, Params, Role};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::host::Host;
@@ -51,6 +51,24 @@ pub fn axis<'a, T: AxisParam<'a>>(params: &'a Params, name: &str) -> Result<T> {
 /// Returns an axis for the catalog.
 pub fn axis_values<'a, T: AxisParam<'a>>(name: &str, values: impl IntoIterator<Item = T>) -> Axis {
     crate::axis::declare(name, values.into_iter().collect())
+}
+
+/// Returns the values of a group, whose type is then known.
+pub fn tuples<T>(values: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
+    values.into_iter()
+}
+
+/// Returns a value of an axis for the catalog.
+pub fn axis_value<'a, T: AxisParam<'a>>(value: T) -> AxisValue {
+    value.into_value()
+}
+
+/// Returns a group of axes for the catalog.
+pub fn group_values(names: &[&str], values: impl Iterator<Item = Vec<AxisValue>>) -> Axis {
+    Axis {
+        names: names.iter().map(|name| (*name).to_owned()).collect(),
+        values: values.collect(),
+    }
 }
 
 /// Returns the buffer for a parameter. `place` is the parameter's location.

@@ -119,9 +119,82 @@ fn article(name: &str) -> String {
 
 /// Returns an axis for the catalog.
 pub(crate) fn declare<'a, T: AxisParam<'a>>(name: &str, values: Vec<T>) -> Axis {
-    Axis {
-        name: name.to_owned(),
-        values: values.into_iter().map(T::into_value).collect(),
+    Axis::of(name, values.into_iter().map(T::into_value).collect())
+}
+
+/// Axes that replace some axes of a group, but not all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartOfGroup {
+    /// Names of the group.
+    pub group: Vec<String>,
+    /// Names that are not replaced.
+    pub kept: Vec<String>,
+}
+
+impl fmt::Display for PartOfGroup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let PartOfGroup { group, kept } = self;
+        let (group, kept) = (group.join("`, `"), kept.join("`, `"));
+        write!(
+            f,
+            "the values of `{group}` belong together, and there are none for `{kept}`"
+        )
+    }
+}
+
+impl Axis {
+    /// Returns an axis whose values do not belong to those of others.
+    pub fn of(name: &str, values: Vec<AxisValue>) -> Axis {
+        Axis {
+            names: vec![name.to_owned()],
+            values: values.into_iter().map(|value| vec![value]).collect(),
+        }
+    }
+
+    /// Returns the name, or the names of a group as `cases(..)` has them: `(m, n)`.
+    pub fn title(&self) -> String {
+        match &self.names[..] {
+            [name] => name.clone(),
+            names => format!("({})", names.join(", ")),
+        }
+    }
+
+    /// Returns the values of one of its names, in order. Values can repeat.
+    pub fn values_of(&self, name: &str) -> impl Iterator<Item = &AxisValue> {
+        let position = self.names.iter().position(|known| known == name);
+        self.values.iter().filter_map(move |values| values.get(position?))
+    }
+
+    /// Returns whether there is a value for every name.
+    pub fn is_whole(&self) -> bool {
+        self.values.iter().all(|values| values.len() == self.names.len())
+    }
+
+    fn has_any_of(&self, other: &Axis) -> bool {
+        self.names.iter().any(|name| other.names.contains(name))
+    }
+
+    /// Returns `axes`, with `others` instead of those of the same names. Others follow.
+    ///
+    /// # Errors
+    /// The others have some names of a group, but not all.
+    pub fn replaced(axes: Vec<Axis>, others: &[Axis]) -> Result<Vec<Axis>, PartOfGroup> {
+        let mut rest: Vec<&Axis> = others.iter().collect();
+        let mut all = Vec::new();
+        for axis in axes {
+            let is_kept = |name: &&String| others.iter().all(|other| !other.names.contains(name));
+            let kept: Vec<String> = axis.names.iter().filter(is_kept).cloned().collect();
+            if kept.len() == axis.names.len() {
+                all.push(axis);
+            } else if kept.is_empty() {
+                all.extend(rest.extract_if(.., |other| axis.has_any_of(other)).cloned());
+            } else {
+                let group = axis.names;
+                return Err(PartOfGroup { group, kept });
+            }
+        }
+        all.extend(rest.into_iter().cloned());
+        Ok(all)
     }
 }
 
@@ -182,11 +255,62 @@ mod tests {
     fn a_bool_is_listed_as_one_and_is_no_number() {
         assert_eq!(
             declare("clamp", vec![false, true]).values,
-            [false, true].map(AxisValue::Bool)
+            [false, true].map(|value| vec![AxisValue::Bool(value)])
         );
         let error = read::<bool>(&params(AxisValue::Int(1)), "width").unwrap_err();
         assert_eq!(error.to_string(), "axis `width`: `1` is not a bool");
         assert!(read::<u8>(&params(AxisValue::Bool(true)), "width").is_err());
+    }
+
+    fn group(names: &[&str], values: &[&[i64]]) -> Axis {
+        let values = values
+            .iter()
+            .map(|tuple| tuple.iter().copied().map(AxisValue::Int).collect());
+        Axis {
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+            values: values.collect(),
+        }
+    }
+
+    #[test]
+    fn axes_take_the_place_of_those_with_their_names() {
+        let axes = vec![
+            group(&["a"], &[&[1]]),
+            group(&["m", "n"], &[&[1, 2]]),
+            group(&["z"], &[&[1]]),
+        ];
+        let other = group(&["n", "m"], &[&[3, 4], &[5, 6]]);
+        let all = Axis::replaced(axes.clone(), std::slice::from_ref(&other)).unwrap();
+        assert_eq!(all, [axes[0].clone(), other, axes[2].clone()]);
+        let singles = [
+            group(&["n"], &[&[7]]),
+            group(&["new"], &[&[0]]),
+            group(&["m"], &[&[8], &[9]]),
+        ];
+        let all = Axis::replaced(axes.clone(), &singles).unwrap();
+        let titles: Vec<_> = all.iter().map(Axis::title).collect();
+        assert_eq!(titles, ["a", "n", "m", "z", "new"]);
+        let across = group(&["a", "z"], &[&[1, 1]]);
+        let all = Axis::replaced(axes, std::slice::from_ref(&across)).unwrap();
+        assert_eq!(all, [across, group(&["m", "n"], &[&[1, 2]])]);
+    }
+
+    #[test]
+    fn a_part_of_a_group_replaces_nothing() {
+        let axes = vec![group(&["m", "n", "k"], &[&[1, 2, 3]])];
+        let error = Axis::replaced(axes, &[group(&["n"], &[&[1]])]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the values of `m`, `n`, `k` belong together, and there are none for `m`, `k`"
+        );
+    }
+
+    #[test]
+    fn a_group_has_the_values_of_each_name() {
+        let axis = group(&["m", "n"], &[&[1, 2], &[3, 4]]);
+        assert_eq!(axis.title(), "(m, n)");
+        assert!(axis.values_of("n").eq(&[AxisValue::Int(2), AxisValue::Int(4)]));
+        assert!(axis.is_whole() && !group(&["m", "n"], &[&[1]]).is_whole());
     }
 
     #[test]

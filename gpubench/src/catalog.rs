@@ -1,5 +1,6 @@
 //! The description of a crate's benchmarks.
 
+pub use crate::axis::PartOfGroup;
 use crate::plan::{KernelRef, LibraryCall, Plan};
 use std::borrow::Cow;
 
@@ -54,13 +55,14 @@ pub enum Selection {
     Ignored,
 }
 
-/// A named axis and its values in order.
+/// An axis, or several whose values belong together, as `cases(..)` lists them. The values are in
+/// order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// Name, as in the function's parameters.
-    pub name: String,
-    /// Values, all of one kind. Never empty.
-    pub values: Vec<AxisValue>,
+    /// Names, as in the function's parameters. At least one.
+    pub names: Vec<String>,
+    /// Values: one for each name, of one kind for each name.
+    pub values: Vec<Vec<AxisValue>>,
 }
 
 /// A value of an axis.

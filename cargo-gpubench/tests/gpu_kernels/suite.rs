@@ -96,22 +96,16 @@ fn kernels_of(recording: &Recording) -> impl Iterator<Item = &KernelRef> {
 /// Returns every combination of the axes' values on a GPU.
 fn cases(benchmark: &Benchmark) -> Vec<Params> {
     let replaced = benchmark.device_axes.iter().find(|(kind, _)| *kind == DeviceKind::Cuda);
-    let axis = |axis: &Axis| {
-        let replacement = replaced.and_then(|(_, axes)| axes.iter().find(|it| it.name == axis.name));
-        replacement.unwrap_or(axis).clone()
-    };
-    benchmark
-        .axes
-        .iter()
-        .map(axis)
-        .fold(vec![Params::new()], |cases, axis| {
-            let with = |case: &Params| {
-                let values = axis.values.iter();
-                let extended = values.map(|value| [case.clone(), vec![(axis.name.clone(), value.clone())]].concat());
-                extended.collect::<Vec<_>>()
-            };
-            cases.iter().flat_map(with).collect()
-        })
+    let replaced = replaced.map_or(&[][..], |(_, axes)| axes);
+    let axes = Axis::replaced(benchmark.axes.clone(), replaced).expect("whole groups");
+    axes.iter().fold(vec![Params::new()], |cases, axis| {
+        let with = |case: &Params| {
+            let named = |values: &Vec<_>| axis.names.iter().cloned().zip(values.clone()).collect();
+            let extended = axis.values.iter().map(|values| [case.clone(), named(values)].concat());
+            extended.collect::<Vec<_>>()
+        };
+        cases.iter().flat_map(with).collect()
+    })
 }
 
 fn facts(capability: u32) -> DeviceFacts {

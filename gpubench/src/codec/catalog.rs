@@ -19,7 +19,7 @@ codec_struct!(Benchmark {
     own_library
 });
 codec_enum!(Selection { 0 = Default, 1 = Ignored });
-codec_struct!(Axis { name, values });
+codec_struct!(Axis { names, values });
 codec_enum!(AxisValue { 0 = Int(value), 1 = Float(value), 2 = Text(value), 3 = Bool(value) });
 codec_enum!(Requirement { 0 = Device(kind), 1 = Capability(capability) });
 codec_enum!(DeviceKind { 0 = Cpu, 1 = Cuda });

@@ -21,7 +21,7 @@ fn axis_value() -> impl Strategy<Value = AxisValue> {
 
 fn axes() -> impl Strategy<Value = Vec<Axis>> {
     vec(
-        (text(), vec(axis_value(), 0..4)).prop_map(|(name, values)| Axis { name, values }),
+        (vec(text(), 0..3), vec(vec(axis_value(), 0..3), 0..4)).prop_map(|(names, values)| Axis { names, values }),
         0..3,
     )
 }

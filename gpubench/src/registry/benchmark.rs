@@ -2,6 +2,7 @@
 
 use super::{ProblemDefinition, path};
 use crate::abi::guard;
+use crate::axis::PartOfGroup;
 use crate::catalog::{Axis, Benchmark, DeviceKind, Execution, Params, Requirement, Selection};
 use crate::error::{Error, Result};
 use crate::host::Host;
@@ -25,6 +26,8 @@ pub struct BenchmarkEntry {
     pub requirements: &'static [Requirement],
     /// Fails if the axes do not meet this benchmark's own `requires(if = ..)`.
     pub condition: fn(&Params) -> Result<()>,
+    /// Names of the axes that this benchmark adds to the problem's.
+    pub axis_names: &'static [&'static str],
     /// Axes that this benchmark adds to the problem's.
     pub axes: fn() -> Vec<Axis>,
     /// Axes that replace the problem's on one kind of device.
@@ -53,8 +56,11 @@ pub enum Body {
     },
 }
 
+/// Axes that replace those of the same names on one kind of device.
+type DeviceAxes = Vec<(DeviceKind, Vec<Axis>)>;
+
 /// All axes, the names of the benchmark's own, and the axes of devices.
-type ListedAxes = (Vec<Axis>, Vec<String>, Vec<(DeviceKind, Vec<Axis>)>);
+type ListedAxes = (Vec<Axis>, Vec<String>, DeviceAxes);
 
 impl BenchmarkEntry {
     /// Returns the library that declares it.
@@ -67,26 +73,32 @@ impl BenchmarkEntry {
         path(self.module, self.name)
     }
 
-    /// Returns the problem's axes, then those that the benchmark adds.
-    pub(super) fn all_axes(&self) -> Vec<Axis> {
-        let mut axes = (self.problem.axes)();
-        axes.extend((self.axes)());
-        axes
+    /// Returns whether the problem or the benchmark has an axis of this name.
+    pub(super) fn has_axis(&self, name: &str) -> bool {
+        let own = self.axis_names.iter();
+        self.problem.axis_names.iter().chain(own).any(|known| *known == name)
     }
 
     /// Returns all axes, then the names of those that the benchmark adds, then the axes of devices.
     ///
     /// # Errors
-    /// An expression of an axis panics.
+    /// An expression of an axis panics, or a device has values for a part of a group only.
     fn listed_axes(&self) -> Result<ListedAxes> {
         let list = || {
-            let own = (self.axes)().into_iter().map(|axis| axis.name).collect();
-            let of_devices = merge((self.problem.device_axes)(), (self.device_axes)());
-            (self.all_axes(), own, of_devices)
+            let mut axes = (self.problem.axes)();
+            axes.extend((self.axes)());
+            let of_devices = merge((self.problem.device_axes)(), (self.device_axes)())?;
+            for (_, others) in &of_devices {
+                Axis::replaced(axes.clone(), others)?;
+            }
+            let own = self.axis_names.iter().map(|name| (*name).to_owned()).collect();
+            Ok((axes, own, of_devices))
         };
-        guard(list).map_err(|panic| {
+        let listed = guard(list).map_err(|panic| panic.to_string());
+        let listed = listed.and_then(|listed| listed.map_err(|part: PartOfGroup| part.to_string()));
+        listed.map_err(|reason| {
             Error::new(format!(
-                "the axes of `{}` at {}:{} cannot be listed: {panic}",
+                "the axes of `{}` at {}:{} cannot be listed: {reason}",
                 self.path(),
                 self.file,
                 self.line
@@ -140,15 +152,12 @@ impl BenchmarkEntry {
 
 /// Returns the device-specific axes. The benchmark's values override the problem's for the same
 /// device and axis.
-fn merge(mut merged: Vec<(DeviceKind, Vec<Axis>)>, own: Vec<(DeviceKind, Vec<Axis>)>) -> Vec<(DeviceKind, Vec<Axis>)> {
+fn merge(mut merged: DeviceAxes, own: DeviceAxes) -> Result<DeviceAxes, PartOfGroup> {
     for (kind, axes) in own {
         match merged.iter_mut().find(|(known, _)| *known == kind) {
             None => merged.push((kind, axes)),
-            Some((_, known)) => {
-                known.retain(|axis| axes.iter().all(|own| own.name != axis.name));
-                known.extend(axes);
-            }
+            Some((_, known)) => *known = Axis::replaced(std::mem::take(known), &axes)?,
         }
     }
-    merged
+    Ok(merged)
 }

@@ -163,11 +163,7 @@ impl<'a> Case<'a> {
 
 /// Fails if a value is for an axis that the benchmark does not have.
 fn check_names(entry: &BenchmarkEntry, params: &Params) -> Result<()> {
-    let axes = entry.all_axes();
-    match params
-        .iter()
-        .find(|(name, _)| axes.iter().all(|axis| axis.name != *name))
-    {
+    match params.iter().find(|(name, _)| !entry.has_axis(name)) {
         None => Ok(()),
         Some((name, _)) => Err(Error::new(format!("`{}` has no axis `{name}`", entry.path()))),
     }
@@ -175,9 +171,8 @@ fn check_names(entry: &BenchmarkEntry, params: &Params) -> Result<()> {
 
 /// Fails if a parameter of the reference is neither an axis nor a tensor.
 fn check_operands(entry: &BenchmarkEntry, tensors: &[Tensor]) -> Result<()> {
-    let axes = entry.all_axes();
     let names: Vec<&str> = tensors.iter().map(|tensor| tensor.name.as_str()).collect();
-    let is_known = |name: &str| names.contains(&name) || axes.iter().any(|axis| axis.name == name);
+    let is_known = |name: &str| names.contains(&name) || entry.has_axis(name);
     match entry.problem.operands.iter().find(|name| !is_known(name)) {
         None => Ok(()),
         Some(unknown) => Err(no_tensor(unknown, &names).context(format!("`{}`", entry.problem.path()))),

@@ -284,7 +284,7 @@ fn the_catalog_has_all_options_of_a_benchmark() {
     assert_eq!(benchmark.selection, Selection::Default);
     assert_eq!(
         format!("{:?}", benchmark.axes),
-        "[Axis { name: \"width\", values: [Int(1024), Int(4096)] }, Axis { name: \"height\", values: [Int(1024), Int(4096)] }]"
+        "[Axis { names: [\"width\"], values: [[Int(1024)], [Int(4096)]] }, Axis { names: [\"height\"], values: [[Int(1024)], [Int(4096)]] }]"
     );
     assert_eq!(benchmark.device_axes.len(), 1);
     assert_eq!(benchmark.device_axes[0].0, DeviceKind::Cpu);
@@ -306,7 +306,7 @@ fn an_axis_can_have_the_name_of_a_keyword() {
     let [axis] = &benchmark("axes::raw").axes[..] else {
         panic!("one axis")
     };
-    assert_eq!(axis.name, "type");
+    assert_eq!(axis.names, ["type"]);
     record("axes::raw", vec![("type".to_owned(), AxisValue::Text("b".to_owned()))]).unwrap();
 }
 
@@ -416,14 +416,19 @@ fn implementations_share_the_options_of_their_problem_and_add_axes() {
     let cuda = Requirement::Device(DeviceKind::Cuda);
     assert_eq!(atomics.requirements, std::slice::from_ref(&cuda));
     assert_eq!(tree.requirements, [cuda, Requirement::Capability(90)]);
-    let names: Vec<&str> = tree.axes.iter().map(|axis| axis.name.as_str()).collect();
+    let names: Vec<&str> = tree
+        .axes
+        .iter()
+        .flat_map(|axis| &axis.names)
+        .map(String::as_str)
+        .collect();
     assert_eq!(names, ["len", "block"]);
     let of_cpu = |benchmark: &Benchmark| {
         let [(DeviceKind::Cpu, axes)] = &benchmark.device_axes[..] else {
             panic!("{:?}", benchmark.device_axes)
         };
         axes.iter()
-            .map(|axis| (axis.name.clone(), axis.values.clone()))
+            .map(|axis| (axis.title(), axis.values.concat()))
             .collect::<Vec<_>>()
     };
     assert_eq!(of_cpu(&atomics), [("len".to_owned(), vec![AxisValue::Int(1024)])]);
@@ -460,7 +465,7 @@ fn axes_have_the_types_of_the_parameters() {
     let values: Vec<Vec<AxisValue>> = benchmark("axes::kinds")
         .axes
         .into_iter()
-        .map(|axis| axis.values)
+        .map(|axis| axis.values.concat())
         .collect();
     let text = |text: &str| AxisValue::Text(text.to_owned());
     let expected = [

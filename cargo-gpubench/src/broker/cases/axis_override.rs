@@ -3,7 +3,7 @@
 use std::num::IntErrorKind;
 use std::str::FromStr;
 
-use gpubench::catalog::{Axis, AxisValue};
+use gpubench::catalog::AxisValue;
 use thiserror::Error;
 
 /// Most values of a range.
@@ -180,15 +180,15 @@ impl InvalidAxisValue {
 }
 
 impl AxisOverride {
-    /// Parses the values with the type of `axis`, which its declared values show.
+    /// Parses the values with the type of the axis, which its declared values show.
     ///
     /// # Errors
     ///
     /// A text is not a value of that type.
-    pub fn values_for(&self, axis: &Axis) -> Result<Vec<AxisValue>, InvalidAxisValue> {
-        match axis.values.first() {
+    pub fn values_for(&self, declared: &[&AxisValue]) -> Result<Vec<AxisValue>, InvalidAxisValue> {
+        match declared.first() {
             None => Ok(Vec::new()),
-            Some(AxisValue::Text(_)) => self.texts(axis),
+            Some(AxisValue::Text(_)) => self.texts(declared),
             Some(AxisValue::Bool(_)) => self.values.iter().map(ValueText::truth).collect(),
             Some(AxisValue::Float(_)) => self.values.iter().map(ValueText::float).collect(),
             Some(AxisValue::Int(_)) => {
@@ -202,14 +202,14 @@ impl AxisOverride {
     ///
     /// # Errors
     /// Without their commas, they are a declared value with commas.
-    fn texts(&self, axis: &Axis) -> Result<Vec<AxisValue>, InvalidAxisValue> {
+    fn texts(&self, declared: &[&AxisValue]) -> Result<Vec<AxisValue>, InvalidAxisValue> {
         let plain = self.values.iter().map(|value| match value {
             ValueText::Plain(text) => Some(text.as_str()),
             ValueText::Quoted(_) => None,
         });
         let joined = plain.collect::<Option<Vec<_>>>().unwrap_or_default().join(",");
-        let is_declared = |value: &AxisValue| matches!(value, AxisValue::Text(text) if *text == joined);
-        if self.values.len() > 1 && axis.values.iter().any(is_declared) {
+        let is_declared = |value: &&AxisValue| matches!(value, AxisValue::Text(text) if *text == joined);
+        if self.values.len() > 1 && declared.iter().any(is_declared) {
             return Err(InvalidAxisValue::CommaInText(joined));
         }
         Ok(self.values.iter().map(|value| AxisValue::Text(value.text())).collect())
@@ -290,18 +290,11 @@ mod tests {
     use super::*;
     use crate::broker::cases::value_text;
 
-    fn axis(values: Vec<AxisValue>) -> Axis {
-        Axis {
-            name: "a".to_owned(),
-            values,
-        }
-    }
-
     fn integers(text: &str) -> Result<Vec<i64>, InvalidAxisValue> {
         let values = text
             .parse::<AxisOverride>()
             .expect("an override")
-            .values_for(&axis(vec![AxisValue::Int(7)]))?;
+            .values_for(&[&AxisValue::Int(7)])?;
         Ok(values
             .iter()
             .map(|value| match value {
@@ -343,26 +336,30 @@ mod tests {
             integers("a=true"),
             Err(InvalidAxisValue::NotAnInteger("true".to_owned()))
         );
-        let floats = axis(vec![AxisValue::Float(0.5)]);
+        let floats = AxisValue::Float(0.5);
         let wide: AxisOverride = "a=wide".parse().expect("an override");
         assert_eq!(
-            wide.values_for(&floats),
+            wide.values_for(&[&floats]),
             Err(InvalidAxisValue::NotANumber("wide".to_owned()))
         );
     }
 
     #[test]
     fn a_bool_axis_accepts_true_and_false_only() {
-        let bools = axis(vec![AxisValue::Bool(false)]);
-        let values = |text: &str| text.parse::<AxisOverride>().expect("an override").values_for(&bools);
+        let bools = AxisValue::Bool(false);
+        let values = |text: &str| text.parse::<AxisOverride>().expect("an override").values_for(&[&bools]);
         assert_eq!(values("a=true,false"), Ok([true, false].map(AxisValue::Bool).to_vec()));
         assert_eq!(values("a=1"), Err(InvalidAxisValue::NotATruth("1".to_owned())));
     }
 
     #[test]
     fn a_value_with_a_comma_needs_quotes() {
-        let tiles = axis(["16,16", "32"].map(|text| AxisValue::Text(text.to_owned())).to_vec());
-        let values = |text: &str| text.parse::<AxisOverride>().expect("an override").values_for(&tiles);
+        let tiles = ["16,16", "32"].map(|text| AxisValue::Text(text.to_owned()));
+        let values = |text: &str| {
+            text.parse::<AxisOverride>()
+                .expect("an override")
+                .values_for(&tiles.each_ref())
+        };
         assert_eq!(
             values("a=16,16"),
             Err(InvalidAxisValue::CommaInText("16,16".to_owned()))
@@ -387,8 +384,8 @@ mod tests {
     #[test]
     fn a_colon_in_a_string_is_not_a_range() {
         let mode: AxisOverride = "a=1:2".parse().expect("an override");
-        let texts = axis(vec![AxisValue::Text("x".to_owned())]);
-        assert_eq!(mode.values_for(&texts), Ok(vec![AxisValue::Text("1:2".to_owned())]));
+        let texts = AxisValue::Text("x".to_owned());
+        assert_eq!(mode.values_for(&[&texts]), Ok(vec![AxisValue::Text("1:2".to_owned())]));
     }
 
     #[test]
@@ -428,14 +425,14 @@ mod tests {
             any::<bool>().prop_map(AxisValue::Bool),
         ]) {
             let text = format!("a={}", value_text(&value));
-            let back = text.parse::<AxisOverride>().unwrap().values_for(&axis(vec![value.clone()])).unwrap();
+            let back = text.parse::<AxisOverride>().unwrap().values_for(&[&value]).unwrap();
             prop_assert_eq!(back.iter().map(value_text).collect::<Vec<_>>(), [value_text(&value)]);
         }
 
         #[test]
         fn no_text_makes_parsing_panic(text in any::<String>(), declared in any::<i64>()) {
             if let Ok(values) = text.parse::<AxisOverride>() {
-                let _ = values.values_for(&axis(vec![AxisValue::Int(declared)]));
+                let _ = values.values_for(&[&AxisValue::Int(declared)]);
             }
         }
     }

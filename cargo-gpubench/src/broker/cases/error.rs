@@ -1,5 +1,6 @@
 //! Errors in the selection of cases.
 
+use gpubench::catalog::PartOfGroup;
 use thiserror::Error;
 
 use super::IgnoredSelection;
@@ -30,6 +31,14 @@ pub enum CaseError {
         /// What is wrong with the value.
         #[source]
         reason: InvalidAxisValue,
+    },
+    /// `--axis` has values for a part of a group of axes only.
+    #[error("`{benchmark}`: {part}")]
+    PartOfGroup {
+        /// The benchmark's path.
+        benchmark: String,
+        /// The group.
+        part: PartOfGroup,
     },
     /// The axes multiply out to too many cases.
     #[error("the axis values combine to more than {most} cases")]
@@ -82,7 +91,9 @@ pub enum EmptyReason {
 impl Expected for CaseError {
     fn exit_code(&self) -> ExitCode {
         match self {
-            Self::UnknownAxis { .. } | Self::AxisValue { .. } | Self::TooMany { .. } => ExitCode::Usage,
+            Self::UnknownAxis { .. } | Self::AxisValue { .. } | Self::PartOfGroup { .. } | Self::TooMany { .. } => {
+                ExitCode::Usage
+            }
             Self::SameName { .. } => ExitCode::ListingFailed,
             Self::NothingSelected(_) => ExitCode::NothingSelected,
         }
@@ -100,6 +111,15 @@ impl Expected for CaseError {
             Self::AxisValue { axis, reason, .. } => Some(reason.hint(axis).unwrap_or_else(|| {
                 "change the value, or leave out this benchmark with a filter or `--skip`".to_owned()
             })),
+            Self::PartOfGroup { part, .. } => {
+                let options: Vec<_> = part.kept.iter().map(|name| format!("`--axis {name}=..`")).collect();
+                let given = part.group.iter().find(|name| !part.kept.contains(name));
+                let given = given.map_or("n", String::as_str);
+                Some(format!(
+                    "add {}, or choose among the cases with a filter such as `{given}=1`",
+                    options.join(" and ")
+                ))
+            }
             Self::TooMany { .. } => Some("choose fewer values with `--axis`".to_owned()),
             Self::SameName { .. } => Some("give one of the two benchmarks a different `name`".to_owned()),
             Self::NothingSelected(because) => Some(because.remedy()),

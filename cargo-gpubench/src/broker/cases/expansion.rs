@@ -7,57 +7,57 @@ use gpubench::catalog::{Axis, Benchmark, DeviceKind, Params};
 use super::{AxisOverride, CaseError, value_text};
 
 /// Returns the axes of a benchmark on a kind of device. The device's axes replace axes of the same
-/// name; the others follow.
+/// names; the others follow. The author process has checked that they can.
 pub(super) fn axes_on(benchmark: &Benchmark, device: DeviceKind) -> Vec<Axis> {
-    let mut axes = benchmark.axes.clone();
     let of_device = benchmark.device_axes.iter().filter(|(kind, _)| *kind == device);
-    for axis in of_device.flat_map(|(_, axes)| axes) {
-        match axes.iter_mut().find(|declared| declared.name == axis.name) {
-            Some(declared) => *declared = axis.clone(),
-            None => axes.push(axis.clone()),
-        }
-    }
-    axes
+    let of_device: Vec<_> = of_device.flat_map(|(_, axes)| axes).cloned().collect();
+    Axis::replaced(benchmark.axes.clone(), &of_device).unwrap_or_else(|_| benchmark.axes.clone())
 }
 
 /// Replaces the values of the axes by those of the command line. Several overrides of an axis add
-/// up.
+/// up. If all axes of a group are overridden, their values are combined like those of other axes.
 ///
 /// # Errors
-/// A value has the wrong type for its axis.
+/// A value has the wrong type for its axis, or only a part of a group is overridden.
 pub(super) fn override_axes(
     benchmark: &Benchmark,
     axes: &[Axis],
     overrides: &[AxisOverride],
 ) -> Result<Vec<Axis>, CaseError> {
-    axes.iter()
-        .map(|axis| override_axis(benchmark, axis, overrides))
-        .collect()
+    let names = axes
+        .iter()
+        .flat_map(|axis| axis.names.iter().map(move |name| (axis, name)));
+    let given: Result<Vec<_>, _> = names
+        .filter_map(|(axis, name)| override_axis(benchmark, axis, name, overrides).transpose())
+        .collect();
+    Axis::replaced(axes.to_vec(), &given?).map_err(|part| CaseError::PartOfGroup {
+        benchmark: benchmark.path.clone(),
+        part,
+    })
 }
 
-fn override_axis(benchmark: &Benchmark, axis: &Axis, overrides: &[AxisOverride]) -> Result<Axis, CaseError> {
-    let mut of_axis = overrides.iter().filter(|other| other.name == axis.name).peekable();
-    if of_axis.peek().is_none() {
-        return Ok(axis.clone());
-    }
-    let values: Result<Vec<_>, _> = of_axis.map(|other| other.values_for(axis)).collect();
-    let values = values
-        .map_err(|reason| CaseError::AxisValue {
-            benchmark: benchmark.path.clone(),
-            axis: axis.name.clone(),
-            reason,
-        })?
-        .concat();
-    Ok(Axis {
-        name: axis.name.clone(),
-        values,
-    })
+/// Returns the values of the command line for one axis, if there are any.
+fn override_axis(
+    benchmark: &Benchmark,
+    axis: &Axis,
+    name: &str,
+    overrides: &[AxisOverride],
+) -> Result<Option<Axis>, CaseError> {
+    let declared: Vec<_> = axis.values_of(name).collect();
+    let of_axis = overrides.iter().filter(|other| other.name == name);
+    let values: Result<Vec<_>, _> = of_axis.map(|other| other.values_for(&declared)).collect();
+    let values = values.map_err(|reason| CaseError::AxisValue {
+        benchmark: benchmark.path.clone(),
+        axis: name.to_owned(),
+        reason,
+    })?;
+    Ok((!values.is_empty()).then(|| Axis::of(name, values.concat())))
 }
 
 /// Returns every combination of values, the last axis fastest; `None` if there are more than
 /// `most`.
 ///
-/// A value that an axis lists twice counts once: its cases would have the same name.
+/// What an axis lists twice counts once: its cases would have the same name.
 pub(super) fn combinations(axes: &[Axis], most: usize) -> Option<Vec<Params>> {
     let mut all = vec![Params::new()];
     for axis in axes {
@@ -65,7 +65,7 @@ pub(super) fn combinations(axes: &[Axis], most: usize) -> Option<Vec<Params>> {
         let values: Vec<_> = axis
             .values
             .iter()
-            .filter(|value| seen.insert(value_text(value)))
+            .filter(|values| seen.insert(values.iter().map(value_text).collect::<Vec<_>>()))
             .collect();
         if all.len().checked_mul(values.len())? > most {
             return None;
@@ -73,10 +73,9 @@ pub(super) fn combinations(axes: &[Axis], most: usize) -> Option<Vec<Params>> {
         all = all
             .iter()
             .flat_map(|params| {
-                values.iter().map(move |value| {
-                    let mut params = params.clone();
-                    params.push((axis.name.clone(), (*value).clone()));
-                    params
+                values.iter().map(move |values| {
+                    let named = axis.names.iter().cloned().zip(values.iter().cloned());
+                    params.iter().cloned().chain(named).collect()
                 })
             })
             .collect();
@@ -91,10 +90,7 @@ mod tests {
     use super::*;
 
     fn axis(name: &str, values: &[i64]) -> Axis {
-        Axis {
-            name: name.to_owned(),
-            values: values.iter().copied().map(AxisValue::Int).collect(),
-        }
+        Axis::of(name, values.iter().copied().map(AxisValue::Int).collect())
     }
 
     fn benchmark(axes: Vec<Axis>, device_axes: Vec<(DeviceKind, Vec<Axis>)>) -> Benchmark {
@@ -141,6 +137,50 @@ mod tests {
             .map(|params| params.iter().map(|(_, value)| value_text(value)).collect())
             .collect();
         assert_eq!(values, [["1", "3"], ["1", "4"], ["2", "3"], ["2", "4"]]);
+    }
+
+    fn pairs(names: [&str; 2], values: &[[i64; 2]]) -> Axis {
+        Axis {
+            names: names.map(str::to_owned).to_vec(),
+            values: values.iter().map(|pair| pair.map(AxisValue::Int).to_vec()).collect(),
+        }
+    }
+
+    #[test]
+    fn a_group_is_combined_as_a_whole_and_a_repeated_tuple_counts_once() {
+        let group = pairs(["m", "n"], &[[1, 2], [3, 4], [1, 2]]);
+        let cases = combinations(&[group, axis("k", &[5, 6])], 4).expect("four");
+        let named = |params: &Params| {
+            let pairs = params.iter().map(|(name, value)| format!("{name}={value}"));
+            pairs.collect::<Vec<_>>().join(",")
+        };
+        assert_eq!(
+            cases.iter().map(named).collect::<Vec<_>>(),
+            ["m=1,n=2,k=5", "m=1,n=2,k=6", "m=3,n=4,k=5", "m=3,n=4,k=6"]
+        );
+    }
+
+    #[test]
+    fn overrides_of_all_axes_of_a_group_are_combined_and_of_some_are_refused() {
+        let axes = [pairs(["m", "n"], &[[1, 2], [3, 4]]), axis("k", &[5])];
+        let overridden = |texts: &[&str]| {
+            let overrides: Vec<_> = texts.iter().map(|text| text.parse().expect("an override")).collect();
+            override_axes(&benchmark(vec![], vec![]), &axes, &overrides)
+        };
+        assert_eq!(
+            overridden(&["n=7,8", "m=1", "k=6"]),
+            Ok(vec![axis("m", &[1]), axis("n", &[7, 8]), axis("k", &[6])])
+        );
+        assert_eq!(overridden(&["k=6"]), Ok(vec![axes[0].clone(), axis("k", &[6])]));
+        let error = overridden(&["m=1"]).expect_err("a part of a group");
+        assert_eq!(
+            error.to_string(),
+            "`b`: the values of `m`, `n` belong together, and there are none for `n`"
+        );
+        assert_eq!(
+            gpubench_diagnostic::Expected::hint(&error).as_deref(),
+            Some("add `--axis n=..`, or choose among the cases with a filter such as `m=1`")
+        );
     }
 
     #[test]

@@ -231,7 +231,7 @@ fn refuse_unusable_texts(catalog: &Catalog) -> Result<(), AuthorProblem> {
         let of_devices = benchmark.device_axes.iter().flat_map(|(_, axes)| axes);
         let axes = || benchmark.axes.iter().chain(of_devices.clone());
         let names = [&benchmark.path, &benchmark.problem, &benchmark.library, &benchmark.file];
-        for name in names.into_iter().chain(axes().map(|axis| &axis.name)) {
+        for name in names.into_iter().chain(axes().flat_map(|axis| &axis.names)) {
             if name.contains(char::is_control) {
                 return refuse(format!("the name `{}` contains control characters", beginning(name)));
             }
@@ -247,11 +247,24 @@ fn refuse_unusable_texts(catalog: &Catalog) -> Result<(), AuthorProblem> {
                 AxisValue::Text(text) => text.len(),
                 AxisValue::Int(_) | AxisValue::Float(_) | AxisValue::Bool(_) => 0,
             };
-            if let Some(bytes) = axis.values.iter().map(length).find(|bytes| *bytes > LONGEST_TEXT) {
+            if !axis.is_whole() {
+                let (axis, benchmark) = (axis.title(), &benchmark.path);
+                return refuse(format!(
+                    "the axis `{axis}` of the benchmark `{benchmark}` has not one value for each name"
+                ));
+            }
+            if let Some(bytes) = axis
+                .values
+                .iter()
+                .flatten()
+                .map(length)
+                .find(|bytes| *bytes > LONGEST_TEXT)
+            {
                 return refuse(format!(
                     "the axis `{}` of the benchmark `{}` has a value of {bytes} bytes; the limit is {LONGEST_TEXT} (hint: use a short \
                      text as the value, and look the data up in the function)",
-                    axis.name, benchmark.path
+                    axis.title(),
+                    benchmark.path
                 ));
             }
         }
@@ -319,12 +332,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unprintable_and_long_texts_are_rejected() {
-        let refusal = |path: &str, axis: &str, value: usize| {
-            let axis = Axis {
-                name: axis.to_owned(),
-                values: vec![AxisValue::Int(1), AxisValue::Text("v".repeat(value))],
-            };
+    fn unprintable_and_long_texts_and_ragged_lists_are_rejected() {
+        let refusal_of = |path: &str, axis: Axis| {
             let benchmark = Benchmark {
                 library: "lib".to_owned(),
                 path: path.to_owned(),
@@ -345,6 +354,10 @@ mod tests {
             };
             refuse_unusable_texts(&catalog).map_or_else(|problem| problem.to_string(), |()| "taken".to_owned())
         };
+        let refusal = |path: &str, axis: &str, value: usize| {
+            let values = vec![AxisValue::Int(1), AxisValue::Text("v".repeat(value))];
+            refusal_of(path, Axis::of(axis, values))
+        };
         assert_eq!(refusal(&"p".repeat(4096), "kind", 4096), "taken");
         assert_eq!(
             refusal("b", "a\x1b", 1),
@@ -358,6 +371,14 @@ mod tests {
             refusal("b", "kind", 4_000_000),
             "the axis `kind` of the benchmark `b` has a value of 4000000 bytes; the limit is 4096 (hint: use a short text as \
              the value, and look the data up in the function)"
+        );
+        let ragged = Axis {
+            names: ["m", "n"].map(str::to_owned).to_vec(),
+            values: vec![vec![AxisValue::Int(1)]],
+        };
+        assert_eq!(
+            refusal_of("b", ragged),
+            "the axis `(m, n)` of the benchmark `b` has not one value for each name"
         );
     }
 

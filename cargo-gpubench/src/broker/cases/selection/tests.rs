@@ -16,10 +16,7 @@ const AMPERE: CaseDevice = CaseDevice {
 };
 
 fn axis(name: &str, values: &[i64]) -> Axis {
-    Axis {
-        name: name.to_owned(),
-        values: values.iter().copied().map(AxisValue::Int).collect(),
-    }
+    Axis::of(name, values.iter().copied().map(AxisValue::Int).collect())
 }
 
 fn benchmark(path: &str, axes: Vec<Axis>) -> Benchmark {
@@ -208,10 +205,7 @@ fn a_skipped_name_has_a_hint() {
 fn an_invalid_value_of_an_axis_has_a_hint_about_what_to_write() {
     let tiles = ["16,16", "32,8"].map(|text| AxisValue::Text(text.to_owned())).to_vec();
     let bools = [false, true].map(AxisValue::Bool).to_vec();
-    let axis = |name: &str, values| Axis {
-        name: name.to_owned(),
-        values,
-    };
+    let axis = Axis::of;
     let catalog = catalog(vec![benchmark(
         "gemm",
         vec![
@@ -248,10 +242,7 @@ fn an_invalid_value_of_an_axis_has_a_hint_about_what_to_write() {
 
 #[test]
 fn a_bool_is_true_or_false_in_names_and_filters() {
-    let axis = Axis {
-        name: "tanh".to_owned(),
-        values: [false, true].map(AxisValue::Bool).to_vec(),
-    };
+    let axis = Axis::of("tanh", [false, true].map(AxisValue::Bool).to_vec());
     let catalog = catalog(vec![benchmark("gelu", vec![axis])]);
     let package = PackageCatalog {
         package: "suite",
@@ -393,10 +384,7 @@ fn a_value_of_the_wrong_type_is_an_error_of_its_benchmark() {
 
 #[test]
 fn a_wrong_value_for_an_unselected_benchmark_is_no_error() {
-    let text = Axis {
-        name: "len".to_owned(),
-        values: vec![AxisValue::Text("short".to_owned())],
-    };
+    let text = Axis::of("len", vec![AxisValue::Text("short".to_owned())]);
     let both = catalog(vec![
         benchmark("a", vec![text]),
         benchmark("b", vec![axis("len", &[1])]),
@@ -524,17 +512,14 @@ fn any_axis() -> impl Strategy<Value = Axis> {
         prop::collection::vec(any::<f64>().prop_map(AxisValue::Float), 1..4),
         prop::collection::vec("[ab,=:\"\\\\ \n1]{0,4}".prop_map(AxisValue::Text), 1..4),
     ];
-    (prop::sample::select(vec!["n", "m", "k"]), values).prop_map(|(name, values)| Axis {
-        name: name.to_owned(),
-        values,
-    })
+    (prop::sample::select(vec!["n", "m", "k"]), values).prop_map(|(name, values)| Axis::of(name, values))
 }
 
 fn any_benchmark() -> impl Strategy<Value = Benchmark> {
     let axes = || {
         prop::collection::vec(any_axis(), 0..3).prop_map(|mut axes| {
-            axes.sort_by(|a, b| a.name.cmp(&b.name));
-            axes.dedup_by(|a, b| a.name == b.name);
+            axes.sort_by(|a, b| a.names.cmp(&b.names));
+            axes.dedup_by(|a, b| a.names == b.names);
             axes
         })
     };

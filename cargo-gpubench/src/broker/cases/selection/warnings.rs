@@ -30,9 +30,13 @@ fn without_values(catalogs: &[PackageCatalog<'_>], device: CaseDevice) -> Vec<St
         for (_, benchmark) in own_benchmarks(catalog.catalog, catalog.library) {
             let axes = axes_on(benchmark, device.kind);
             if let Some(axis) = axes.iter().find(|axis| axis.values.is_empty()) {
-                let (package, benchmark, axis) = (catalog.package, &benchmark.path, &axis.name);
+                let (package, benchmark, title) = (catalog.package, &benchmark.path, axis.title());
+                let what = match axis.names.len() {
+                    1 => format!("axis `{title}` has"),
+                    _ => format!("axes `{title}` have"),
+                };
                 warnings.push(format!(
-                    "`{package}::{benchmark}` has no cases, because its axis `{axis}` has no values"
+                    "`{package}::{benchmark}` has no cases, because its {what} no values"
                 ));
             }
         }
