@@ -316,3 +316,12 @@ fn who_reads_records_builds_nothing_else_of_the_workspace() {
         "{dependencies}"
     );
 }
+
+#[test]
+fn who_writes_kernels_builds_nothing_but_declarations_for_the_macros() {
+    let manifest = std::fs::read_to_string(repository().join("crates/gpubench-declarations/Cargo.toml"));
+    let manifest = manifest.expect("a manifest");
+    let (_, dependencies) = manifest.split_once("\n[dependencies]\n").expect("a section");
+    let dependencies = dependencies.split("\n[").next().unwrap_or_default();
+    assert_eq!(dependencies.trim(), "");
+}

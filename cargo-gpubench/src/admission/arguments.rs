@@ -5,7 +5,8 @@
 
 use gpubench::catalog::{Catalog, DType};
 use gpubench::plan::{Argument, ArgumentType, FieldType, KernelRef, Launch};
-use gpubench_device::compilers::{Field, Parameter, ParameterType, declared_parameters, declared_thread_limit};
+use gpubench_declarations::{Field, Number, Parameter, ParameterType};
+use gpubench_device::compilers::{declared_parameters, declared_thread_limit};
 
 /// What a kernel's source declares, as far as its text tells.
 #[derive(Debug, Default)]
@@ -39,7 +40,7 @@ impl Declaration {
         let parameter = parameters
             .get(position)
             .filter(|_| parameters.len() == launch.arguments.len());
-        let parameter = parameter.filter(|parameter| parameter.is_read_only)?;
+        let parameter = parameter.filter(|parameter| parameter.is_read_only())?;
         Some(&parameter.written)
     }
 
@@ -191,7 +192,7 @@ impl Given<'_> {
             (Argument::Pointer { .. }, ParameterType::Pointer(Some(expected)), [element])
                 if element.dtype.is_float() && expected.is_float() && element.dtype.size() != expected.size() =>
             {
-                otherwise(Some(format!("use a buffer of `{expected}`")))
+                otherwise(Some(format!("use a buffer of `{}`", dtype(*expected))))
             }
             (Argument::Pointer { .. }, ParameterType::Pointer(_), _) => Ok(()),
             // Before `Null` existed, zero was the null pointer.
@@ -201,11 +202,11 @@ impl Given<'_> {
                 Ok(())
             }
             (Argument::Value(_), ParameterType::Pointer(_), [_, ..]) => otherwise(Some("pass a buffer".to_owned())),
-            (Argument::Value(bytes), ParameterType::Number(dtype), [field]) if field.count == 1 => {
-                if is_like(field.dtype, *dtype) && bytes.len() == dtype.size() {
+            (Argument::Value(bytes), ParameterType::Number(number), [field]) if field.count == 1 => {
+                if is_like(field.dtype, dtype(*number)) && bytes.len() == number.size() {
                     Ok(())
                 } else {
-                    otherwise(conversion(written, *dtype))
+                    otherwise(conversion(written, dtype(*number)))
                 }
             }
             (Argument::Value(_), ParameterType::Struct(fields), [_, ..]) => self.fields_fit(fields),
@@ -216,7 +217,7 @@ impl Given<'_> {
     /// Returns whether the argument is a usual one for the parameter.
     fn is_meant_for(&self, parameter: &Parameter) -> bool {
         let same = match (self.argument, &parameter.ty) {
-            (Argument::Value(bytes), ParameterType::Number(dtype)) => bytes.len() == dtype.size(),
+            (Argument::Value(bytes), ParameterType::Number(number)) => bytes.len() == number.size(),
             (Argument::Pointer { .. }, ParameterType::Number(_)) => false,
             _ => true,
         };
@@ -231,7 +232,7 @@ impl Given<'_> {
                 continue;
             };
             let swapped = own_field.name != field.name && own.iter().any(|own| own.name == field.name);
-            if !is_like(own_field.dtype, field.dtype) || swapped {
+            if !is_like(own_field.dtype, dtype(field.number)) || swapped {
                 return Err(Mismatch {
                     what: format!(
                         "is a `{name}` with the field {} where the kernel's struct has {}",
@@ -254,11 +255,11 @@ fn in_rust(field: &FieldType) -> String {
 }
 
 fn in_cpp(field: &Field) -> String {
-    let ty = match field.dtype {
-        DType::F32 => "float",
-        DType::F64 => "double",
-        DType::F16 => "__half",
-        DType::BF16 => "__nv_bfloat16",
+    let ty = match field.number {
+        Number::F32 => "float",
+        Number::F64 => "double",
+        Number::F16 => "__half",
+        Number::BF16 => "__nv_bfloat16",
         other if other.size() == 1 => "1-byte integer",
         other if other.size() == 2 => "2-byte integer",
         other if other.size() == 4 => "4-byte integer",
@@ -279,12 +280,27 @@ fn type_of(parameter: &Parameter) -> &str {
 /// Returns whether an address fits: in an integer of its size, either plain or the only field of a
 /// struct.
 fn may_hold_an_address(ty: &ParameterType) -> bool {
-    let dtype = match ty {
-        ParameterType::Number(dtype) => *dtype,
-        ParameterType::Struct(fields) if fields.len() == 1 && fields[0].count == 1 => fields[0].dtype,
+    let number = match ty {
+        ParameterType::Number(number) => *number,
+        ParameterType::Struct(fields) if fields.len() == 1 && fields[0].count == 1 => fields[0].number,
         _ => return false,
     };
-    !dtype.is_float() && dtype.size() == 8
+    !number.is_float() && number.size() == 8
+}
+
+/// Returns the element type with the bits of a number type. The sign of an integer counts for
+/// nothing.
+fn dtype(number: Number) -> DType {
+    match number {
+        Number::Bool | Number::Char | Number::I8 | Number::U8 => DType::U8,
+        Number::I16 | Number::U16 => DType::U16,
+        Number::I32 | Number::U32 => DType::U32,
+        Number::I64 | Number::U64 | Number::Address => DType::U64,
+        Number::F16 => DType::F16,
+        Number::BF16 => DType::BF16,
+        Number::F32 => DType::F32,
+        Number::F64 => DType::F64,
+    }
 }
 
 /// Returns whether a value of one type may be intended for another type of the same size. Crates

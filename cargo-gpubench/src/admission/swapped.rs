@@ -2,7 +2,7 @@
 
 use gpubench::catalog::{AxisValue, Catalog, Params, Recording, Tensor};
 use gpubench::plan::{Argument, BufferId, Launch};
-use gpubench_device::compilers::Parameter;
+use gpubench_declarations::Parameter;
 
 use super::arguments::Declaration;
 

@@ -1,6 +1,6 @@
 //! Moves the alignment of `__shared__` variables to where host compilers accept it.
 
-use super::scan::{after_parentheses, tokens};
+use gpubench_declarations::{after_parentheses, tokens};
 
 /// Specifiers that may appear with `__shared__` before a type.
 const SPECIFIERS: [&str; 6] = ["__shared__", "extern", "static", "const", "volatile", "__device__"];

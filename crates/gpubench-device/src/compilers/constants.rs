@@ -7,8 +7,8 @@ use object::LittleEndian;
 use object::elf::{FileHeader64, SHT_SYMTAB, STT_OBJECT};
 use object::read::elf::{FileHeader as _, Sym as _};
 
-use super::scan::{Token, is_word, tokens};
 use super::static_shared::written;
+use gpubench_declarations::{Token, is_word, tokens};
 
 /// The most constant memory of a file in bytes, on every GPU. It is part of the cache key.
 pub(super) const MOST_BYTES: u64 = 64 << 10;

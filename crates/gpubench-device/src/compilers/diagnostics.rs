@@ -7,10 +7,11 @@
 use std::fmt::Write as _;
 
 use gpubench::catalog::Source;
+use gpubench_declarations::DeclaredKernel;
 
+use super::declared::{declared_kernels, kernels_in, makes_kernels_by_macros};
 use super::error::KernelBuildError;
 use super::missing_header::missing_header;
-use super::scan::{DeclaredKernel, declared_kernels, kernels_in, makes_kernels_by_macros};
 use super::scratch::Scratch;
 use super::unit::{NVCC_UNIT, UNIT, name_place};
 use gpubench_diagnostic::in_backticks;

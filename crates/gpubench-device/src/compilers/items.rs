@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::scan::is_word;
+use gpubench_declarations::is_word;
 
 /// A word or punctuation mark of a source, with its place.
 #[derive(Clone, Copy, Debug)]
@@ -358,8 +358,8 @@ impl<'a> Reader<'_, 'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scan::tokens;
     use super::*;
+    use gpubench_declarations::tokens;
 
     const MARKS: Marks = Marks {
         global: "__global__",

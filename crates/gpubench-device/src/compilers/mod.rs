@@ -14,39 +14,34 @@ mod compiler;
 mod constants;
 mod cuda_functions;
 mod cut;
+mod declared;
 mod diagnostics;
 mod dynamic_shared;
 mod error;
 mod gpu;
 mod host_compiler;
 mod items;
-mod launch_bounds;
 mod missing_header;
 mod optimization;
 mod options;
-mod parameters;
 mod process;
 mod processors;
 mod readable;
 mod refusal;
-mod scan;
 mod scratch;
 mod static_shared;
 #[cfg(test)]
 mod tests;
-mod type_names;
 mod undefined;
 mod unit;
 
 pub use compiler::{Compiled, Compiler, Wanted};
+pub use declared::{declared_kernels, declared_parameters, declared_thread_limit, makes_kernels_by_macros};
 pub use error::{CompilerMissing, KernelBuildError, NoHostCompiler};
 pub use gpu::{
     Disassembler, GpuCheck, GpuCompiler, GpuCompilers, GpuVerdict, NamedCompilers, NamedNotFound, NoDisassembler,
     NvccNotFound, NvrtcNotFound, ServeError, Unreadable, serve,
 };
 pub use host_compiler::{HostCompiler, cut_for_cpu};
-pub use launch_bounds::declared_thread_limit;
 pub use optimization::Optimization;
-pub use parameters::{Field, Parameter, ParameterType, declared_parameters};
 pub use processors::{PORTABLE, Processors};
-pub use scan::{declared_kernels, makes_kernels_by_macros};

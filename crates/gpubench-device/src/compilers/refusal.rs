@@ -7,7 +7,7 @@ use gpubench_harness::shim::SHIM;
 
 use super::cuda_functions::refused_function;
 use super::items::Word;
-use super::scan::{is_word, tokens};
+use gpubench_declarations::{is_word, tokens};
 
 /// An unsupported construct at a place in a source.
 #[derive(Clone, Debug, PartialEq, Eq)]

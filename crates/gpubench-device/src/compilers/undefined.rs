@@ -2,7 +2,7 @@
 
 use gpubench::catalog::Source;
 
-use super::scan::tokens;
+use gpubench_declarations::tokens;
 
 /// The text before the undefined symbol in the messages of common linkers.
 const MISSING: &[&str] = &[

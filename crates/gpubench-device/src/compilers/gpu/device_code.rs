@@ -6,7 +6,7 @@ use gpubench::catalog::{Source, SourceFile};
 
 use super::super::cut::{Macros, host_functions_called, host_library_used, not_needed, not_of_device, without};
 use super::super::items::{Item, Marks, Word, items};
-use super::super::scan::{Token, tokens};
+use gpubench_declarations::{Token, tokens};
 
 const MARKS: Marks = Marks {
     global: "__global__",

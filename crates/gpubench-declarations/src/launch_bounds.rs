@@ -1,23 +1,21 @@
-//! `__launch_bounds__` of a kernel, read from the text of its source.
+//! `__launch_bounds__` of a kernel.
 
-use gpubench::catalog::Source;
+use crate::declarations::Declarations;
+use crate::parameters::{function_name, parameter_list};
+use crate::words::Token;
 
-use super::parameters::{function_name, parameter_list};
-use super::scan::{Token, definitions_apart, tokens};
-
-/// Returns the most threads of a block that a kernel's `__launch_bounds__` allows: the largest
-/// limit of its declarations. `None` if one has no limit, or no plain number. Namespaces and `#if`
-/// may choose between them.
-pub fn declared_thread_limit(source: &Source, name: &str) -> Option<u32> {
-    let wanted = function_name(name)?;
-    let mut limits = Vec::new();
-    for file in &source.files {
-        let (text, _) = definitions_apart(&file.text());
-        let tokens = tokens(&text);
-        let starts = (0..tokens.len()).filter(|&at| tokens[at].text == "__global__");
-        limits.extend(starts.filter_map(|at| limit(&tokens[at + 1..], wanted)));
+impl Declarations<'_> {
+    /// Returns the most threads of a block that the `__launch_bounds__` of the kernel with a name
+    /// expression allow: the largest limit of its declarations. `None` if one has no limit, or no
+    /// plain number. Namespaces and `#if` may choose between them.
+    pub fn thread_limit(&self, name: &str) -> Option<u32> {
+        let wanted = function_name(name)?;
+        let limits = self.files.iter().flat_map(|file| {
+            let kernels = file.kernels.iter();
+            kernels.filter_map(|&at| limit(&file.tokens[at + 1..], wanted))
+        });
+        limits.collect::<Option<Vec<u32>>>()?.into_iter().max()
     }
-    limits.into_iter().collect::<Option<Vec<u32>>>()?.into_iter().max()
 }
 
 /// Returns the limit of the next function if it has the wanted name, and `Some(None)` if that has
@@ -36,8 +34,7 @@ fn limit(tokens: &[Token<'_>], wanted: &str) -> Option<Option<u32>> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::compilers::tests::source_of;
+    use crate::declarations::tests::of_text;
 
     #[test]
     fn plain_numbers_are_limits() {
@@ -63,7 +60,7 @@ mod tests {
             ("b::once", None),
             ("missing", None),
         ] {
-            assert_eq!(declared_thread_limit(&source_of(text), name), limit, "{name}");
+            assert_eq!(of_text(text, |found| found.thread_limit(name)), limit, "{name}");
         }
     }
 }

@@ -3,18 +3,21 @@
 
 use std::collections::HashMap;
 
-use super::scan::{Token, is_word, tokens};
+use crate::words::{Token, is_word, tokens};
 
 /// What names of types stand for.
 #[derive(Clone, Debug, Default)]
-pub(super) struct TypeNames<'a> {
+pub(crate) struct TypeNames<'a> {
     /// The words of each, or none if they are unknown.
     meanings: HashMap<&'a str, Vec<&'a str>>,
 }
 
 impl<'a> TypeNames<'a> {
     /// Returns the aliases of files.
-    pub(super) fn of_aliases(files: &[Vec<Token<'a>>]) -> TypeNames<'a> {
+    pub(crate) fn of_aliases<'t>(files: impl IntoIterator<Item = &'t [Token<'a>]>) -> TypeNames<'a>
+    where
+        'a: 't,
+    {
         let mut names = TypeNames::default();
         for file in files {
             for (at, token) in file.iter().enumerate() {
@@ -46,7 +49,7 @@ impl<'a> TypeNames<'a> {
 
     /// Returns these names with those of a kernel's template parameters, which the name expression
     /// has arguments for. `before` are the tokens before `__global__`.
-    pub(super) fn with_arguments(&self, before: &[Token<'a>], expression: &'a str) -> TypeNames<'a> {
+    pub(crate) fn with_arguments(&self, before: &[Token<'a>], expression: &'a str) -> TypeNames<'a> {
         let mut names = self.clone();
         let arguments = arguments(expression);
         for (position, parameter) in template_parameters(before).into_iter().enumerate() {
@@ -64,7 +67,7 @@ impl<'a> TypeNames<'a> {
 
     /// Returns the words with what they stand for. An unknown name stays as it is, and an alias of
     /// an alias is not followed further.
-    pub(super) fn resolved(&self, words: &[&'a str]) -> Vec<&'a str> {
+    pub(crate) fn resolved(&self, words: &[&'a str]) -> Vec<&'a str> {
         let meaning = |word: &'a str| match self.meanings.get(word) {
             Some(known) if !known.is_empty() => known.clone(),
             _ => vec![word],
@@ -134,7 +137,7 @@ mod tests {
     fn resolved(text: &str, expression: &str, words: &str) -> String {
         let file = tokens(text);
         let kernel = file.iter().rposition(|token| token.text == "__global__").unwrap();
-        let names = TypeNames::of_aliases(std::slice::from_ref(&file));
+        let names = TypeNames::of_aliases([&*file]);
         let names = names.with_arguments(&file[..kernel], expression);
         names.resolved(&words.split(' ').collect::<Vec<_>>()).join(" ")
     }

@@ -1,0 +1,426 @@
+//! The parameters of a kernel. Unclear types are unknown: macros, names with several meanings, and
+//! kernels with different declarations.
+
+use crate::declarations::Declarations;
+use crate::number::{Number, number};
+use crate::structs::{Field, fields_of};
+use crate::type_names::TypeNames;
+use crate::words::{Token, after_parentheses, is_word};
+
+/// A kernel's parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// The declaration as written: `const float *x`.
+    pub written: String,
+    /// The name, if it has one.
+    pub name: Option<String>,
+    /// The type.
+    pub ty: ParameterType,
+    /// What every kernel of the name may do through it.
+    pub access: Access,
+}
+
+impl Parameter {
+    /// Returns whether it is certainly one parameter. A macro or a pack may expand to several.
+    pub fn is_one(&self) -> bool {
+        self.name.is_some() || self.ty != ParameterType::Unknown
+    }
+
+    /// Returns whether the kernel only reads through it: a pointer to constant numbers.
+    pub fn is_read_only(&self) -> bool {
+        matches!(self.ty, ParameterType::Pointer(Some(_))) && self.access == Access::Reads
+    }
+}
+
+/// What a kernel may do with the elements of a pointer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Read: `const T *`.
+    Reads,
+    /// Read and write: `T *`.
+    Writes,
+    /// It is no pointer, a pointer to pointers, or its declarations differ.
+    Unknown,
+}
+
+/// The type of a parameter, as far as known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParameterType {
+    /// A pointer, with its element type if that is a number.
+    Pointer(Option<Number>),
+    /// A number.
+    Number(Number),
+    /// A struct whose fields are numbers.
+    Struct(Vec<Field>),
+    /// Anything else.
+    Unknown,
+}
+
+impl ParameterType {
+    /// Returns whether it is the same type, if the sign of integers counts for nothing.
+    fn is_like(&self, other: &ParameterType) -> bool {
+        match (self, other) {
+            (ParameterType::Pointer(Some(one)), ParameterType::Pointer(Some(other)))
+            | (ParameterType::Number(one), ParameterType::Number(other)) => one.is_like(*other),
+            (ParameterType::Struct(one), ParameterType::Struct(other)) => {
+                one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.is_like(other))
+            }
+            (one, other) => one == other,
+        }
+    }
+}
+
+impl Declarations<'_> {
+    /// Returns the parameters of the kernel with a name expression, if all its declarations agree.
+    pub fn parameters(&self, name: &str) -> Option<Vec<Parameter>> {
+        let wanted = function_name(name)?;
+        let mut found: Option<Vec<Parameter>> = None;
+        for (tokens, &at) in self
+            .files
+            .iter()
+            .flat_map(|file| file.kernels.iter().map(|at| (&file.tokens, at)))
+        {
+            let Some(list) = parameter_list(&tokens[at + 1..], wanted) else {
+                continue;
+            };
+            let names = self.aliases.with_arguments(&tokens[..at], name);
+            let parameters = split(list)?
+                .into_iter()
+                .map(|parameter| self.parsed(parameter, &names))
+                .collect::<Option<Vec<_>>>()?;
+            match &mut found {
+                Some(known) if !same(known, &parameters) => return None,
+                // Namespaces and branches of `#if` can declare kernels of one name.
+                Some(known) => known.iter_mut().zip(parameters).for_each(|(known, other)| {
+                    if known.access != other.access {
+                        known.access = Access::Unknown;
+                    }
+                }),
+                None => found = Some(parameters),
+            }
+        }
+        found
+    }
+
+    fn parsed<'t>(&self, tokens: &[Token<'t>], names: &TypeNames<'t>) -> Option<Parameter> {
+        let default = tokens.iter().position(|token| token.text == "=");
+        let tokens = &tokens[..default.unwrap_or(tokens.len())];
+        let texts: Vec<&str> = tokens.iter().map(|token| token.text).collect();
+        let is_redefined = texts.iter().any(|word| self.redefined.contains(*word));
+        let resolved = names.resolved(&texts);
+        let ((ty, name), access) = match texts[..] {
+            [] => return None,
+            _ if is_redefined => ((ParameterType::Unknown, None), Access::Unknown),
+            _ => (self.type_of(&resolved), access_of(&resolved)),
+        };
+        Some(Parameter {
+            written: joined(&texts),
+            name: name.map(str::to_owned),
+            ty,
+            access,
+        })
+    }
+
+    /// Returns the type of a parameter, and its name.
+    fn type_of<'t>(&self, texts: &[&'t str]) -> (ParameterType, Option<&'t str>) {
+        let has = |sign: &str| texts.contains(&sign);
+        let has_attributes = texts.windows(2).any(|pair| pair == ["[", "["]);
+        if has(".") || has_attributes {
+            return (ParameterType::Unknown, None);
+        }
+        let last = texts.last().copied().filter(|last| is_word(last) && texts.len() > 1);
+        let last = last.filter(|last| !QUALIFIERS.contains(last) && number(&[last]).is_none());
+        if has("(") || has("&") || has("<") {
+            return (ParameterType::Unknown, last);
+        }
+        let unqualified = |texts: &[&'t str]| {
+            let words = texts.iter().filter(|word| !QUALIFIERS.contains(word));
+            words.copied().collect::<Vec<_>>()
+        };
+        let mut parts = texts.split(|text| matches!(*text, "*" | "["));
+        let words = unqualified(parts.next().unwrap_or_default());
+        let (rest, is_pointer) = (parts.count(), has("*"));
+        if is_pointer {
+            let element = number(&words).filter(|_| rest == 1);
+            return (ParameterType::Pointer(element), last);
+        }
+        if let Some(number_of) = number(&words) {
+            let ty = match rest {
+                0 => ParameterType::Number(number_of),
+                _ => ParameterType::Pointer(Some(number_of)),
+            };
+            return (ty, None);
+        }
+        let Some((&name, of_type)) = words.split_last().filter(|(name, _)| number(&[name]).is_none()) else {
+            return (ParameterType::Unknown, None);
+        };
+        let number_type = number(of_type);
+        let known = match (rest, of_type) {
+            (0, [of_struct]) if number_type.is_none() => fields_of(of_struct, self).map(ParameterType::Struct),
+            (0, _) => number_type.map(ParameterType::Number),
+            _ => Some(ParameterType::Pointer(number_type)),
+        };
+        let is_named = last.is_some() || rest > 0;
+        (known.unwrap_or(ParameterType::Unknown), is_named.then_some(name))
+    }
+}
+
+/// Returns the name of a kernel without namespaces and template arguments.
+pub(crate) fn function_name(name: &str) -> Option<&str> {
+    name.split('<').next()?.trim().rsplit("::").next().map(str::trim)
+}
+
+/// Returns whether two declarations have the same types; the names may differ.
+fn same(one: &[Parameter], other: &[Parameter]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.ty.is_like(&other.ty))
+}
+
+/// Returns the tokens between the parentheses of the next function, if it has the wanted name.
+pub(crate) fn parameter_list<'t, 'a>(tokens: &'t [Token<'a>], wanted: &str) -> Option<&'t [Token<'a>]> {
+    let mut at = 0;
+    loop {
+        match tokens.get(at)?.text {
+            "(" => {
+                let name = tokens.get(at.checked_sub(1)?)?.text;
+                let end = after_parentheses(tokens, at)?;
+                if !name.starts_with("__") {
+                    return (name == wanted).then(|| &tokens[at + 1..end - 1]);
+                }
+                at = end;
+            }
+            ";" | "{" | "}" | "__global__" => return None,
+            _ => at += 1,
+        }
+    }
+}
+
+/// Splits a list at its top-level commas; `None` if it contains a directive.
+fn split<'t, 'a>(list: &'t [Token<'a>]) -> Option<Vec<&'t [Token<'a>]>> {
+    if list.iter().any(|token| token.text == "#") {
+        return None;
+    }
+    let mut depth = 0i32;
+    let parts = list.split(|token| {
+        match token.text {
+            "(" | "<" | "[" | "{" => depth += 1,
+            ")" | ">" | "]" | "}" => depth -= 1,
+            _ => {}
+        }
+        token.text == "," && depth == 0
+    });
+    let parts: Vec<_> = parts.collect();
+    match parts.as_slice() {
+        [[]] => Some(Vec::new()),
+        [[only]] if only.text == "void" => Some(Vec::new()),
+        _ => Some(parts),
+    }
+}
+
+/// Words that do not change what a type is.
+const QUALIFIERS: [&str; 8] = [
+    "const",
+    "volatile",
+    "__restrict__",
+    "__restrict",
+    "restrict",
+    "__grid_constant__",
+    "struct",
+    "register",
+];
+
+/// Returns what a parameter of these words may do with its elements. `const` after the `*` makes
+/// the pointer constant.
+fn access_of(texts: &[&str]) -> Access {
+    let mut depth = 0;
+    let mut stars = 0;
+    let mut is_constant = false;
+    for (at, text) in texts.iter().enumerate() {
+        match *text {
+            "<" => depth += 1,
+            ">" => depth -= 1,
+            "(" | "&" | "." => return Access::Unknown,
+            "[" if texts.get(at + 1) == Some(&"[") => return Access::Unknown,
+            "*" | "[" if depth == 0 => stars += 1,
+            "const" if depth == 0 && stars == 0 => is_constant = true,
+            _ => {}
+        }
+    }
+    match (stars, is_constant) {
+        (1, true) => Access::Reads,
+        (1, false) => Access::Writes,
+        _ => Access::Unknown,
+    }
+}
+
+/// Joins the words with the usual spaces.
+fn joined(texts: &[&str]) -> String {
+    let mut joined = String::new();
+    let mut before = "";
+    for text in texts {
+        let tight = matches!(*text, "," | ">" | "]" | ")" | "<" | "[" | "(" | ":")
+            || matches!(before, "" | "<" | "[" | "(" | ":" | "*" | "&");
+        if !tight {
+            joined.push(' ');
+        }
+        joined.push_str(text);
+        before = text;
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::declarations::tests::of_text;
+
+    fn read(text: &str, name: &str) -> Option<Vec<(String, Option<String>, ParameterType)>> {
+        let parameters = of_text(text, |found| found.parameters(name))?;
+        Some(
+            parameters
+                .into_iter()
+                .map(|one| (one.written, one.name, one.ty))
+                .collect(),
+        )
+    }
+
+    fn types(parameters: &str) -> Vec<ParameterType> {
+        let text = format!("struct Gain {{ float gain, bias; int steps[2]; }};\n__global__ void k({parameters}) {{}}");
+        read(&text, "k")
+            .unwrap_or_default()
+            .into_iter()
+            .map(|(_, _, ty)| ty)
+            .collect()
+    }
+
+    #[test]
+    fn parameters_have_their_words_names_and_types() {
+        let text = "template <typename T> __global__ void __launch_bounds__(256, 2)\nscale(const T *__restrict__ x, float *y, float factor, \
+                    unsigned long long n, T t, int) {}";
+        let written = |text: &str, name: Option<&str>, ty| (text.to_owned(), name.map(str::to_owned), ty);
+        assert_eq!(
+            read(text, "scale<float>").unwrap(),
+            [
+                written(
+                    "const T *__restrict__ x",
+                    Some("x"),
+                    ParameterType::Pointer(Some(Number::F32))
+                ),
+                written("float *y", Some("y"), ParameterType::Pointer(Some(Number::F32))),
+                written("float factor", Some("factor"), ParameterType::Number(Number::F32)),
+                written("unsigned long long n", Some("n"), ParameterType::Number(Number::U64)),
+                written("T t", Some("t"), ParameterType::Number(Number::F32)),
+                written("int", None, ParameterType::Number(Number::I32)),
+            ]
+        );
+    }
+
+    #[test]
+    fn every_number_type_is_recognized() {
+        use Number::{BF16, Bool, Char, F16, F32, F64, I16, I32, I64, U16, U32, U64};
+        let numbers = "float a, const double b, half c, __nv_bfloat16 d, bool e, char f, short g, unsigned h, long i, std::size_t j, uint16_t k";
+        let expected = [F32, F64, F16, BF16, Bool, Char, I16, U32, I64, U64, U16].map(ParameterType::Number);
+        assert_eq!(types(numbers), expected);
+        assert_eq!(
+            types("float x[], Vec<float, 2> v, const float &r, float4 f, float (*g)(int)"),
+            [
+                ParameterType::Pointer(Some(F32)),
+                ParameterType::Unknown,
+                ParameterType::Unknown,
+                ParameterType::Unknown,
+                ParameterType::Unknown,
+            ]
+        );
+        assert_eq!(types("void"), []);
+        assert_eq!(
+            types("int n = 3, float f = g(1, 2)"),
+            [I32, F32].map(ParameterType::Number)
+        );
+    }
+
+    #[test]
+    fn fields_of_a_plain_struct_have_offsets() {
+        let field = |name: &str, offset, number, count| Field {
+            name: name.into(),
+            offset,
+            number,
+            count,
+        };
+        let fields = vec![
+            field("gain", 0, Number::F32, 1),
+            field("bias", 4, Number::F32, 1),
+            field("steps", 8, Number::I32, 2),
+        ];
+        assert_eq!(types("const Gain g"), [ParameterType::Struct(fields)]);
+        let other = |body: &str| {
+            read(&format!("struct S {{ {body} }};\n__global__ void k(S s);"), "k").unwrap()[0]
+                .2
+                .clone()
+        };
+        for body in [
+            "float f() { return 1; }",
+            "Other o;",
+            "int bits : 3;",
+            "static int s;",
+            "float *p;",
+            "int n[N];",
+        ] {
+            assert_eq!(other(body), ParameterType::Unknown, "{body}");
+        }
+        let padded = vec![
+            field("c", 0, Number::Char, 1),
+            field("f", 4, Number::F32, 1),
+            field("d", 8, Number::F64, 1),
+        ];
+        assert_eq!(other("char c; float f; double d;"), ParameterType::Struct(padded));
+        assert_eq!(other("float f; }; struct S { int f;"), ParameterType::Unknown);
+    }
+
+    #[test]
+    fn a_kernel_with_two_declarations_has_no_known_parameters() {
+        assert_eq!(
+            read("__global__ void k(int n);\n__global__ void k(float f) {}", "k"),
+            None
+        );
+        assert_eq!(
+            read("__global__ void k(int n,\n#ifdef A\nint m,\n#endif\nint o) {}", "k"),
+            None
+        );
+        assert_eq!(
+            read("__global__ void k(int n);\n__global__ void k(int count) {}", "k")
+                .unwrap()
+                .len(),
+            1
+        );
+        assert_eq!(read("__global__ void other(int n);", "k"), None);
+    }
+
+    #[test]
+    fn access_is_known_for_pointers_to_elements() {
+        use Access::{Reads, Unknown, Writes};
+        let text = "typedef const float real; template <class T> struct V { T t; };
+            __global__ void k(const float *a, float const *__restrict__ b, const float *const c, float *const d, const float e[],
+                real *f, const void *g, V<const float> *h, const V<float> *i, const float *const *j, float **k, const float &l,
+                const float m, float *(*n)(const int *), const float4 *o);";
+        let access = of_text(text, |found| found.parameters("k"))
+            .unwrap()
+            .into_iter()
+            .map(|one| one.access);
+        let expected = [
+            Reads, Reads, Reads, Writes, Reads, Reads, Reads, Writes, Reads, Unknown, Unknown, Unknown, Unknown,
+            Unknown, Reads,
+        ];
+        assert_eq!(access.collect::<Vec<_>>(), expected);
+        let twice = "__global__ void k(const float *x);\n#if A\n__global__ void k(float *x) {}\n#endif";
+        assert_eq!(
+            of_text(twice, |found| found.parameters("k")).unwrap()[0].access,
+            Unknown
+        );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_read_without_a_panic(text in "[ -~\n]{0,120}") {
+            let _ = read(&format!("struct S {{ {text} }}; __global__ void k({text}) {{}} {text}"), "k");
+        }
+    }
+}
