@@ -2,6 +2,7 @@
 
 use crate::function::{Function, Parameter};
 use crate::options::{comma, group, value};
+use crate::types::Types;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use std::rc::Rc;
@@ -223,13 +224,15 @@ impl AxisOption {
         self.name.unraw().to_string()
     }
 
-    /// Returns a `Vec<Axis>` with the types of the function's parameters.
-    pub(crate) fn list_tokens(axes: &[AxisOption], function: &Function) -> Result<TokenStream> {
+    /// Returns a `Vec<Axis>` of the type parameters, and of axes with the types of the function's
+    /// parameters.
+    pub(crate) fn list_tokens(types: &Types, axes: &[AxisOption], function: &Function) -> Result<TokenStream> {
+        let types = types.axes();
         let lists = axes.chunk_by(|axis, next| Rc::ptr_eq(&axis.listed, &next.listed));
         let lists = lists
             .map(|axes| axes[0].listed.tokens(function))
             .collect::<Result<Vec<_>>>()?;
-        Ok(quote!(__gpubench::__private::vec![#(#lists),*]))
+        Ok(quote!(__gpubench::__private::vec![#(#types,)* #(#lists),*]))
     }
 }
 
@@ -255,7 +258,7 @@ pub(crate) fn device_tokens(cpu: &[AxisOption], cuda: &[AxisOption], function: &
     let mut devices = Vec::new();
     for (kind, axes) in [(quote!(Cpu), cpu), (quote!(Cuda), cuda)] {
         if !axes.is_empty() {
-            let axes = AxisOption::list_tokens(axes, function)?;
+            let axes = AxisOption::list_tokens(&Types::default(), axes, function)?;
             devices.push(quote!((__gpubench::catalog::DeviceKind::#kind, #axes)));
         }
     }

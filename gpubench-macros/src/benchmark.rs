@@ -8,6 +8,7 @@ use crate::options::{Attribute, Execution, Options, Waiting};
 use crate::problem::definition;
 use crate::reference::{own_reference, reject_device_references};
 use crate::signature::reject_declared;
+use crate::types::{Registered, Types};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -89,7 +90,7 @@ fn shared_problem(problem: &Path, options: &Options, function: &Function) -> Res
     Ok(Parts {
         checks: axis_checks(&definition, options, function),
         problem: definition,
-        axes: AxisOption::list_tokens(&options.axes, function)?,
+        axes: AxisOption::list_tokens(&Types::default(), &options.axes, function)?,
         device_axes: device_tokens(&options.cpu.axes, &options.cuda.axes, function)?,
     })
 }
@@ -121,7 +122,11 @@ fn axis_checks(definition: &TokenStream, options: &Options, function: &Function)
             let message = format!("`{name}` is neither an axis of the problem nor a buffer");
             quote_spanned!(ident.span()=> const _: () = ::core::assert!(#definition.has_axis(#name), #message);)
         });
-    quote!(#(#taken)* #(#unknown)*)
+    let types = options.types.names().map(|(name, text)| {
+        let message = format!("the problem has no type `{text}`: write `types({text} = [..])` in its attribute too");
+        quote_spanned!(name.span()=> const _: () = ::core::assert!(#definition.has_axis(#text), #message);)
+    });
+    quote!(#(#taken)* #(#unknown)* #(#types)*)
 }
 
 /// Returns a `BenchmarkEntry`.
@@ -194,21 +199,21 @@ fn body(function: &Function, execution: &Execution) -> TokenStream {
     };
     let outcome = quote_spanned!(span=> __gpubench::Outcome::into_result(outcome));
     let registered = registered(execution);
-    quote! {
-        {
-            fn gpubench_body(
-                #params: &__gpubench::catalog::Params,
-                #context: &mut __gpubench::#context_type,
-            ) -> __gpubench::Result<()> {
-                #axes
-                #(#buffers)*
-                #found
-                let outcome = #name(#context, #(#arguments),*);
-                #outcome
-            }
-            #registered
-        }
-    }
+    let item = Registered {
+        name: "gpubench_body",
+        params: &params,
+        other: Some((&context, quote!(&mut __gpubench::#context_type))),
+        returned: quote!(()),
+        body: quote! {
+            #axes
+            #(#buffers)*
+            #found
+            let outcome = #name(#context, #(#arguments),*);
+            #outcome
+        },
+    };
+    let item = item.item(&function.types);
+    quote!({ #item #registered })
 }
 
 /// Returns a `Body` with the function `gpubench_body`.
@@ -242,13 +247,13 @@ fn registered(execution: &Execution) -> TokenStream {
 /// Checks that the name resolves to the function under the attribute. If its module has two
 /// functions of this name, it could be the other one.
 fn own_function(function: &Function, expected: &Expected) -> (TokenStream, TokenStream) {
-    let name = &function.item.sig.ident;
+    let (name, instance) = (&function.item.sig.ident, function.instance());
     let wrong = Wrong {
         message: format!("`{name}` is not the function under this attribute"),
         label: format!("the attribute is on `{}`", expected.signature()),
         notes: Vec::new(),
     };
-    expected.checked(&quote!(#name), function, &wrong)
+    expected.checked(&instance, function, &wrong)
 }
 
 /// Returns the name in the catalog.

@@ -4,6 +4,7 @@ use crate::launch::LaunchOption;
 use crate::options::{Attribute, Execution, Options};
 use crate::place::reject_associated;
 use crate::signature::Declaration;
+use crate::types::Types;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
@@ -17,6 +18,7 @@ use syn::{
 /// A function and its parameters, without the launcher.
 pub(crate) struct Function {
     pub(crate) item: ItemFn,
+    pub(crate) types: Types,
     pub(crate) form: Form,
     pub(crate) parameters: Vec<Parameter>,
 }
@@ -95,7 +97,7 @@ impl Function {
     /// returns a `Result`. With `launch = ..` it is a signature of axes and buffers.
     pub(crate) fn parse_benchmark(item: TokenStream, options: &Options) -> Result<Function> {
         let execution = &options.execution;
-        let item = match (parse(Attribute::Gpubench, item)?, &options.launch) {
+        let item = match (parse(Attribute::Gpubench, item, &options.types)?, &options.launch) {
             (Parsed::Function(item), None) => item,
             (Parsed::Signature(signature), Some(launch)) => launch.function(signature, options)?,
             (Parsed::Function(item), Some(launch)) => return Err(launch.has_a_body(&item)),
@@ -103,7 +105,7 @@ impl Function {
         };
         match item.sig.inputs.first() {
             Some(FnArg::Typed(context)) if is_exclusive_reference(&context.ty, execution.context()) => {
-                Function::with_context(item, execution.missing_result())
+                Function::with_context(item, &options.types, execution.missing_result())
             }
             Some(FnArg::Typed(context)) if is_of_another_execution(&context.ty) => {
                 Err(Error::new_spanned(&context.ty, execution.wrong_context(&context.ty)))
@@ -121,8 +123,9 @@ impl Function {
     }
 
     /// Parses the function under `#[problem]`: axes and slices, or a launcher, axes and buffers.
-    pub(crate) fn parse_problem(item: TokenStream) -> Result<Function> {
-        let mut item = match parse(Attribute::Problem, item)? {
+    pub(crate) fn parse_problem(item: TokenStream, options: &Options) -> Result<Function> {
+        let types = options.types.clone();
+        let mut item = match parse(Attribute::Problem, item, &types)? {
             Parsed::Function(item) => item,
             Parsed::Signature(item) => {
                 let message = "a problem's function is its reference, so it needs a body";
@@ -132,7 +135,7 @@ impl Function {
         match item.sig.inputs.first() {
             Some(FnArg::Typed(launcher)) if is_exclusive_reference(&launcher.ty, LAUNCHER) => {
                 let returns = "a reference that launches kernels must return a result: add `-> Result<()>`";
-                let function = Function::with_context(item, returns)?;
+                let function = Function::with_context(item, &types, returns)?;
                 match function.scratch() {
                     None => Ok(function),
                     Some(scratch) => Err(Error::new_spanned(
@@ -144,20 +147,32 @@ impl Function {
             _ => {
                 let parameters = parameters(item.sig.inputs.iter_mut(), slice_kind)?;
                 let form = Form::Slices;
-                Ok(Function { item, form, parameters }.with_axes_used())
+                let function = Function {
+                    item,
+                    types,
+                    form,
+                    parameters,
+                };
+                Ok(function.with_axes_used())
             }
         }
     }
 
     /// Parses a function whose first parameter is a launcher or a host. `returns` is the error
     /// message for a missing return type.
-    fn with_context(mut item: ItemFn, returns: &str) -> Result<Function> {
+    fn with_context(mut item: ItemFn, types: &Types, returns: &str) -> Result<Function> {
         if let ReturnType::Default = item.sig.output {
             return Err(Error::new(item.sig.paren_token.span.close(), returns));
         }
         let parameters = parameters(item.sig.inputs.iter_mut().skip(1), benchmark_kind)?;
         let form = Form::Launcher;
-        Ok(Function { item, form, parameters }.with_axes_used())
+        let function = Function {
+            item,
+            types: types.clone(),
+            form,
+            parameters,
+        };
+        Ok(function.with_axes_used())
     }
 
     /// Returns the parameter of an axis.
@@ -204,6 +219,11 @@ impl Function {
     pub(crate) fn first_output(&self) -> Option<&Parameter> {
         self.tensors()
             .find(|parameter| matches!(parameter.kind, Kind::Write(_)))
+    }
+
+    /// Returns the function's name, with the types of the case if it is generic.
+    pub(crate) fn instance(&self) -> TokenStream {
+        self.types.instance(&self.item.sig.ident, &self.item.sig.generics)
     }
 
     fn scratch(&self) -> Option<&Parameter> {
@@ -305,7 +325,7 @@ enum Parsed {
 }
 
 /// Parses the item, if it is a function that the attribute supports.
-fn parse(attribute: Attribute, item: TokenStream) -> Result<Parsed> {
+fn parse(attribute: Attribute, item: TokenStream, types: &Types) -> Result<Parsed> {
     let name = match attribute {
         Attribute::Gpubench => "#[gpubench]",
         Attribute::Problem => "#[problem]",
@@ -327,6 +347,7 @@ fn parse(attribute: Attribute, item: TokenStream) -> Result<Parsed> {
         Parsed::Signature(item) => (&item.attributes, &item.signature),
     };
     check_function(name, attributes, signature)?;
+    types.check(name, &signature.ident, &signature.generics)?;
     Ok(parsed)
 }
 
@@ -356,12 +377,6 @@ fn check_function(name: &str, attributes: &[syn::Attribute], signature: &Signatu
     }
     if let Some(token) = &signature.abi {
         return cannot_be(token.span(), "`extern`");
-    }
-    if !signature.generics.params.is_empty() {
-        return Err(Error::new_spanned(
-            &signature.generics,
-            format!("a function under `{name}` cannot be generic"),
-        ));
     }
     if let Some(token) = &signature.variadic {
         return cannot_be(token.span(), "variadic");

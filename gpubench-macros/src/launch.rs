@@ -20,7 +20,7 @@ pub(crate) struct LaunchOption {
     arguments: Punctuated<Expr, Token![,]>,
 }
 
-/// What stands between `<<<` and `>>>`.
+/// What is between `<<<` and `>>>`.
 struct WrittenGrid {
     place: Span,
     /// A `Grid`; or blocks and threads; or blocks, threads and bytes of dynamic shared memory.

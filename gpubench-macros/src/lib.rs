@@ -23,6 +23,7 @@ mod requirements;
 mod same_file;
 mod signature;
 mod source_files;
+mod types;
 
 use proc_macro::TokenStream;
 

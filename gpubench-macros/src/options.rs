@@ -6,6 +6,7 @@ use crate::launch::LaunchOption;
 use crate::library;
 use crate::reference::ReferenceOption;
 use crate::requirements::Requirements;
+use crate::types::Types;
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
@@ -44,6 +45,7 @@ pub(crate) enum Waiting {
 #[derive(Default)]
 pub(crate) struct Options {
     pub(crate) axes: Vec<AxisOption>,
+    pub(crate) types: Types,
     pub(crate) cpu: DeviceOptions,
     pub(crate) cuda: DeviceOptions,
     pub(crate) tensors: Option<Expr>,
@@ -106,6 +108,7 @@ impl Options {
         match name.as_str() {
             "axes" => AxisList::Axes.parse(&option, input, &mut self.axes)?,
             "cases" => AxisList::Cases.parse(&option, input, &mut self.axes)?,
+            "types" => self.types = Types::parse(&option, input)?,
             "cpu" => self.cpu = DeviceOptions::parse(&option, input)?,
             "cuda" => self.cuda = DeviceOptions::parse(&option, input)?,
             "tensors" => self.tensors = Some(value(&option, input, "tensors = function")?),
@@ -229,6 +232,7 @@ impl Attribute {
             Attribute::Gpubench => &[
                 ("axes", "axes(..)"),
                 ("cases", "cases(..)"),
+                ("types", "types(..)"),
                 ("tensors", "tensors = .."),
                 ("generate", "generate = .."),
                 ("launch", "launch = .."),
@@ -256,6 +260,7 @@ impl Attribute {
             Attribute::Problem => &[
                 ("axes", "axes(..)"),
                 ("cases", "cases(..)"),
+                ("types", "types(..)"),
                 ("tensors", "tensors = .."),
                 ("generate", "generate = .."),
                 ("tolerance", "tolerance(..)"),

@@ -9,6 +9,7 @@ use crate::library;
 use crate::options::{Attribute, Options};
 use crate::reference::{ReferenceOption, device_references, nothing_to_compute, ungrouped};
 use crate::signature::declared_tensors;
+use crate::types::Registered;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -18,7 +19,7 @@ use syn::{Error, Expr, ExprPath, Result};
 /// Returns the output of `#[problem]`.
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let options = Options::parse(Attribute::Problem, options)?;
-    let function = Function::parse_problem(item)?;
+    let function = Function::parse_problem(item, &options)?;
     let name = &function.item.sig.ident;
     let reference = ReferenceOption::of_problem(&function);
     let definition = definition(&name.unraw().to_string(), &options, &function, Some(&reference))?;
@@ -52,8 +53,9 @@ pub(crate) fn definition(
     reference: Option<&ReferenceOption>,
 ) -> Result<TokenStream> {
     check_parameters(options, function)?;
-    let axis_names = options.axes.iter().map(AxisOption::text);
-    let axes = AxisOption::list_tokens(&options.axes, function)?;
+    let type_names = options.types.names().map(|(_, name)| name);
+    let axis_names = type_names.chain(options.axes.iter().map(AxisOption::text));
+    let axes = AxisOption::list_tokens(&options.types, &options.axes, function)?;
     let device_axes = device_tokens(&options.cpu.axes, &options.cuda.axes, function)?;
     let requirements = options
         .requirements
@@ -146,17 +148,18 @@ fn tensors(options: &Options, function: &Function) -> Result<TokenStream> {
     };
     let span = options.tensors.as_ref().map_or_else(Span::call_site, Spanned::span);
     let typed = quote_spanned!(span=> let tensors: __gpubench::Tensors = #made;);
-    Ok(quote! {
-        {
-            #[allow(unused_variables)]
-            fn gpubench_tensors(#params: &__gpubench::catalog::Params) -> __gpubench::Result<__gpubench::Tensors> {
-                #bindings
-                #typed
-                ::core::result::Result::Ok(tensors)
-            }
-            gpubench_tensors
-        }
-    })
+    let registered = Registered {
+        name: "gpubench_tensors",
+        params: &params,
+        other: None,
+        returned: quote!(__gpubench::Tensors),
+        body: quote! {
+            #bindings
+            #typed
+            ::core::result::Result::Ok(tensors)
+        },
+    };
+    Ok(registered.expression(&function.types))
 }
 
 /// Returns a statement that checks the signature of the function that returns the tensors, and a
@@ -183,18 +186,14 @@ fn reduction(options: &Options, function: &Function) -> Result<TokenStream> {
     let params = Ident::new("gpubench_params", Span::mixed_site());
     let bindings = function.bind_axes(&params);
     let terms = quote_spanned!(terms.span()=> __gpubench::__private::work("reduction", #terms));
-    Ok(quote! {
-        {
-            #[allow(unused_variables)]
-            fn gpubench_reduction(
-                #params: &__gpubench::catalog::Params,
-            ) -> __gpubench::Result<::core::option::Option<u64>> {
-                #bindings
-                #terms
-            }
-            gpubench_reduction
-        }
-    })
+    let registered = Registered {
+        name: "gpubench_reduction",
+        params: &params,
+        other: None,
+        returned: quote!(::core::option::Option<u64>),
+        body: quote!(#bindings #terms),
+    };
+    Ok(registered.expression(&function.types))
 }
 
 /// Returns a `fn(&Params) -> Result<Work>`.
@@ -212,14 +211,15 @@ fn work(options: &Options, function: &Function) -> Result<TokenStream> {
         }
     };
     let (bytes, flops) = (amount("bytes", &options.bytes)?, amount("flops", &options.flops)?);
-    Ok(quote! {
-        {
-            #[allow(unused_variables)]
-            fn gpubench_work(#params: &__gpubench::catalog::Params) -> __gpubench::Result<__gpubench::catalog::Work> {
-                #bindings
-                ::core::result::Result::Ok(__gpubench::catalog::Work { bytes: #bytes, flops: #flops })
-            }
-            gpubench_work
-        }
-    })
+    let registered = Registered {
+        name: "gpubench_work",
+        params: &params,
+        other: None,
+        returned: quote!(__gpubench::catalog::Work),
+        body: quote! {
+            #bindings
+            ::core::result::Result::Ok(__gpubench::catalog::Work { bytes: #bytes, flops: #flops })
+        },
+    };
+    Ok(registered.expression(&function.types))
 }

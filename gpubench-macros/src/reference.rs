@@ -3,6 +3,7 @@
 use crate::callee::{Expected, Wrong, is_path, shown};
 use crate::function::{Form, Function};
 use crate::options::{Options, value};
+use crate::types::Registered;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::ParseStream;
@@ -36,7 +37,7 @@ impl ReferenceOption {
 
     /// Returns the function under `#[problem]`, which is the reference.
     pub(crate) fn of_problem(function: &Function) -> ReferenceOption {
-        let name = function.item.sig.ident.to_token_stream();
+        let name = function.instance();
         match function.form {
             Form::Slices => ReferenceOption::Cpu(name),
             Form::Launcher => ReferenceOption::Launch(name),
@@ -158,18 +159,15 @@ fn on_cpu(function: &Function, reference: Option<&TokenStream>) -> TokenStream {
             }
         }
     };
-    quote! {
-        __gpubench::__private::ReferenceFunction::Cpu({
-            #[allow(unused_variables, unused_parens, clippy::unit_arg, clippy::redundant_closure_call)]
-            fn gpubench_reference(
-                #params: &__gpubench::catalog::Params,
-                #data: &mut __gpubench::CpuData<'_>,
-            ) -> __gpubench::Result<()> {
-                #body
-            }
-            gpubench_reference
-        })
-    }
+    let registered = Registered {
+        name: "gpubench_reference",
+        params: &params,
+        other: Some((&data, quote!(&mut __gpubench::CpuData<'_>))),
+        returned: quote!(()),
+        body,
+    };
+    let registered = registered.expression(&function.types);
+    quote!(__gpubench::__private::ReferenceFunction::Cpu(#registered))
 }
 
 /// Returns a function that takes `Params` and `Launcher`. The called function determines the types
@@ -191,19 +189,18 @@ fn by_launches(function: &Function, reference: &TokenStream) -> TokenStream {
         "a launcher first, then the same axes and buffers",
     );
     let call = quote_spanned!(span=> (#reference)(#launcher, #(#arguments),*));
-    quote! {
-        __gpubench::__private::ReferenceFunction::Launch({
-            #[allow(unused_variables, unused_parens, clippy::redundant_closure_call)]
-            fn gpubench_reference(
-                #params: &__gpubench::catalog::Params,
-                #launcher: &mut __gpubench::Launcher,
-            ) -> __gpubench::Result<()> {
-                #axes
-                #(#buffers)*
-                #found
-                __gpubench::Outcome::into_result(#call)
-            }
-            gpubench_reference
-        })
-    }
+    let registered = Registered {
+        name: "gpubench_reference",
+        params: &params,
+        other: Some((&launcher, quote!(&mut __gpubench::Launcher))),
+        returned: quote!(()),
+        body: quote! {
+            #axes
+            #(#buffers)*
+            #found
+            __gpubench::Outcome::into_result(#call)
+        },
+    };
+    let registered = registered.expression(&function.types);
+    quote!(__gpubench::__private::ReferenceFunction::Launch(#registered))
 }

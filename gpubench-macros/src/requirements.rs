@@ -2,6 +2,7 @@
 
 use crate::function::Function;
 use crate::options::{comma, group, value};
+use crate::types::Registered;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -87,17 +88,18 @@ impl Requirements {
                 }
             }
         });
-        quote! {
-            {
-                #[allow(unused_variables)]
-                fn gpubench_condition(#params: &__gpubench::catalog::Params) -> __gpubench::Result<()> {
-                    #bindings
-                    #(#conditions)*
-                    ::core::result::Result::Ok(())
-                }
-                gpubench_condition
-            }
-        }
+        let registered = Registered {
+            name: "gpubench_condition",
+            params: &params,
+            other: None,
+            returned: quote!(()),
+            body: quote! {
+                #bindings
+                #(#conditions)*
+                ::core::result::Result::Ok(())
+            },
+        };
+        registered.expression(&function.types)
     }
 }
 

@@ -1,5 +1,5 @@
-//! Tensors declared in a function's signature: `#[fill(Uniform(0.0..1.0), [rows, cols])] x: In<f32>`
-//! and `#[shape(rows)] sums: Out<f32>`.
+//! Tensors declared in a function's signature:
+//! `#[fill(Uniform(0.0..1.0), [rows, cols])] x: In<f32>` and `#[shape(rows)] sums: Out<f32>`.
 
 use crate::comparison::Comparison;
 use crate::function::{Function, Kind, Parameter};

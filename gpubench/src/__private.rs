@@ -48,6 +48,13 @@ pub fn axis<'a, T: AxisParam<'a>>(params: &'a Params, name: &str) -> Result<T> {
     crate::axis::read(params, name)
 }
 
+/// Returns the error for types that a benchmark does not list.
+pub fn no_instance(parameters: &[&str], types: &[&str]) -> Error {
+    let chosen = parameters.iter().zip(types);
+    let chosen: Vec<String> = chosen.map(|(parameter, ty)| format!("`{parameter}={ty}`")).collect();
+    Error::skip(format!("its `types(..)` do not have {}", chosen.join(", ")))
+}
+
 /// Returns an axis for the catalog.
 pub fn axis_values<'a, T: AxisParam<'a>>(name: &str, values: impl IntoIterator<Item = T>) -> Axis {
     crate::axis::declare(name, values.into_iter().collect())

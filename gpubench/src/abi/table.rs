@@ -9,7 +9,7 @@ pub const ENTRY_SYMBOL: &str = "gpubench_abi_v1";
 pub const MAGIC: u64 = u64::from_le_bytes(*b"gpubench");
 
 /// Major version. The tool rejects a table with another major version.
-pub const ABI_MAJOR: u32 = 3;
+pub const ABI_MAJOR: u32 = 4;
 
 /// Minor version. It grows when [`Table`] gets a field or [`Status`] a value.
 pub const ABI_MINOR: u32 = 0;

@@ -100,8 +100,39 @@ fn round_off(value: u32, bits: u32) -> u16 {
     ((value + (1 << (bits - 1)) - 1 + odd) >> bits) as u16
 }
 
+/// Rounds to `f32` so that rounding again, to fewer digits, gives the nearest number: a result that
+/// is not exact gets an odd last bit, which no tie has.
+fn to_odd(value: f64) -> f32 {
+    let nearest = value as f32;
+    if f64::from(nearest) == value || !nearest.is_finite() {
+        return nearest;
+    }
+    if nearest.to_bits() & 1 == 1 {
+        return nearest;
+    }
+    let is_above = f64::from(nearest).abs() > value.abs();
+    f32::from_bits(if is_above {
+        nearest.to_bits() - 1
+    } else {
+        nearest.to_bits() + 1
+    })
+}
+
 macro_rules! half {
     ($($half:ident)*) => {$(
+        impl $half {
+            /// Returns the nearest number, ties to even. A NaN stays a NaN.
+            pub fn from_f64(value: f64) -> $half {
+                $half::from_f32(to_odd(value))
+            }
+        }
+
+        impl From<f64> for $half {
+            fn from(value: f64) -> $half {
+                $half::from_f64(value)
+            }
+        }
+
         impl From<f32> for $half {
             fn from(value: f32) -> $half {
                 $half::from_f32(value)
@@ -152,6 +183,31 @@ half!(F16 BF16);
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn an_f64_is_rounded_once(value in prop_oneof![any::<f64>(), -7e4..7e4, -1e-6..1e-6]) {
+            let nearest = F16::from_f64(value);
+            let distance = |half: F16| (f64::from(half) - value).abs();
+            if nearest.to_f32().is_finite() && !value.is_nan() {
+                for neighbour in [nearest.to_bits().wrapping_sub(1), nearest.to_bits().wrapping_add(1)] {
+                    let neighbour = F16::from_bits(neighbour);
+                    prop_assert!(!(distance(neighbour) < distance(nearest)), "{value}: {nearest} {neighbour}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rounding_by_way_of_f32_does_not_round_twice() {
+        // Just above the tie between 1 and the next number, and below it for an `f32`.
+        let above_tie = 1.0 + 2f64.powi(-11) + 2f64.powi(-40);
+        assert_eq!(F16::from_f64(above_tie).to_bits(), F16::from_f64(1.0).to_bits() + 1);
+        assert_eq!(BF16::from_f64(1.0 + 2f64.powi(-8) + 2f64.powi(-40)).to_bits(), 0x3f81);
+        assert!(F16::from_f64(f64::NAN).to_f32().is_nan());
+        assert_eq!(F16::from_f64(1e300).to_f32(), f32::INFINITY);
+        assert_eq!(F16::from_f64(-1e-300).to_bits(), 0x8000);
+    }
 
     /// Returns the value of a format with `exponent` and `fraction` bits, by the definition in IEEE
     /// 754.

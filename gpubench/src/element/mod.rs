@@ -21,6 +21,21 @@ pub trait Element: Copy + sealed::Sealed + 'static {
     /// The type's name in the catalog.
     const DTYPE: DType;
 
+    /// The type's name in CUDA C++, for kernels that are templates:
+    /// `SCALE.kernel(format!("scale<{}>", T::CUDA_TYPE))`.
+    const CUDA_TYPE: &'static str;
+
+    /// Returns the nearest number of the type. An integer type rounds toward zero, and takes its
+    /// least or greatest number for what is beyond them, and 0 for a NaN.
+    fn from_f64(value: f64) -> Self
+    where
+        Self: Sized;
+
+    /// Returns the number as `f64`. Only 64-bit integers beyond 2^53 are rounded.
+    fn to_f64(self) -> f64
+    where
+        Self: Sized;
+
     /// Returns a tensor shape with this element type and these extents, outermost first:
     /// `f32::shape([height, width, 3])`, `u32::shape(n)`.
     fn shape(extents: impl Extents) -> Shape
@@ -41,7 +56,7 @@ mod sealed {
 }
 
 macro_rules! elements {
-    ($($variant:ident $type:ty, $name:literal;)*) => {
+    ($($variant:ident $type:ty, $name:literal, $cuda:literal, $from_f64:expr, $to_f64:expr;)*) => {
         /// A tensor's memory as a slice of its element type.
         #[doc(hidden)]
         pub enum Elements<'a> {
@@ -68,6 +83,15 @@ macro_rules! elements {
             impl sealed::Sealed for $type {}
             impl Element for $type {
                 const DTYPE: DType = DType::$variant;
+                const CUDA_TYPE: &'static str = $cuda;
+
+                fn from_f64(value: f64) -> Self {
+                    ($from_f64)(value)
+                }
+
+                fn to_f64(self) -> f64 {
+                    ($to_f64)(self)
+                }
 
                 fn of(elements: Elements<'_>) -> Option<&mut [Self]> {
                     match elements {
@@ -97,18 +121,18 @@ macro_rules! elements {
 }
 
 elements! {
-    U8 u8, "u8";
-    I8 i8, "i8";
-    U16 u16, "u16";
-    I16 i16, "i16";
-    U32 u32, "u32";
-    I32 i32, "i32";
-    U64 u64, "u64";
-    I64 i64, "i64";
-    F16 F16, "F16";
-    BF16 BF16, "BF16";
-    F32 f32, "f32";
-    F64 f64, "f64";
+    U8 u8, "u8", "unsigned char", |value| value as u8, f64::from;
+    I8 i8, "i8", "signed char", |value| value as i8, f64::from;
+    U16 u16, "u16", "unsigned short", |value| value as u16, f64::from;
+    I16 i16, "i16", "short", |value| value as i16, f64::from;
+    U32 u32, "u32", "unsigned int", |value| value as u32, f64::from;
+    I32 i32, "i32", "int", |value| value as i32, f64::from;
+    U64 u64, "u64", "unsigned long long", |value| value as u64, |value| value as f64;
+    I64 i64, "i64", "long long", |value| value as i64, |value| value as f64;
+    F16 F16, "F16", "__half", F16::from_f64, f64::from;
+    BF16 BF16, "BF16", "__nv_bfloat16", BF16::from_f64, f64::from;
+    F32 f32, "f32", "float", |value| value as f32, f64::from;
+    F64 f64, "f64", "double", |value| value, |value| value;
 }
 
 impl DType {

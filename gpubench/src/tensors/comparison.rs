@@ -32,7 +32,7 @@ const STEPS: f64 = 16.0;
 /// Let e be the distance from 1 to the next number of the type that accumulates: `f64` for `f64`,
 /// otherwise `f32`. In a sum of k terms, each addition rounds the partial sum with a standard
 /// deviation of at most e/sqrt(12) of its size. For terms of one sign, the partial sums grow like
-/// j/2, and five standard deviations of the total are e sqrt(k) of it, in rounded figures. For terms
+/// j/2, and five standard deviations of the total are e sqrt(k) of it, in round figures. For terms
 /// of both signs, partial sums grow like sqrt(j), and the same bound is e k, whatever the total. A
 /// kernel that adds in several threads stays below both. The result is then rounded to the type of
 /// the output, with half a step of it, and so is the expected one.

@@ -41,6 +41,7 @@ fn status_and_bytes(call: impl FnOnce(Sink) -> i32) -> Result<Vec<u8>, (Status, 
         1 => Err((Status::Failed, bytes)),
         2 => Err((Status::Panicked, bytes)),
         3 => Err((Status::NeedsOccupancy, bytes)),
+        4 => Err((Status::Skipped, bytes)),
         other => panic!("status {other}"),
     }
 }

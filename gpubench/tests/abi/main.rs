@@ -6,6 +6,7 @@ mod launched;
 mod own_library;
 mod signature;
 mod sources;
+mod types;
 
 use client::{Memory, catalog, params, record};
 use gpubench::abi::Status;
@@ -398,6 +399,8 @@ fn benchmarks_are_listed_by_path() {
         "signature::norms::shared",
         "sums::atomics",
         "sums::tree::two-passes",
+        "types::scaling::from_half",
+        "types::scaling::scale",
     ];
     assert_eq!(paths, expected);
 }
