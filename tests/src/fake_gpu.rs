@@ -110,6 +110,11 @@ impl FakeGpu {
         path.to_str().expect("the name is text").to_owned()
     }
 
+    /// Returns the file with the time of this GPU's own clock, for `FAKE_CUDA_CLOCK`.
+    pub fn clock(&self) -> String {
+        format!("{}/clock", self.folder())
+    }
+
     /// Returns the folder that the processes share.
     pub fn folder(&self) -> String {
         text(&self.shared)

@@ -43,6 +43,8 @@ pub(crate) struct Behaviour {
     pub(crate) ledger: Option<PathBuf>,
     /// The file that is mapped as the doorbell.
     pub(crate) doorbell: Option<PathBuf>,
+    /// The file with the time of a clock that only work advances. `None`: the host's clock.
+    pub(crate) clock: Option<PathBuf>,
     /// The largest allocation in bytes.
     pub(crate) largest: usize,
     /// The factor on the event times of a cheating worker.
@@ -78,6 +80,7 @@ pub(crate) fn behaviour() -> &'static Behaviour {
         signals: pairs("FAKE_CUDA_SIGNALS", ':').into_iter().map(signal).collect(),
         numbers: pairs("FAKE_CUDA_NUMBERS", ':'),
         ledger: std::env::var_os("FAKE_CUDA_LEDGER").map(PathBuf::from),
+        clock: std::env::var_os("FAKE_CUDA_CLOCK").map(PathBuf::from),
         doorbell: std::env::var_os("FAKE_CUDA_DOORBELL").map(PathBuf::from),
         largest: number("FAKE_CUDA_LARGEST", usize::MAX),
         claimed: number("FAKE_CUDA_CLAIMED", 1.0),

@@ -1,6 +1,9 @@
 //! The state of one process: a CPU device, and the handles that refer to it.
 
+use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use gpubench_device::FaultCode;
 use gpubench_device::cpu::CpuDriver;
@@ -8,6 +11,7 @@ use gpubench_device::cpu::executor::ScheduleSeed;
 use gpubench_device::{DeviceError, Driver as _, Event, Fault, Function, Graph, Module, Stream};
 
 use crate::cheat::Cheat;
+use crate::clock::WorkClock;
 use crate::doorbell::Doorbell;
 use crate::error::{INVALID_HANDLE, INVALID_VALUE, LAUNCH_FAILED, NOT_READY, Refusal};
 use crate::ledger::Ledger;
@@ -19,6 +23,8 @@ pub(crate) struct Gpu {
     pub(crate) addresses: AddressSpace,
     pub(crate) ledger: Ledger,
     pub(crate) doorbell: Option<Doorbell>,
+    /// The times of events by the clock of work, where there is one. Events in graphs have none.
+    pub(crate) event_times: HashMap<Event, Arc<AtomicU64>>,
     /// The names of the looked-up kernels, in the order of their handles.
     pub(crate) kernels: Vec<String>,
     /// The number of streams so far. The CPU device numbers them from 0.
@@ -41,6 +47,8 @@ const A_LOOK: std::time::Duration = std::time::Duration::from_millis(1);
 
 impl Gpu {
     pub(crate) fn new() -> Result<Gpu, DeviceError> {
+        // It is mapped before the process gives up its right to open files.
+        WorkClock::get();
         let mut cpu = CpuDriver::new(None, ScheduleSeed::Natural)?;
         // Number 0, the default stream.
         cpu.stream()?;
@@ -49,6 +57,7 @@ impl Gpu {
             addresses: AddressSpace::default(),
             ledger: Ledger::open(),
             doorbell: Doorbell::map(),
+            event_times: HashMap::new(),
             kernels: Vec::new(),
             streams: 1,
             signal_underway: None,
@@ -57,6 +66,37 @@ impl Gpu {
             fault_underway: None,
             fault: None,
         })
+    }
+
+    /// Queues the reading of the clock for an event.
+    pub(crate) fn record(&mut self, event: Event, stream: Stream) -> Result<(), Refusal> {
+        self.cpu.record(event, stream)?;
+        self.event_times.remove(&event);
+        if let Some(clock) = WorkClock::get() {
+            let time_ns = Arc::new(AtomicU64::new(0));
+            let read = Arc::clone(&time_ns);
+            let read = move || {
+                read.store(clock.read(), Ordering::Release);
+                Ok(())
+            };
+            // A stream that captures refuses it.
+            if self.cpu.host_call(stream, Box::new(read)).is_ok() {
+                self.event_times.insert(event, time_ns);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the time between two events in nanoseconds.
+    pub(crate) fn elapsed_ns(&mut self, start: Event, end: Event) -> Result<f64, Refusal> {
+        let [start_ns, end_ns] = [start, end].map(|event| {
+            let time_ns = self.event_times.get(&event)?;
+            Some(time_ns.load(Ordering::Acquire))
+        });
+        match start_ns.zip(end_ns) {
+            Some((start_ns, end_ns)) => Ok(end_ns.saturating_sub(start_ns) as f64),
+            None => Ok(self.cpu.elapsed_ns(start, end)?),
+        }
     }
 
     /// Creates a stream.

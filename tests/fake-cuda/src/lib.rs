@@ -15,6 +15,7 @@ mod activity;
 mod behaviour;
 mod call;
 mod cheat;
+mod clock;
 mod context;
 mod cupti;
 mod device;

@@ -14,6 +14,7 @@ use crate::activity::{self, Operation};
 use crate::behaviour::{Moment, behaviour};
 use crate::call::{in_context, with_gpu};
 use crate::cheat::disturbance;
+use crate::clock::work_for;
 use crate::error::{INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED, Refusal};
 use crate::gpu::{Gpu, Handle as _, raise};
 use crate::image::{Image, Loadable};
@@ -216,7 +217,7 @@ fn delay(gpu: &mut Gpu, function: Function, stream: Stream) -> Result<(), Refusa
     }
     let wait = move || {
         let disturbed = is_honest.then(disturbance).flatten();
-        std::thread::sleep(planned.unwrap_or_default() + disturbed.unwrap_or_default());
+        work_for(planned.unwrap_or_default() + disturbed.unwrap_or_default());
         Ok(())
     };
     Ok(gpu.cpu.host_call(stream, Box::new(wait))?)

@@ -162,14 +162,14 @@ pub(crate) unsafe extern "C" fn cuEventRecordWithFlags(event: CUevent, stream: C
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn cuEventRecord(event: CUevent, stream: CUstream) -> c_int {
     in_context("cuEventRecord", |gpu| {
-        Ok(gpu.cpu.record(Event::of_pointer(event)?, Stream::of_pointer(stream)?)?)
+        gpu.record(Event::of_pointer(event)?, Stream::of_pointer(stream)?)
     })
 }
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn cuEventElapsedTime(milliseconds: *mut f32, start: CUevent, end: CUevent) -> c_int {
     in_context("cuEventElapsedTime", |gpu| {
-        let elapsed = gpu.cpu.elapsed_ns(Event::of_pointer(start)?, Event::of_pointer(end)?)?;
+        let elapsed = gpu.elapsed_ns(Event::of_pointer(start)?, Event::of_pointer(end)?)?;
         let factor = gpu.cheat.as_ref().map_or(1.0, |_| behaviour().claimed);
         // SAFETY: the caller passes a valid pointer to a number.
         unsafe { *milliseconds = factor * (elapsed / 1e6) as f32 };

@@ -18,7 +18,7 @@ fn lying(gpu: &FakeGpu) -> Run {
 
 /// Same as [`lying`], for the cases of a fixture that run `kernel`.
 fn lying_in(gpu: &FakeGpu, fixture: &str, kernel: &str) -> Run {
-    under_exclusive_clock(gpu, fixture)
+    under_a_steady_clock(gpu, fixture)
         .env("FAKE_CUDA_DELAYS", &format!("{kernel}:{LASTS_MS}"))
         .env("FAKE_CUDA_CLAIMED", "0.01")
 }
@@ -33,10 +33,10 @@ fn under_exclusive_clock(gpu: &FakeGpu, fixture: &str) -> Run {
         .env("FAKE_CUDA_ATTRIBUTES", "133=0")
 }
 
-/// Returns the first useful result of up to five runs. On a busy machine, windows can be disturbed
-/// by as much as the lie or the lingering worker shows.
-fn on_a_quiet_machine<T>(run: impl Fn() -> Option<T>) -> T {
-    (0..5).find_map(|_| run()).expect("one of five runs shows it")
+/// Same as [`under_exclusive_clock`], on a GPU whose times do not depend on how busy the machine
+/// is. Calls that the worker's host holds back are timed by a host, so they need a real clock.
+fn under_a_steady_clock(gpu: &FakeGpu, fixture: &str) -> Run {
+    under_exclusive_clock(gpu, fixture).env("FAKE_CUDA_CLOCK", &gpu.clock())
 }
 
 fn is_accused(result: &Value) -> bool {
@@ -45,13 +45,10 @@ fn is_accused(result: &Value) -> bool {
 
 #[test]
 fn a_call_alone_is_compared_with_the_call_among_others_on_an_exclusive_gpu() {
-    let sharing = on_a_quiet_machine(|| {
-        let gpu = FakeGpu::new();
-        let run = under_exclusive_clock(&gpu, "tidy").args(["--exact", CASE, "--mode", "graph"]);
-        let records = run.finish().records();
-        let sharing = records.result(CASE)["sharing"].clone();
-        sharing.is_object().then_some(sharing)
-    });
+    let gpu = FakeGpu::new();
+    let run = under_a_steady_clock(&gpu, "tidy").args(["--exact", CASE, "--mode", "graph"]);
+    let records = run.finish().records();
+    let sharing = &records.result(CASE)["sharing"];
     let [alone, together, launch, shared] =
         ["alone_ns", "together_ns", "launch_ns", "shared_ns"].map(|part| sharing[part].as_f64().expect("a time"));
     assert!(alone > 0.0 && together > 0.0 && launch >= 0.0, "{sharing}");
@@ -60,11 +57,8 @@ fn a_call_alone_is_compared_with_the_call_among_others_on_an_exclusive_gpu() {
 
 #[test]
 fn false_event_times_are_found_in_two_measurements_on_an_exclusive_gpu() {
-    let (gpu, records) = on_a_quiet_machine(|| {
-        let gpu = FakeGpu::new();
-        let records = lying(&gpu).finish().records();
-        is_accused(records.result(CASE)).then_some((gpu, records))
-    });
+    let gpu = FakeGpu::new();
+    let records = lying(&gpu).finish().records();
     assert_ends(&records, CASE, "time-mismatch", Some("claim-too-short"));
     assert_says(
         &records,
@@ -85,12 +79,9 @@ fn a_generator_panic_in_the_second_measurement_withdraws_no_accusation() {
         "host::generator_does_not_begin_again::n=600",
         "sources::good_instantiation::n=600",
     );
-    let (gpu, records) = on_a_quiet_machine(|| {
-        let gpu = FakeGpu::new();
-        let run = lying_in(&gpu, "hostile", "honest").args(["--exact", liar, next]);
-        let records = run.finish().records();
-        is_accused(records.result(liar)).then_some((gpu, records))
-    });
+    let gpu = FakeGpu::new();
+    let run = lying_in(&gpu, "hostile", "honest").args(["--exact", liar, next]);
+    let records = run.finish().records();
     assert_ends(&records, liar, "time-mismatch", Some("claim-too-short"));
     let result = records.result(liar);
     let notices = result["notices"].as_array().unwrap();
@@ -118,15 +109,16 @@ fn a_generator_panic_in_the_second_measurement_withdraws_no_accusation() {
 
 #[test]
 fn false_claims_in_the_first_measurement_only_pass_as_unverified_with_a_notice() {
-    let (gpu, result) = on_a_quiet_machine(|| {
-        let gpu = FakeGpu::new();
-        // Only the worker of the first measurement lies.
-        let liars = format!("{}:1", gpu.folder());
-        let records = lying(&gpu).env("FAKE_CUDA_CHEATS", &liars).finish().records();
-        let result = records.result(CASE).clone();
-        (result["verdict"] == "pass" && reports_two_measurements(&result)).then_some((gpu, result))
-    });
-    assert_eq!(result["grade"], "unverified");
+    let gpu = FakeGpu::new();
+    // Only the worker of the first measurement lies.
+    let liars = format!("{}:1", gpu.folder());
+    let records = lying(&gpu).env("FAKE_CUDA_CHEATS", &liars).finish().records();
+    let result = records.result(CASE);
+    assert!(reports_two_measurements(result), "{result:#}");
+    assert_eq!(
+        (&result["verdict"], &result["grade"]),
+        (&json!("pass"), &json!("unverified"))
+    );
     let reason = result["grade_reason"].as_str().unwrap();
     assert!(
         reason.ends_with("in the first of two measurements, the claims were too short"),
@@ -142,7 +134,7 @@ fn false_claims_in_the_first_measurement_only_pass_as_unverified_with_a_notice()
     );
     assert_eq!(result["window_counts"]["timed"], SAMPLES);
     assert_eq!(result["distinct_inputs"], result["windows"]);
-    median_residual(&result);
+    median_residual(result);
     // The wall time covers both measurements.
     let windows = result["windows"].as_u64().unwrap();
     let wall_ns = result["wall_ns"].as_u64().unwrap();
@@ -161,7 +153,7 @@ const HOSTED: &str = "copies::waits_for_go_as_well::n=4099";
 #[test]
 fn a_claim_below_two_empty_events_is_a_protocol_violation() {
     let gpu = FakeGpu::for_host_code();
-    let run = under_exclusive_clock(&gpu, "gpu").args(["--exact", HOSTED]);
+    let run = under_a_steady_clock(&gpu, "gpu").args(["--exact", HOSTED]);
     let records = run
         .env("FAKE_CUDA_CLAIMED", "0.000001")
         .finish()
@@ -234,7 +226,7 @@ fn a_call_that_says_too_early_that_it_has_returned_is_found() {
 /// Returns a run of a worker that claims true times but keeps working between its windows. While it
 /// lives, launches of the control worker take 30 ms longer.
 fn lingering(gpu: &FakeGpu) -> Run {
-    under_exclusive_clock(gpu, "gpu")
+    under_a_steady_clock(gpu, "gpu")
         .args(["--exact", HOSTED])
         .env("FAKE_CUDA_LINGERS", &format!("{}:30", gpu.folder()))
 }
@@ -257,14 +249,18 @@ fn work_between_windows_is_found_in_two_measurements() {
     assert_eq!(gpu.ledgers_of("worker").len(), 3);
 }
 
+/// The bound for such calls is as wide as the times of the referee's host vary. A busy machine may
+/// hide the disturbance from the verdict, but not from the record.
 #[test]
 fn work_between_windows_of_calls_that_wait_for_the_device_is_found() {
     let case = "copies::does_not_wait::n=4099";
     let gpu = FakeGpu::for_host_code();
     let run = under_exclusive_clock(&gpu, "gpu").args(["--exact", case]);
     let run = run.env("FAKE_CUDA_LINGERS", &format!("{}:30", gpu.folder()));
-    let records = run.finish().expect_code(100).records();
-    assert_ends(&records, case, "protocol-violation", Some("works-between-windows"));
+    let records = run.finish().records();
+    let result = records.result(case);
+    let is_passed = result["verdict"] == "pass" && shows_the_lingering_worker(result);
+    assert!(is_passed || result["cause"] == "works-between-windows", "{result:#}");
 }
 
 /// Either side's worker could have caused the disturbance. On a busy machine a side may fail in
@@ -304,14 +300,15 @@ fn shows_the_lingering_worker(result: &Value) -> bool {
 
 #[test]
 fn work_between_windows_of_one_measurement_is_unverified() {
-    let result = on_a_quiet_machine(|| {
-        let gpu = FakeGpu::for_host_code();
-        let first = format!("{}:1", gpu.folder());
-        let records = lingering(&gpu).env("FAKE_CUDA_CHEATS", &first).finish().records();
-        let result = records.result(HOSTED).clone();
-        (result["verdict"] == "pass" && reports_two_measurements(&result)).then_some(result)
-    });
-    assert_eq!(result["grade"], "unverified");
+    let gpu = FakeGpu::for_host_code();
+    let first = format!("{}:1", gpu.folder());
+    let records = lingering(&gpu).env("FAKE_CUDA_CHEATS", &first).finish().records();
+    let result = records.result(HOSTED);
+    assert!(reports_two_measurements(result), "{result:#}");
+    assert_eq!(
+        (&result["verdict"], &result["grade"]),
+        (&json!("pass"), &json!("unverified"))
+    );
     let reason = result["grade_reason"].as_str().unwrap();
     assert!(
         reason.ends_with("in the first of two measurements, control windows were disturbed while the workers lived"),
