@@ -11,9 +11,9 @@ use gpubench_tests::{BareMachine, Finished, Fixture, Run, repository};
 use serde_json::{Value, json};
 
 /// Iterations of the kernel's loop.
-const FAST: u32 = 200_000;
+const FAST: u32 = 6_400;
 /// More than two runs of the same code can differ on a busy machine.
-const SLOW: u32 = 5 * FAST;
+const SLOW: u32 = 250 * FAST;
 
 const LIBRARY: &str = r#"
 use gpubench::prelude::*;

@@ -11,6 +11,7 @@ fn in_modes(modes: &str) -> Run {
 
 fn of_walk(modes: &str) -> Run {
     Run::on(&Fixture::new("paced"))
+        .patiently()
         .args(["walk", "--mode", modes, "--workers", "3", "--max-samples", "30"])
         .args(["--threads", "1"])
 }
@@ -201,7 +202,8 @@ fn a_wrong_mode_in_an_attribute_is_refused_with_its_line() {
 /// Runs one kernel of the hostile crate in a mode.
 fn hostile(kernel: &str, mode: &str) -> Value {
     let name = format!("answers::{kernel}::n=600");
-    let run = Run::on(&Fixture::new("hostile")).args(["--exact", &name, "--include-ignored", "--mode", mode]);
+    let run = Run::on(&Fixture::new("hostile")).patiently();
+    let run = run.args(["--exact", &name, "--include-ignored", "--mode", mode]);
     let records = run.args(["--workers", "2", "--threads", "1"]).json().finish().records();
     records.results().next().expect("a result").clone()
 }
