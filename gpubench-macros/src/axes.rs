@@ -1,5 +1,6 @@
 //! Axes and their values.
 
+use crate::case_file::CaseFile;
 use crate::function::{Function, Parameter};
 use crate::options::{comma, group, value};
 use crate::types::Types;
@@ -21,7 +22,15 @@ pub(crate) struct AxisOption {
 struct Listed {
     /// Several if their values belong together.
     names: Vec<Ident>,
-    values: Expr,
+    values: Values,
+}
+
+/// Where values are from.
+enum Values {
+    /// A list, or an expression that makes one.
+    Expression(Expr),
+    /// `csv("shapes.csv")` or `json("shapes.json")`.
+    File(CaseFile),
 }
 
 /// The option that lists axes.
@@ -117,6 +126,10 @@ impl Listed {
             _ => format!("{title} = [(..), (..)]"),
         };
         let values: Expr = value(&names[0], input, &example)?;
+        if let Some(file) = CaseFile::named_by(&values)? {
+            let values = Values::File(file);
+            return Ok(Listed { names, values });
+        }
         match &values {
             Expr::Array(array) if array.elems.is_empty() => {
                 let message = match &names[..] {
@@ -134,6 +147,7 @@ impl Listed {
             }
             _ => {}
         }
+        let values = Values::Expression(values);
         Ok(Listed { names, values })
     }
 
@@ -143,12 +157,16 @@ impl Listed {
         let parameters = parameters.collect::<Result<Vec<_>>>()?;
         let types: Vec<_> = parameters.iter().map(|parameter| &parameter.ty).collect();
         let names: Vec<_> = self.names.iter().map(|name| name.unraw().to_string()).collect();
+        let written = match &self.values {
+            Values::Expression(values) => values,
+            Values::File(file) => return file.tokens(&names, &types),
+        };
         let of_one = match (&types[..], &names[..]) {
             ([ty], [name]) => Some((ty, name)),
             _ => None,
         };
         let item = of_one.map_or_else(|| quote!((#(#types),*)), |(ty, _)| quote!(#ty));
-        let values = match &self.values {
+        let values = match written {
             // With an explicit type, a value of another type is an error at that value.
             Expr::Array(array) => {
                 let count = array.elems.len();
@@ -156,7 +174,7 @@ impl Listed {
             }
             values => quote!(#values),
         };
-        let span = self.values.span();
+        let span = written.span();
         if let Some((ty, name)) = of_one {
             return Ok(quote_spanned!(span=> __gpubench::__private::axis_values::<#ty>(#name, #values)));
         }

@@ -7,6 +7,7 @@ mod amounts;
 mod axes;
 mod benchmark;
 mod callee;
+mod case_file;
 mod comparison;
 mod cuda_image;
 mod cuda_source;

@@ -83,6 +83,11 @@ impl Package {
         Ok(files)
     }
 
+    /// Returns one file, without those that it includes.
+    pub(crate) fn one(&self, literal: &LitStr) -> Result<File> {
+        self.file(&self.locate(literal)?, literal)
+    }
+
     /// Returns the folders whose files a source may include. What is included gets into the
     /// library, and a source of somebody else must not get other files there.
     fn project(&self, main: &Path) -> Vec<PathBuf> {

@@ -1,6 +1,7 @@
 //! Items that the macros' output names. Not part of the public interface.
 
 pub use crate::__gpubench_origin as origin;
+pub use crate::case_file::{CaseFormat, Cell, CellReader, cell};
 pub use crate::plan::launcher::{KernelValue, field_name, value};
 pub use crate::registry::{BenchmarkEntry, Body, ProblemDefinition, ReferenceFunction, SourceEntry};
 pub use inventory;
@@ -75,6 +76,18 @@ pub fn group_values(names: &[&str], values: impl Iterator<Item = Vec<AxisValue>>
     Axis {
         names: names.iter().map(|name| (*name).to_owned()).collect(),
         values: values.collect(),
+    }
+}
+
+/// Returns the axes with the values of a file, as they are listed.
+///
+/// # Panics
+/// The file cannot be read. The panic's location is the option.
+#[track_caller]
+pub fn file_values(format: CaseFormat, file: &str, text: &str, names: &[&str], cells: &[CellReader]) -> Axis {
+    match crate::case_file::read(format, file, text, names, cells) {
+        Ok(axis) => axis,
+        Err(reason) => panic!("{reason}"),
     }
 }
 

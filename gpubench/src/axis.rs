@@ -1,5 +1,6 @@
 //! Conversion of axis values to function parameters.
 
+use crate::case_file::Cell;
 use crate::catalog::{Axis, AxisValue, Params};
 use crate::error::{Error, Result};
 use std::fmt;
@@ -19,6 +20,10 @@ pub trait AxisParam<'a>: Sized {
 
     #[doc(hidden)]
     fn into_value(self) -> AxisValue;
+
+    /// Returns a value of a file.
+    #[doc(hidden)]
+    fn parse(cell: &Cell) -> Option<AxisValue>;
 }
 
 macro_rules! integer_axes {
@@ -41,6 +46,11 @@ macro_rules! integer_axes {
                     Ok(value) => AxisValue::Int(value),
                     Err(_) => panic!("the axis value {self} is larger than {}", i64::MAX),
                 }
+            }
+
+            fn parse(cell: &Cell) -> Option<AxisValue> {
+                let value: $integer = cell.literal()?.parse().ok()?;
+                i64::try_from(value).ok().map(AxisValue::Int)
             }
         }
     )*};
@@ -66,6 +76,11 @@ macro_rules! float_axes {
                 // 0.10000000149011612.
                 AxisValue::Float(self.to_string().parse().unwrap_or(f64::from(self)))
             }
+
+            fn parse(cell: &Cell) -> Option<AxisValue> {
+                let value: $float = cell.literal()?.parse().ok()?;
+                value.is_finite().then(|| value.into_value())
+            }
         }
     )*};
 }
@@ -85,6 +100,10 @@ impl AxisParam<'_> for bool {
     fn into_value(self) -> AxisValue {
         AxisValue::Bool(self)
     }
+
+    fn parse(cell: &Cell) -> Option<AxisValue> {
+        cell.literal()?.parse().ok().map(AxisValue::Bool)
+    }
 }
 
 impl<'a> AxisParam<'a> for &'a str {
@@ -100,6 +119,10 @@ impl<'a> AxisParam<'a> for &'a str {
     fn into_value(self) -> AxisValue {
         AxisValue::Text(self.to_owned())
     }
+
+    fn parse(cell: &Cell) -> Option<AxisValue> {
+        cell.text().map(|text| AxisValue::Text(text.to_owned()))
+    }
 }
 
 /// Returns the value of the axis `name` as the parameter's type.
@@ -112,7 +135,7 @@ pub(crate) fn read<'a, T: AxisParam<'a>>(params: &'a Params, name: &str) -> Resu
 }
 
 /// Returns the type's name with its indefinite article: `a u16`, `an i16`, `an f32`.
-fn article(name: &str) -> String {
+pub(crate) fn article(name: &str) -> String {
     let article = if name.starts_with(['i', 'f']) { "an" } else { "a" };
     format!("{article} {name}")
 }

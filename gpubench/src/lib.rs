@@ -9,6 +9,7 @@ pub mod __private;
 #[allow(unsafe_code)]
 pub mod abi;
 mod axis;
+mod case_file;
 pub mod catalog;
 pub mod codec;
 mod element;

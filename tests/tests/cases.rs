@@ -55,7 +55,7 @@ fn every_case_of_a_list_passes_and_its_record_has_the_values() {
     let records = finished.records();
     assert_eq!(
         records.results().filter(|result| result["verdict"] == "pass").count(),
-        10
+        16
     );
     let result = records.result("in_blocks::rows=3,cols=5,gain=1.5,threads=128,kind=many");
     let params = serde_json::json!({"rows": 3, "cols": 5, "gain": 1.5, "threads": 128, "kind": "many"});
@@ -76,7 +76,10 @@ fn values_for_all_axes_of_a_group_are_combined_and_for_some_are_refused() {
             "rows=3,cols=5,gain=1.5,threads=64,kind=x",
         ]
     );
-    let refused = shapes().args(["--list", "--axis", "rows=8"]).finish().expect_code(2);
+    let refused = shapes()
+        .args(["--list", "in_blocks", "--axis", "rows=8"])
+        .finish()
+        .expect_code(2);
     let (_, error) = refused.stderr.split_once("error: ").expect("an error");
     insta::assert_snapshot!(error, @r"
     `in_blocks`: the values of `rows`, `cols`, `gain` belong together, and there are none for `cols`, `gain`
@@ -85,14 +88,29 @@ fn values_for_all_axes_of_a_group_are_combined_and_for_some_are_refused() {
 }
 
 #[test]
-fn a_device_with_values_for_a_part_of_a_group_is_refused() {
-    let finished = shapes()
-        .args(["--features", "partial", "--test", "partial"])
-        .finish()
-        .expect_code(100);
-    let reason =
-        "cannot be listed: the values of `rows`, `cols`, `gain` belong together, and there are none for `cols`, `gain`";
-    assert!(finished.stdout.contains(reason), "{}", finished.stdout);
+fn cases_come_from_the_columns_and_keys_of_files() {
+    assert_eq!(
+        listed(&["from_files", "--skip", "cols=32"]),
+        [
+            "cols=96,rows=1,gain=2.0,threads=64,kind=\"few, but enough\"",
+            "cols=96,rows=1,gain=2.0,threads=128,kind=many",
+            "cols=5,rows=3,gain=1.5,threads=64,kind=\"few, but enough\"",
+            "cols=5,rows=3,gain=1.5,threads=128,kind=many",
+        ]
+    );
+}
+
+#[test]
+fn cases_that_cannot_be_listed_fail_their_benchmark_with_the_reason() {
+    let words = ["--features", "mistaken", "--test", "partial", "misread"];
+    let finished = shapes().args(words).finish().expect_code(100);
+    let reasons = [
+        "cannot be listed: the values of `rows`, `cols`, `gain` belong together, and there are none for `cols`, `gain`",
+        "cannot be listed: src/shapes/mistaken.csv:3: `many`, the value of `threads`, is not a u32 (at src/lib.rs:",
+    ];
+    for reason in reasons {
+        assert!(finished.stdout.contains(reason), "{}", finished.stdout);
+    }
 }
 
 #[test]

@@ -37,5 +37,10 @@ clear!(a_text: cases((m, n) = "1, 2"));
 clear!(a_part_for_a_device: cases((m, n) = [(1, 2)]), cpu(axes(m = [1])));
 clear!(cases_twice_for_a_device: cases((m, n) = [(1, 2)]), cpu(cases((m, n) = [(1, 2)]), cases((m, n) = [(1, 2)])));
 clear!(cases_given_twice: cases((m, n) = [(1, 2)]), cases((m, n) = [(1, 2)]));
+clear!(a_missing_file: cases((m, n) = csv("missing.csv")));
+clear!(an_absolute_path: cases((m, n) = json("/etc/shapes.json")));
+clear!(no_path: cases((m, n) = csv()));
+clear!(a_path_that_is_no_literal: axes(m = json(PATH), n = [1]));
+clear!(a_file_for_a_missing_axis: cases((m, k) = csv("shapes.csv")), axes(n = [1]));
 
 fn main() {}
