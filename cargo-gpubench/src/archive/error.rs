@@ -6,6 +6,7 @@ use std::path::Path;
 
 use camino::Utf8PathBuf;
 
+use crate::cdylibs::TargetName;
 use gpubench_contract::units::size;
 use gpubench_device::FreezeError;
 use gpubench_diagnostic::{ExitCode, Expected, is_full_disk};
@@ -76,12 +77,12 @@ pub enum ArchiveError {
         here: String,
     },
     /// A library of the archive cannot be loaded on this machine.
-    #[error("the library of `{package}` in the archive `{archive}` cannot be used on this machine")]
+    #[error("the library of {library} in the archive `{archive}` cannot be used on this machine")]
     Library {
         /// The file.
         archive: Utf8PathBuf,
-        /// The package.
-        package: String,
+        /// The library.
+        library: TargetName,
         /// The loading error.
         #[source]
         source: Box<dyn Error + Send + Sync>,

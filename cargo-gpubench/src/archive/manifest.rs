@@ -51,7 +51,10 @@ pub struct ArchivedLibrary {
     pub package: String,
     /// Its version.
     pub version: String,
-    /// Name of its library in Rust.
+    /// The name of the example that the library is; `None` for the package's library.
+    #[serde(default)]
+    pub example: Option<String>,
+    /// Name of the library in Rust.
     pub crate_name: String,
     /// The shared library.
     pub file: ArchivedFile,
@@ -172,6 +175,7 @@ mod tests {
             libraries: vec![ArchivedLibrary {
                 package: "tidy-kernels".to_owned(),
                 version: "1.2.3".to_owned(),
+                example: None,
                 crate_name: "tidy_kernels".to_owned(),
                 file: file("libraries/tidy-kernels/libtidy_kernels.so"),
                 needs: vec![file("libraries/tidy-kernels/needed/libstd.so")],

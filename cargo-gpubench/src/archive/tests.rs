@@ -44,6 +44,7 @@ fn manifest(files: &[(&str, &[u8])]) -> Manifest {
     let library = |&(path, contents): &(&str, &[u8])| ArchivedLibrary {
         package: "tidy".to_owned(),
         version: "0.1.0".to_owned(),
+        example: None,
         crate_name: "tidy".to_owned(),
         file: ArchivedFile {
             path: path.to_owned(),
@@ -548,6 +549,7 @@ fn built(library: &Utf8Path, search: &Utf8Path) -> Built {
     Built {
         libraries: vec![BuiltLibrary {
             package: "outer".to_owned(),
+            target: crate::cdylibs::CargoTarget::Library,
             crate_name: "outer".to_owned(),
             version: "1.0.0".to_owned(),
             root: search.to_owned(),

@@ -11,7 +11,7 @@ use super::digest::CopyError;
 use super::needed::refuse_nameless;
 use super::read::Archive;
 use super::{ArchiveError, ArchivedFile, ArchivedLibrary, Damage, Digest, ExtractTo, ExtractionFolder, Manifest};
-use crate::cdylibs::{Built, BuiltLibrary, Coverage, OwnLibraries, freeze_libraries};
+use crate::cdylibs::{Built, BuiltLibrary, CargoTarget, Coverage, OwnLibraries, freeze_libraries};
 use gpubench_device::FrozenFile;
 
 /// An unpacked archive. Every file is verified.
@@ -75,6 +75,10 @@ impl Unpacked {
         let own_libraries = OwnLibraries::Copied(own_libraries.collect::<Result<_, _>>()?);
         Ok(BuiltLibrary {
             package: archived.package.clone(),
+            target: match &archived.example {
+                Some(name) => CargoTarget::Example { name: name.clone() },
+                None => CargoTarget::Library,
+            },
             crate_name: archived.crate_name.clone(),
             version: archived.version.clone(),
             root: folder.to_owned(),

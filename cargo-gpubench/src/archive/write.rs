@@ -16,7 +16,7 @@ use super::{
     ArchiveError, ArchivedFile, ArchivedKernels, ArchivedLibrary, ArchivedOwnLibrary, Digest, FORMAT, Manifest,
     source_digest,
 };
-use crate::cdylibs::{Built, BuiltLibrary};
+use crate::cdylibs::{Built, BuiltLibrary, CargoTarget};
 use gpubench_contract::Revision;
 
 /// The contents of an archive.
@@ -56,10 +56,11 @@ impl Contents {
     }
 
     fn library(&mut self, library: &BuiltLibrary) -> Result<ArchivedLibrary, ArchiveError> {
-        let folder = format!("libraries/{}", library.package);
+        let folder = folder_of(library);
         let name = library.library.file_name().unwrap_or(&library.crate_name);
-        let file = self.file(format!("{folder}/{name}"), &library.library)?;
-        let needs = needed_from(&library.library, &library.library_path)?
+        let code = code_of(library)?;
+        let file = self.file(format!("{folder}/{name}"), &code)?;
+        let needs = needed_from(&code, &library.library_path)?
             .into_iter()
             .map(|(name, place)| {
                 refuse_nameless(&place)?;
@@ -68,6 +69,7 @@ impl Contents {
             .collect::<Result<_, _>>()?;
         Ok(ArchivedLibrary {
             package: library.package.clone(),
+            example: example_of(library),
             version: library.version.clone(),
             crate_name: library.crate_name.clone(),
             file,
@@ -77,24 +79,25 @@ impl Contents {
         })
     }
 
-    /// Adds the libraries that benchmarks of a package name as their own: the path that they name,
+    /// Adds the libraries that benchmarks of a library name as their own: the path that they name,
     /// and the file.
     ///
     /// # Errors
     /// A file cannot be read.
     pub fn add_own_libraries(
         &mut self,
-        package: &str,
+        library: &BuiltLibrary,
         own: impl Iterator<Item = (String, Utf8PathBuf)>,
     ) -> Result<(), ArchiveError> {
         let mut archived = Vec::new();
         for (number, (named, place)) in own.enumerate() {
             let name = place.file_name().unwrap_or("library");
-            let file = self.file(format!("libraries/{package}/own/{number}/{name}"), &place)?;
+            let file = self.file(format!("{}/own/{number}/{name}", folder_of(library)), &place)?;
             archived.push(ArchivedOwnLibrary { named, file });
         }
         let mut libraries = self.manifest.libraries.iter_mut();
-        if let Some(library) = libraries.find(|library| library.package == package) {
+        let is_of = |one: &&mut ArchivedLibrary| one.package == library.package && one.example == example_of(library);
+        if let Some(library) = libraries.find(is_of) {
             library.own_libraries = archived;
         }
         Ok(())
@@ -133,6 +136,33 @@ impl Contents {
         let (size, sha256) = (bytes.len() as u64, Digest::from_bytes(&bytes));
         self.files.insert(path.clone(), bytes);
         Ok(ArchivedFile { path, size, sha256 })
+    }
+}
+
+/// Returns a file with the code of a library: the frozen copy, because examples of the same name in
+/// several packages are built to the same file.
+fn code_of(library: &BuiltLibrary) -> Result<Utf8PathBuf, ArchiveError> {
+    match library.code.last() {
+        Some(code) => {
+            let path = Utf8PathBuf::from_path_buf(code.path());
+            path.map_err(|path| ArchiveError::not_utf8(&path))
+        }
+        None => Ok(library.library.clone()),
+    }
+}
+
+fn example_of(library: &BuiltLibrary) -> Option<String> {
+    match &library.target {
+        CargoTarget::Library => None,
+        CargoTarget::Example { name } => Some(name.clone()),
+    }
+}
+
+/// Returns the folder of a library's files in the archive.
+fn folder_of(library: &BuiltLibrary) -> String {
+    match &library.target {
+        CargoTarget::Library => format!("libraries/{}", library.package),
+        CargoTarget::Example { name } => format!("libraries/{}/examples/{name}", library.package),
     }
 }
 

@@ -121,7 +121,7 @@ fn add_own_libraries(contents: &mut Contents, built: &Built, catalogs: &[Catalog
                     None
                 }
             });
-        contents.add_own_libraries(&library.package, own)?;
+        contents.add_own_libraries(library, own)?;
     }
     Ok(())
 }

@@ -20,6 +20,7 @@ use super::recording::selected::Side;
 use super::reporting::Reporting;
 use super::settings::{DeviceTools, RunSettings};
 use super::stored::bookkeeping::ResultPlan;
+use crate::cdylibs::packages_of;
 use gpubench_contract::{BenchmarkComplete, RunEnd, RunStarted, SchemaVersion, Verdict};
 use gpubench_device::FrozenFile;
 use gpubench_device::telemetry::Telemetry;
@@ -59,7 +60,7 @@ impl<'a> CaseRunner<'a> {
         let selected = candidate.selected;
         let (device, facts) = (selected.device, selected.facts);
         let settings = RunSettings::new(options, device, facts, tools, interrupt)?;
-        let names = RunNames::draw(Naming::for_packages(selected.libraries.len()));
+        let names = RunNames::draw(Naming::for_packages(packages_of(selected.libraries).len()));
         let mut telemetry = Telemetry::new(facts);
         let mut environment = environment::environment(facts, settings.setup(), Some(candidate.compiler.identity()));
         if let Some(reading) = telemetry.now() {
@@ -74,11 +75,7 @@ impl<'a> CaseRunner<'a> {
             seed_commitment: settings.seeds.commitment(),
             revision: plan.revision().cloned(),
             device: environment::device(facts),
-            packages: selected
-                .libraries
-                .iter()
-                .map(|library| library.package.clone())
-                .collect(),
+            packages: packages_of(selected.libraries),
             cases: announced.len() as u64,
             environment,
             repeat: Some(options.repeated_command()),

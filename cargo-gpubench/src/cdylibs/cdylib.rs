@@ -1,11 +1,12 @@
-//! Builds the libraries of the selected packages as cdylibs.
+//! Builds the libraries and examples of the selected packages as cdylibs.
 
+use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use cargo_metadata::{Artifact, CrateType, Package};
+use cargo_metadata::{Artifact, CrateType, Package, TargetKind};
 
 use super::build_target::{AskedTarget, BuildTarget};
 use super::c_runtime;
@@ -15,11 +16,13 @@ use super::compiler::Compiler;
 use super::entry_symbol::has_entry_point;
 use super::frozen_libraries::freeze_libraries;
 use super::metadata::Workspace;
-use super::origin::{ForeignPackage, foreign_packages};
+use super::origin::{ForeignPackage, Owner, foreign_packages, owner};
+use super::overlooked::Overlooked;
 use super::own_library::OwnLibraries;
 use super::package_metadata::PackageMetadata;
 use super::select::{Request, SelectedPackage, select_packages};
-use super::{BuildError, BuildNotice, BuildOptions, Coverage, Profile};
+use super::suitable_targets::is_library;
+use super::{BuildError, BuildNotice, BuildOptions, CargoTarget, Coverage, Profile, TargetName};
 use crate::config::CaseSettings;
 use gpubench_device::cgroup::MemoryWatch;
 use gpubench_device::{FreezeError, FrozenFile};
@@ -41,6 +44,10 @@ const PROFILE_OPTIONS: [&str; 6] = [
     "profile.gpubench.overflow-checks=true",
 ];
 
+/// How often an example is built until its copy has benchmarks of its own package. One that links
+/// only those of others never has.
+const ATTEMPTS: usize = 2;
+
 /// The result of a build.
 #[derive(Clone, Debug)]
 pub struct Built {
@@ -58,14 +65,16 @@ pub struct Built {
     pub notices: Vec<BuildNotice>,
 }
 
-/// The library of one package.
+/// The library of one package, or an example of it.
 #[derive(Clone, Debug)]
 pub struct BuiltLibrary {
     /// Name of the package.
     pub package: String,
-    /// Name of its library in Rust, as in `module_path!`.
+    /// What of the package it is.
+    pub target: CargoTarget,
+    /// Its name in Rust, as in `module_path!`.
     pub crate_name: String,
-    /// Its version.
+    /// The package's version.
     pub version: String,
     /// The directory of its manifest.
     pub root: Utf8PathBuf,
@@ -78,11 +87,19 @@ pub struct BuiltLibrary {
     pub library_path: Vec<Utf8PathBuf>,
     /// The libraries that single benchmarks name as their own.
     pub own_libraries: OwnLibraries,
-    /// Measurement settings of its manifest.
+    /// Measurement settings of the package's manifest.
     pub settings: CaseSettings,
 }
 
 impl BuiltLibrary {
+    /// Returns what it is, for messages.
+    pub fn name(&self) -> TargetName {
+        TargetName {
+            package: self.package.clone(),
+            target: self.target.clone(),
+        }
+    }
+
     /// Returns the folders of the libraries that it needs, as operating-system paths.
     pub fn search_path(&self) -> Vec<PathBuf> {
         let paths = self.library_path.iter();
@@ -90,8 +107,16 @@ impl BuiltLibrary {
     }
 }
 
-/// Builds the library of every selected package that can have benchmarks. Cargo's diagnostics go to
-/// standard error.
+/// Returns the packages of some libraries, each once.
+pub fn packages_of(libraries: &[BuiltLibrary]) -> Vec<String> {
+    let mut packages: Vec<String> = libraries.iter().map(|library| library.package.clone()).collect();
+    // The libraries of a package follow each other.
+    packages.dedup();
+    packages
+}
+
+/// Builds every library and example of the selected packages that can have benchmarks. Cargo's
+/// diagnostics go to standard error.
 ///
 /// Setting `interrupted` ends the build; the caller sets it in its signal handlers.
 ///
@@ -101,42 +126,58 @@ impl BuiltLibrary {
 /// benchmarks, or the build is interrupted.
 pub fn build_cdylibs(options: &BuildOptions, interrupted: &AtomicBool) -> Result<Built, BuildError> {
     let cargo = Cargo::from_environment();
-    let target = AskedTarget::ask(&cargo, &options.manifest);
+    let platform = AskedTarget::ask(&cargo, &options.manifest);
     let compiler = Compiler::ask()?;
     let workspace = Workspace::load(&cargo, &compiler, options)?;
-    let target = target.answer(&compiler.host);
-    let selected = select_packages(&workspace, &options.packages)?;
+    let platform = platform.answer(&compiler.host);
+    let selected = select_packages(&workspace, &options.packages, &options.features)?;
     let packages: Vec<_> = selected.packages.iter().map(|selected| selected.package).collect();
 
     let mut notices = selected.notices;
     let mut libraries = Vec::new();
-    for SelectedPackage { package, request } in selected.packages {
+    for SelectedPackage {
+        package,
+        request,
+        targets,
+    } in selected.packages
+    {
         let PackageMetadata {
             settings,
             features,
             unknown,
         } = PackageMetadata::from_package(package)?;
         notices.extend(unknown);
-        let build = CdylibBuild {
-            cargo: &cargo,
-            host: &compiler.host,
-            target,
-            workspace: &workspace,
-            options,
-            package,
-            features: &features,
-        };
-        let make = || {
-            let outputs = build.run(&packages, interrupted)?;
-            outputs.into_library(&build, &compiler.library_directory, settings)
-        };
-        let library = build.of_this_checkout(make, &mut notices)?;
-        let has_benchmarks = has_entry_point(&library.library)?;
-        let package = library.package.clone();
+        let before = libraries.len();
+        for target in targets {
+            let build = CdylibBuild {
+                cargo: &cargo,
+                host: &compiler.host,
+                platform,
+                workspace: &workspace,
+                options,
+                package,
+                target,
+                features: &features,
+            };
+            build.refuse_namesake()?;
+            let make = || {
+                let outputs = build.run(&packages, interrupted)?;
+                outputs.into_library(&build, &compiler.library_directory, settings)
+            };
+            libraries.extend(build.with_benchmarks(make, &mut notices)?);
+        }
+        if libraries.len() > before {
+            continue;
+        }
+        let (name, overlooked) = (package.name.to_string(), Overlooked::in_package(package));
         match request {
-            _ if has_benchmarks => libraries.push(library),
-            Request::AmongOthers if packages.len() > 1 => notices.push(BuildNotice::NoBenchmarks { package }),
-            _ => return Err(BuildError::NoBenchmarks { package }),
+            Request::AmongOthers if packages.len() > 1 => notices.push(BuildNotice::NoBenchmarks { package: name }),
+            _ => {
+                return Err(BuildError::NoBenchmarks {
+                    package: name,
+                    overlooked,
+                });
+            }
         }
     }
     if libraries.is_empty() {
@@ -156,15 +197,68 @@ pub fn build_cdylibs(options: &BuildOptions, interrupted: &AtomicBool) -> Result
 struct CdylibBuild<'a> {
     cargo: &'a Cargo,
     host: &'a str,
-    target: BuildTarget,
+    platform: BuildTarget,
     workspace: &'a Workspace,
     options: &'a BuildOptions,
     package: &'a Package,
+    target: CargoTarget,
     /// Features that the manifest asks for.
     features: &'a [String],
 }
 
 impl CdylibBuild<'_> {
+    fn name(&self) -> TargetName {
+        TargetName {
+            package: self.package.name.to_string(),
+            target: self.target.clone(),
+        }
+    }
+
+    /// Refuses an example with the name of a library that it links: the module paths of their
+    /// benchmarks would not differ.
+    fn refuse_namesake(&self) -> Result<(), BuildError> {
+        let CargoTarget::Example { name } = &self.target else {
+            return Ok(());
+        };
+        match self.workspace.library_named(&name.replace('-', "_"), self.package) {
+            None => Ok(()),
+            Some(namesake) => Err(BuildError::Namesake {
+                library: self.name(),
+                namesake: namesake.name.to_string(),
+            }),
+        }
+    }
+
+    /// Builds a library; `None` if it has no benchmarks of its own.
+    ///
+    /// Examples of the same name in several packages are built to the same file, which another
+    /// build can replace before it is copied. The copy is then another package's.
+    fn with_benchmarks(
+        &self,
+        make: impl Fn() -> Result<BuiltLibrary, BuildError>,
+        notices: &mut Vec<BuildNotice>,
+    ) -> Result<Option<BuiltLibrary>, BuildError> {
+        for _ in 0..ATTEMPTS {
+            let library = self.of_this_checkout(&make, notices)?;
+            let Some(code) = library.code.last() else {
+                return Ok(None);
+            };
+            let owner = match self.target {
+                CargoTarget::Library => Owner::Package,
+                CargoTarget::Example { .. } => owner(code, &library.package).map_err(unreadable(&library))?,
+            };
+            match owner {
+                Owner::Package => {
+                    let has_benchmarks = has_entry_point(&library.library, code)?;
+                    return Ok(has_benchmarks.then_some(library));
+                }
+                Owner::Others => {}
+                Owner::Nobody => return Ok(None),
+            }
+        }
+        Ok(None)
+    }
+
     /// Builds a library. Builds it again without what cargo kept from another checkout.
     fn of_this_checkout(
         &self,
@@ -181,7 +275,7 @@ impl CdylibBuild<'_> {
         let still = self.foreign_packages(&library)?;
         if !still.is_empty() {
             return Err(BuildError::OtherCheckout {
-                package: library.package,
+                library: self.name(),
                 packages: still,
             });
         }
@@ -199,7 +293,11 @@ impl CdylibBuild<'_> {
             quiet,
         } = self.options;
         let mut command = self.cargo.command("rustc");
-        command.args(["--lib", "--crate-type", "cdylib", "--package", &selector(self.package)]);
+        match &self.target {
+            CargoTarget::Library => command.args(["--lib", "--crate-type", "cdylib"]),
+            CargoTarget::Example { name } => command.args(["--example", name]),
+        };
+        command.args(["--package", &selector(self.package)]);
         match &compilation.profile {
             Profile::Gpubench => command.args(PROFILE_OPTIONS),
             Profile::Named(name) => command.args(["--profile", name]),
@@ -210,7 +308,7 @@ impl CdylibBuild<'_> {
         if compilation.target_dir.is_some() {
             command.arg("--target-dir").arg(&self.workspace.target_directory);
         }
-        self.target.add_to(self.host, &mut command);
+        self.platform.add_to(self.host, &mut command);
         manifest.add_to(&mut command);
         let mut features = features.for_package(self.package, selected);
         features.features.extend_from_slice(self.features);
@@ -226,10 +324,7 @@ impl CdylibBuild<'_> {
         let Some(code) = library.code.last() else {
             return Ok(Vec::new());
         };
-        foreign_packages(code, &self.workspace.folders()).map_err(|error| BuildError::LibraryUnreadable {
-            library: library.library.clone(),
-            source: error.into(),
-        })
+        foreign_packages(code, &self.workspace.folders()).map_err(unreadable(library))
     }
 
     /// Cleans packages in the target directory, so that cargo builds them again.
@@ -247,7 +342,7 @@ impl CdylibBuild<'_> {
             if compilation.target_dir.is_some() {
                 command.arg("--target-dir").arg(&self.workspace.target_directory);
             }
-            self.target.add_to(self.host, &mut command);
+            self.platform.add_to(self.host, &mut command);
             manifest.add_to(&mut command);
             // If cargo cannot clean a package, the second build returns it again, which is an
             // error.
@@ -269,12 +364,12 @@ impl CdylibBuild<'_> {
         if status.success() {
             return Ok(outputs);
         }
-        let (package, exceeded) = (self.package.name.to_string(), memory.exceeded());
+        let (library, exceeded) = (self.name(), memory.exceeded());
         Err(if exceeded.is_none() && c_runtime::is_static(self.command(selected)) {
-            BuildError::StaticRuntime { package }
+            BuildError::StaticRuntime { library }
         } else {
             BuildError::Failed {
-                package,
+                library,
                 status,
                 exceeded,
             }
@@ -290,12 +385,12 @@ impl Outputs {
         settings: CaseSettings,
     ) -> Result<BuiltLibrary, BuildError> {
         let package = build.package;
-        let (artifact, library) = self.shared_library_of(package).ok_or_else(|| BuildError::NoLibrary {
-            package: package.name.to_string(),
-        })?;
-        let library_path = self.library_path(build.workspace, library, compiler_libraries);
+        let found = self.shared_library_of(build);
+        let (artifact, library) = found.ok_or_else(|| BuildError::NoLibrary { library: build.name() })?;
+        let library_path = self.library_path(build, library, compiler_libraries);
         Ok(BuiltLibrary {
             package: package.name.to_string(),
+            target: build.target.clone(),
             crate_name: artifact.target.name.replace('-', "_"),
             version: package.version.to_string(),
             root: package.manifest_path.parent().unwrap_or(Utf8Path::new("/")).to_owned(),
@@ -307,9 +402,19 @@ impl Outputs {
         })
     }
 
-    fn shared_library_of(&self, package: &Package) -> Option<(&Artifact, &Utf8Path)> {
+    /// Returns the cdylib of the build's target. A library of type `cdylib` is built for examples,
+    /// too.
+    fn shared_library_of(&self, build: &CdylibBuild<'_>) -> Option<(&Artifact, &Utf8Path)> {
+        let is_wanted = |artifact: &Artifact| match &build.target {
+            CargoTarget::Library => artifact.target.kind.iter().any(is_library),
+            CargoTarget::Example { name } => {
+                artifact.target.kind.contains(&TargetKind::Example) && artifact.target.name == *name
+            }
+        };
         let is_cdylib = |artifact: &&Artifact| {
-            artifact.package_id == package.id && artifact.target.crate_types.contains(&CrateType::CDyLib)
+            artifact.package_id == build.package.id
+                && artifact.target.crate_types.contains(&CrateType::CDyLib)
+                && is_wanted(artifact)
         };
         self.artifacts.iter().filter(is_cdylib).find_map(|artifact| {
             let file = artifact.filenames.iter().find(|file| file.extension() == Some("so"))?;
@@ -318,10 +423,10 @@ impl Outputs {
     }
 
     /// Returns the same paths as `cargo run` sets: paths inside the target directory that build
-    /// scripts link from, the library's directory, and the compiler's libraries.
+    /// scripts link from, the profile's directory, and the compiler's libraries.
     fn library_path(
         &self,
-        workspace: &Workspace,
+        build: &CdylibBuild<'_>,
         library: &Utf8Path,
         compiler_libraries: &Utf8Path,
     ) -> Vec<Utf8PathBuf> {
@@ -330,9 +435,12 @@ impl Outputs {
             .iter()
             .flat_map(|script| &script.linked_paths)
             .map(|path| without_kind(path));
-        let linked = linked.filter(|path| workspace.is_build_output(path) && path.is_dir());
-        let own = library
-            .parent()
+        let linked = linked.filter(|path| build.workspace.is_build_output(path) && path.is_dir());
+        let profile = match &build.target {
+            CargoTarget::Library => library.parent(),
+            CargoTarget::Example { .. } => library.parent().and_then(Utf8Path::parent),
+        };
+        let own = profile
             .into_iter()
             .flat_map(|directory| [directory.join("deps"), directory.to_owned()]);
         let mut path: Vec<Utf8PathBuf> = Vec::new();
@@ -346,6 +454,14 @@ impl Outputs {
             }
         }
         path
+    }
+}
+
+fn unreadable(library: &BuiltLibrary) -> impl FnOnce(io::Error) -> BuildError {
+    let library = library.library.clone();
+    move |source| BuildError::LibraryUnreadable {
+        library,
+        source: source.into(),
     }
 }
 

@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 use camino::Utf8PathBuf;
 use thiserror::Error;
 
-use super::ForeignPackage;
+use super::{ForeignPackage, Overlooked, TargetName};
 use gpubench_contract::units::size;
 use gpubench_device::FreezeError;
 use gpubench_diagnostic::{ExitCode, Expected, suggestion};
@@ -116,20 +116,30 @@ pub enum BuildError {
         /// The selected packages, with the reason for each.
         considered: Vec<(String, Unsuitable)>,
     },
-    /// A library lacks the runtime's entry point.
+    /// The libraries of a package lack the runtime's entry point.
     #[error("package `{package}` has no `#[gpubench]` functions")]
     NoBenchmarks {
         /// The package.
         package: String,
+        /// Where they may be.
+        overlooked: Option<Overlooked>,
+    },
+    /// An example has the name of a library that it links.
+    #[error("{library} has the name of the library of package `{namesake}`, which can have benchmarks, too")]
+    Namesake {
+        /// The example.
+        library: TargetName,
+        /// The package of the library.
+        namesake: String,
     },
     /// All of several libraries lack the runtime's entry point.
     #[error("none of the selected packages has `#[gpubench]` functions")]
     NoBenchmarksAnywhere,
     /// Cargo could not build a library and printed why.
-    #[error("could not build package `{package}` ({status})")]
+    #[error("could not build {library} ({status})")]
     Failed {
-        /// The package.
-        package: String,
+        /// The library.
+        library: TargetName,
         /// The exit status.
         status: ExitStatus,
         /// The memory limit of the control group, in bytes, if a process was killed because of it.
@@ -137,25 +147,25 @@ pub enum BuildError {
     },
     /// A shared library needs a shared C runtime.
     #[error(
-        "could not build package `{package}` as a shared library, because cargo is configured to link the C runtime statically (`crt-static`)"
+        "could not build {library} as a shared library, because cargo is configured to link the C runtime statically (`crt-static`)"
     )]
     StaticRuntime {
-        /// The package.
-        package: String,
+        /// The library.
+        library: TargetName,
     },
     /// Cargo returns a build of another checkout, even after cleaning.
-    #[error("the library that cargo built for package `{package}` contains {}, from another checkout", in_list(.packages))]
+    #[error("the library that cargo built for {library} contains {}, from another checkout", in_list(.packages))]
     OtherCheckout {
-        /// The package.
-        package: String,
+        /// The library.
+        library: TargetName,
         /// The other checkout's packages in the library.
         packages: Vec<ForeignPackage>,
     },
     /// Cargo succeeded but reported no library.
-    #[error("cargo built package `{package}` but reported no shared library")]
+    #[error("cargo built {library} but reported no shared library")]
     NoLibrary {
-        /// The package.
-        package: String,
+        /// The library.
+        library: TargetName,
     },
     /// The library from cargo is not readable, or not a shared library.
     #[error("could not read the built library `{library}`")]
@@ -185,7 +195,7 @@ impl BuildError {
     pub fn unusable_package(&self) -> Option<&str> {
         match self {
             Self::PackageNotFound { spec, .. } => Some(spec),
-            Self::Unsuitable { package, .. } | Self::NoBenchmarks { package } => Some(package),
+            Self::Unsuitable { package, .. } | Self::NoBenchmarks { package, .. } => Some(package),
             _ => None,
         }
     }
@@ -220,7 +230,7 @@ impl Expected for BuildError {
             Self::NoSuitablePackage { .. } | Self::NoBenchmarks { .. } | Self::NoBenchmarksAnywhere => {
                 ExitCode::NothingSelected
             }
-            Self::PackageMetadata { .. } => ExitCode::Usage,
+            Self::PackageMetadata { .. } | Self::Namesake { .. } => ExitCode::Usage,
             Self::TargetDirectory { .. }
             | Self::CargoLost { .. }
             | Self::Failed { .. }
@@ -260,11 +270,16 @@ impl Expected for BuildError {
             Self::PackageAmbiguous { .. } => Some("use one of these identifiers".to_owned()),
             Self::Unsuitable { reason, .. } => Some(reason.remedy()),
             Self::NoSuitablePackage { considered } => Some(nothing_suitable(considered)),
+            Self::NoBenchmarks {
+                overlooked: Some(overlooked),
+                ..
+            } => Some(Overlooked::remedy(Some(overlooked))),
             Self::NoBenchmarks { .. } | Self::NoBenchmarksAnywhere => {
-                let hint = "put `#[gpubench]` on a function in the library: in a module under `src/`, behind a feature if necessary; \
-                            `benches/`, `tests/` and `#[cfg(test)]` are not part of the library";
+                let hint = "put `#[gpubench]` on a function in the library, or in an example with `crate-type = [\"cdylib\"]` in its `[[example]]`; \
+                            other examples, `benches/`, `tests/` and `#[cfg(test)]` are not searched";
                 Some(hint.to_owned())
             }
+            Self::Namesake { .. } => Some("give the example another `name` in its `[[example]]`".to_owned()),
             Self::OtherCheckout { .. } => Some(
                 "two checkouts share a target directory and build at the same time: give each a separate one with `--target-dir`"
                     .to_owned(),
@@ -300,9 +315,20 @@ pub enum Unsuitable {
         /// The feature.
         feature: String,
     },
-    /// Only its tests depend on the runtime.
-    #[error("has `gpubench` only in `[dev-dependencies]`, which its library cannot use")]
-    DevRuntime,
+    /// Only its tests and examples depend on the runtime, and no example is a cdylib.
+    #[error("has `gpubench` only in `[dev-dependencies]`, and no example with `crate-type = [\"cdylib\"]`")]
+    DevRuntime {
+        /// Where its benchmarks may be.
+        overlooked: Option<Overlooked>,
+    },
+    /// Its only targets that can have benchmarks need features that are not enabled.
+    #[error("has an example `{example}`, which needs {}", features_off(.features))]
+    ExampleFeaturesOff {
+        /// The first such example.
+        example: String,
+        /// The features.
+        features: Vec<String>,
+    },
     /// It is the runtime itself.
     #[error("is the runtime itself and has no benchmarks")]
     IsRuntime,
@@ -319,14 +345,19 @@ impl Unsuitable {
                     "try `--features {feature}`, or set `features = [\"{feature}\"]` in its `[package.metadata.gpubench]`"
                 );
             }
-            Self::DevRuntime => {
-                "make it an optional dependency, `gpubench = { …, optional = true }`, with a feature \
-                 `bench = [\"dep:gpubench\"]`, and try `--features bench`"
+            Self::DevRuntime { overlooked } => return Overlooked::remedy(overlooked.as_ref()),
+            Self::ExampleFeaturesOff { features, .. } => {
+                return format!(
+                    "try `--features {}`, or set `features = {features:?}` in its `[package.metadata.gpubench]`",
+                    features.join(",")
+                );
             }
-            Self::NoLibrary => "move the benchmarks to `src/lib.rs`",
+            Self::NoLibrary => {
+                "move the benchmarks to `src/lib.rs`, or to an example with `crate-type = [\"cdylib\"]` in its `[[example]]`"
+            }
             Self::ProcMacro => "put the benchmarks in a library that uses the macro",
             Self::NoRuntime => {
-                "add `gpubench = { path = \"…/gpubench\" }` to its `[dependencies]`; with `optional = true`, users of the library do not need it"
+                "add `gpubench = { path = \"…/gpubench\" }` to its `[dependencies]`, or to its `[dev-dependencies]` if the benchmarks are in an example"
             }
             Self::IsRuntime => "select a package that depends on it",
             Self::OptedOut => "remove `benchmarks = false` from its `[package.metadata.gpubench]`",
@@ -357,6 +388,13 @@ fn nothing_suitable(considered: &[(String, Unsuitable)]) -> String {
     }
 }
 
+fn features_off(features: &[String]) -> String {
+    match features {
+        [_] => "a feature that is off".to_owned(),
+        _ => "features that are off".to_owned(),
+    }
+}
+
 fn in_parentheses(versions: &[String]) -> String {
     if versions.is_empty() {
         String::new()
@@ -379,6 +417,19 @@ pub enum BuildNotice {
     NoBenchmarks {
         /// The package.
         package: String,
+    },
+    /// An example needs features that are not enabled.
+    #[error(
+        "example `{example}` of package `{package}` is left out, because it needs {} (hint: try `--features {}`)",
+        features_off(.features), .features.join(",")
+    )]
+    ExampleLeftOut {
+        /// The package.
+        package: String,
+        /// The example.
+        example: String,
+        /// The features.
+        features: Vec<String>,
     },
     /// The target directory had another checkout's build of the library.
     #[error("the target directory contained {}, from another checkout; cargo built the library again", in_list(.packages))]
@@ -417,7 +468,7 @@ mod tests {
     fn a_single_unsuitable_package_has_a_hint() {
         assert_eq!(
             hint(&[("a", Unsuitable::NoLibrary)]),
-            "package `a` has no library for benchmarks: move the benchmarks to `src/lib.rs`"
+            "package `a` has no library for benchmarks: move the benchmarks to `src/lib.rs`, or to an example with `crate-type = [\"cdylib\"]` in its `[[example]]`"
         );
     }
 

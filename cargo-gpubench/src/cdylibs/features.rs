@@ -1,5 +1,7 @@
 //! Features of the built packages.
 
+use std::collections::BTreeSet;
+
 use cargo_metadata::Package;
 
 /// The enabled features: cargo's options of the same names.
@@ -40,6 +42,31 @@ impl FeatureSelection {
                 .collect(),
             flags: self.flags.clone(),
         }
+    }
+}
+
+impl FeatureSelection {
+    /// Returns every feature of a package that the selection enables, directly or through others.
+    /// Features of its dependencies are `dependency/feature`.
+    pub(super) fn enabled_in(&self, package: &Package) -> BTreeSet<String> {
+        let own = |feature: &String| match feature.split_once('/') {
+            Some((owner, feature)) if owner == package.name.as_str() => feature.to_owned(),
+            _ => feature.clone(),
+        };
+        let mut unread: Vec<String> = self.features.iter().map(own).collect();
+        if self.flags.contains(&"--all-features") {
+            unread.extend(package.features.keys().cloned());
+        }
+        if !self.flags.contains(&"--no-default-features") {
+            unread.push("default".to_owned());
+        }
+        let mut enabled = BTreeSet::new();
+        while let Some(feature) = unread.pop() {
+            if enabled.insert(feature.clone()) {
+                unread.extend(package.features.get(&feature).into_iter().flatten().cloned());
+            }
+        }
+        enabled
     }
 }
 
@@ -84,6 +111,26 @@ mod tests {
         let a = package("a", serde_json::json!({}));
         let b = package("b", serde_json::json!({}));
         assert_eq!(selection(&["typo"]).for_package(&b, &[&a, &b]), selection(&["typo"]));
+    }
+
+    #[test]
+    fn features_enable_others_as_cargo_enables_them() {
+        let features = serde_json::json!({ "default": ["fast"], "fast": ["wide", "dep/simd"], "wide": [], "odd": [] });
+        let package = package("a", serde_json::json!({ "features": features }));
+        let enabled = |features: &[&str], flags: &[&'static str]| {
+            let flags = flags.to_vec();
+            let selection = FeatureSelection {
+                flags,
+                ..selection(features)
+            };
+            Vec::from_iter(selection.enabled_in(&package))
+        };
+        assert_eq!(enabled(&[], &[]), ["default", "dep/simd", "fast", "wide"]);
+        assert_eq!(enabled(&["a/odd", "wide"], &["--no-default-features"]), ["odd", "wide"]);
+        assert_eq!(
+            enabled(&[], &["--all-features"]),
+            ["default", "dep/simd", "fast", "odd", "wide"]
+        );
     }
 
     #[test]

@@ -1,15 +1,17 @@
 //! The workspace as `cargo metadata` describes it.
 
+use std::collections::HashSet;
 use std::io::{self, Read};
 use std::process::Stdio;
 use std::thread;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use cargo_metadata::{DependencyKind, Metadata, Package, PackageId};
+use cargo_metadata::{DependencyKind, Metadata, Node, Package, PackageId};
 
 use super::cargo::{Cargo, CargoArguments, pass_on, stopped_by_interrupt};
 use super::compiler::Compiler;
 use super::package_metadata::features_of;
+use super::suitable_targets::is_library;
 use super::{BuildError, BuildOptions, FeatureSelection};
 use gpubench_diagnostic::AtMost;
 use gpubench_report::Color;
@@ -98,19 +100,40 @@ impl Workspace {
         Ok(self.metadata.workspace_default_packages())
     }
 
-    /// Returns whether a package depends on the runtime directly, and not only in its tests.
-    pub(super) fn depends_on_runtime(&self, package: &PackageId) -> bool {
-        let resolve = self.metadata.resolve.as_ref();
-        let node = resolve.and_then(|resolve| resolve.nodes.iter().find(|node| node.id == *package));
-        node.is_some_and(|node| {
+    /// Returns whether a package depends on the runtime directly, by one of these kinds of
+    /// dependencies.
+    pub(super) fn depends_on_runtime(&self, package: &PackageId, kinds: &[DependencyKind]) -> bool {
+        self.node(package).is_some_and(|node| {
             node.deps.iter().any(|dependency| {
-                dependency
-                    .dep_kinds
-                    .iter()
-                    .any(|kind| kind.kind == DependencyKind::Normal)
+                dependency.dep_kinds.iter().any(|kind| kinds.contains(&kind.kind))
                     && self.metadata[&dependency.pkg].name.as_str() == RUNTIME_PACKAGE
             })
         })
+    }
+
+    /// Returns the package with a library that can have benchmarks, and that has the name of a
+    /// crate which links it: an example of `package`.
+    pub(super) fn library_named(&self, crate_name: &str, package: &Package) -> Option<&Package> {
+        let mut seen = HashSet::from([&package.id]);
+        let mut unread = vec![&package.id];
+        while let Some(id) = unread.pop() {
+            let candidate = &self.metadata[id];
+            let mut targets = candidate.targets.iter();
+            if self.depends_on_runtime(id, &[DependencyKind::Normal])
+                && targets
+                    .any(|target| target.kind.iter().any(is_library) && target.name.replace('-', "_") == crate_name)
+            {
+                return Some(candidate);
+            }
+            let dependencies = self.node(id).into_iter().flat_map(|node| &node.dependencies);
+            unread.extend(dependencies.filter(|dependency| seen.insert(dependency)));
+        }
+        None
+    }
+
+    fn node(&self, package: &PackageId) -> Option<&Node> {
+        let nodes = &self.metadata.resolve.as_ref()?.nodes;
+        nodes.iter().find(|node| node.id == *package)
     }
 
     /// Returns the version of the runtime that the packages depend on. There is exactly one:
@@ -323,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_normal_dependency_on_the_runtime_counts() {
+    fn a_dependency_on_the_runtime_counts_by_its_kind() {
         let workspace = sample::workspace(
             &[
                 ("normal", Some(json!(null)), json!({})),
@@ -332,9 +355,12 @@ mod tests {
             ],
             &[],
         );
-        let depends = |name: &str| workspace.depends_on_runtime(&PackageId { repr: sample::id(name) });
-        assert!(depends("normal"));
-        assert!(!depends("dev"));
-        assert!(!depends("none"));
+        let (normal, development) = (DependencyKind::Normal, DependencyKind::Development);
+        let depends =
+            |name: &str, kinds: &[_]| workspace.depends_on_runtime(&PackageId { repr: sample::id(name) }, kinds);
+        assert!(depends("normal", &[normal]));
+        assert!(!depends("dev", &[normal]));
+        assert!(depends("dev", &[normal, development]));
+        assert!(!depends("none", &[normal, development]));
     }
 }

@@ -40,6 +40,32 @@ pub(super) fn foreign_packages(code: &FrozenFile, folders: &[&Utf8Path]) -> std:
         .collect())
 }
 
+/// Whose benchmarks and kernels a library has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// Those of the package, perhaps with others.
+    Package,
+    /// Only those of other packages.
+    Others,
+    /// It has none.
+    Nobody,
+}
+
+/// Returns whose benchmarks and kernels `code` has. Reads the frozen copy.
+///
+/// # Errors
+/// The copy cannot be read.
+pub(super) fn owner(code: &FrozenFile, package: &str) -> std::io::Result<Owner> {
+    let origins = origins(&fs_err::read(code.path())?);
+    Ok(if origins.iter().any(|origin| origin.package == package) {
+        Owner::Package
+    } else if origins.is_empty() {
+        Owner::Nobody
+    } else {
+        Owner::Others
+    })
+}
+
 /// Resolves the links of a folder. A missing folder is returned as is.
 fn real(folder: &Utf8Path) -> Utf8PathBuf {
     folder.canonicalize_utf8().unwrap_or_else(|_| folder.to_owned())

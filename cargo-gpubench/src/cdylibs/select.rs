@@ -1,10 +1,10 @@
 //! Selection of packages: cargo's own selection, without packages that cannot have benchmarks.
 
-use cargo_metadata::{DependencyKind, Package, TargetKind};
+use cargo_metadata::Package;
 
-use super::metadata::{RUNTIME_PACKAGE, Workspace};
-use super::package_metadata::opted_out;
-use super::{BuildError, BuildNotice, PackageSpec, Unsuitable};
+use super::metadata::Workspace;
+use super::suitable_targets::{SuitableTargets, suitable_targets};
+use super::{BuildError, BuildNotice, CargoTarget, FeatureSelection, PackageSpec};
 use gpubench_diagnostic::closest;
 
 /// The requested packages of the workspace: cargo's options of the same names.
@@ -56,10 +56,12 @@ pub(super) struct Selected<'a> {
 }
 
 /// A package to build.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct SelectedPackage<'a> {
     pub(super) package: &'a Package,
     pub(super) request: Request,
+    /// What of it is built; at least one.
+    pub(super) targets: Vec<CargoTarget>,
 }
 
 /// How a package was selected.
@@ -80,26 +82,34 @@ pub(super) enum Request {
 pub(super) fn select_packages<'a>(
     workspace: &'a Workspace,
     selection: &PackageSelection,
+    features: &FeatureSelection,
 ) -> Result<Selected<'a>, BuildError> {
-    let (asked, notices) = asked_for(workspace, selection)?;
+    let (asked, mut notices) = asked_for(workspace, selection)?;
     let mut packages = Vec::new();
     let mut considered = Vec::new();
-    for selected in asked {
-        match (suitability(workspace, selected.package), selected.request) {
-            (Ok(()), _) => packages.push(selected),
+    for (package, request) in asked {
+        match (suitable_targets(workspace, package, features), request) {
+            (Ok(SuitableTargets { targets, left_out }), _) => {
+                notices.extend(left_out);
+                packages.push(SelectedPackage {
+                    package,
+                    request,
+                    targets,
+                });
+            }
             (Err(reason), Request::ByName) => {
                 return Err(BuildError::Unsuitable {
-                    package: selected.package.name.to_string(),
+                    package: package.name.to_string(),
                     reason,
                 });
             }
-            (Err(reason), Request::AmongOthers) => considered.push((selected.package.name.to_string(), reason)),
+            (Err(reason), Request::AmongOthers) => considered.push((package.name.to_string(), reason)),
         }
     }
     if packages.is_empty() {
         return Err(BuildError::NoSuitablePackage { considered });
     }
-    let coverage = coverage(workspace, &packages);
+    let coverage = coverage(workspace, &packages, features);
     Ok(Selected {
         packages,
         coverage,
@@ -107,21 +117,24 @@ pub(super) fn select_packages<'a>(
     })
 }
 
-fn coverage(workspace: &Workspace, selected: &[SelectedPackage<'_>]) -> Coverage {
+fn coverage(workspace: &Workspace, selected: &[SelectedPackage<'_>], features: &FeatureSelection) -> Coverage {
     let is_selected = |package: &Package| selected.iter().any(|selected| selected.package.id == package.id);
     let mut members = workspace.members().into_iter();
-    if members.all(|member| is_selected(member) || suitability(workspace, member).is_err()) {
+    if members.all(|member| is_selected(member) || suitable_targets(workspace, member, features).is_err()) {
         Coverage::Workspace
     } else {
         Coverage::Part
     }
 }
 
+/// The requested packages.
+type Asked<'a> = Vec<(&'a Package, Request)>;
+
 /// Returns the requested packages in workspace order, each once, and warnings about the selection.
 fn asked_for<'a>(
     workspace: &'a Workspace,
     selection: &PackageSelection,
-) -> Result<(Vec<SelectedPackage<'a>>, Vec<BuildNotice>), BuildError> {
+) -> Result<(Asked<'a>, Vec<BuildNotice>), BuildError> {
     let members = workspace.members();
     let (mut packages, mut specs, mut notices) = (members.clone(), &[][..], Vec::new());
     match selection {
@@ -142,7 +155,7 @@ fn asked_for<'a>(
     let selected = packages.into_iter().map(|package| {
         let by_name = specs.iter().any(|spec| !spec.is_pattern() && spec.fits(package));
         let request = if by_name { Request::ByName } else { Request::AmongOthers };
-        SelectedPackage { package, request }
+        (package, request)
     });
     Ok((selected.collect(), notices))
 }
@@ -167,70 +180,12 @@ fn refuse_unless_clear(members: &[&Package], spec: &PackageSpec) -> Result<(), B
     }
 }
 
-/// Checks whether a package can have benchmarks according to its manifest.
-fn suitability(workspace: &Workspace, package: &Package) -> Result<(), Unsuitable> {
-    if opted_out(package) {
-        return Err(Unsuitable::OptedOut);
-    }
-    let kinds = || package.targets.iter().flat_map(|target| &target.kind);
-    if kinds().any(|kind| *kind == TargetKind::ProcMacro) {
-        return Err(Unsuitable::ProcMacro);
-    }
-    if !kinds().any(is_library) {
-        return Err(Unsuitable::NoLibrary);
-    }
-    if package.name.as_str() == RUNTIME_PACKAGE {
-        return Err(Unsuitable::IsRuntime);
-    }
-    if !workspace.depends_on_runtime(&package.id) {
-        return Err(without_runtime(package));
-    }
-    Ok(())
-}
-
-/// Returns why a package does not depend on the runtime, even if its manifest names it.
-fn without_runtime(package: &Package) -> Unsuitable {
-    let named = package
-        .dependencies
-        .iter()
-        .filter(|dependency| dependency.name == RUNTIME_PACKAGE);
-    let optional = named.clone().find(|dependency| dependency.optional);
-    if let Some(dependency) = optional {
-        let name = dependency.rename.as_ref().unwrap_or(&dependency.name);
-        let turns_on = |values: &[String]| {
-            let mut values = values.iter().map(|value| value.strip_prefix("dep:").unwrap_or(value));
-            values.any(|value| value == name)
-        };
-        // A feature that the user declared explains more than the implicit one of the dependency.
-        let by_own = package
-            .features
-            .iter()
-            .find(|(feature, values)| *feature != name && turns_on(values));
-        let feature = by_own.map_or(name, |(feature, _)| feature).clone();
-        return Unsuitable::FeatureOff { feature };
-    }
-    if named
-        .clone()
-        .any(|dependency| dependency.kind == DependencyKind::Development)
-    {
-        Unsuitable::DevRuntime
-    } else {
-        Unsuitable::NoRuntime
-    }
-}
-
-fn is_library(kind: &TargetKind) -> bool {
-    matches!(
-        kind,
-        TargetKind::Lib | TargetKind::RLib | TargetKind::DyLib | TargetKind::CDyLib | TargetKind::StaticLib
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::cdylibs::Unsuitable;
     use crate::cdylibs::metadata::sample::{target, workspace};
 
     const NORMAL: Option<Value> = Some(Value::Null);
@@ -262,7 +217,7 @@ mod tests {
     }
 
     fn names(workspace: &Workspace, selection: &PackageSelection) -> Vec<String> {
-        let selected = select_packages(workspace, selection).expect("a selection");
+        let selected = select_packages(workspace, selection, &FeatureSelection::default()).expect("a selection");
         selected
             .packages
             .iter()
@@ -271,7 +226,7 @@ mod tests {
     }
 
     fn refusal(selection: &PackageSelection) -> BuildError {
-        select_packages(&sample(), selection).expect_err("a refusal")
+        select_packages(&sample(), selection, &FeatureSelection::default()).expect_err("a refusal")
     }
 
     #[test]
@@ -294,7 +249,9 @@ mod tests {
 
     #[test]
     fn a_selection_knows_whether_it_leaves_out_a_package_that_can_have_benchmarks() {
-        let coverage = |selection: &PackageSelection| select_packages(&sample(), selection).map(|all| all.coverage);
+        let coverage = |selection: &PackageSelection| {
+            select_packages(&sample(), selection, &FeatureSelection::default()).map(|all| all.coverage)
+        };
         let all = PackageSelection::Workspace { exclude: vec![] };
         let but_one = PackageSelection::Workspace {
             exclude: specs(&["kernels"]),
@@ -324,7 +281,7 @@ mod tests {
         let selection = PackageSelection::Workspace {
             exclude: specs(&["typo"]),
         };
-        let selected = select_packages(&workspace, &selection).expect("a selection");
+        let selected = select_packages(&workspace, &selection, &FeatureSelection::default()).expect("a selection");
         assert_eq!(
             selected.notices,
             [BuildNotice::ExcludedNotFound {
@@ -363,7 +320,8 @@ mod tests {
     #[test]
     fn an_empty_selection_explains_each_package() {
         let only_plain = workspace(&[("plain", None, json!({}))], &["plain"]);
-        let error = select_packages(&only_plain, &PackageSelection::Default).expect_err("nothing left");
+        let error = select_packages(&only_plain, &PackageSelection::Default, &FeatureSelection::default())
+            .expect_err("nothing left");
         assert!(matches!(
             error,
             BuildError::NoSuitablePackage { considered } if considered == [("plain".to_owned(), Unsuitable::NoRuntime)]

@@ -140,6 +140,7 @@ mod tests {
     fn unselected_cases_do_not_count_as_removed() {
         let case = |n: i64| Case {
             package: "suite".to_owned(),
+            library: 0,
             benchmark: 0,
             path: "axpy".to_owned(),
             params: [("n".to_owned(), AxisValue::Int(n))].into_iter().collect(),

@@ -10,7 +10,7 @@ use crate::broker::code::kernels::{self, KernelBuild};
 use crate::broker::code::occupancy::Occupancies;
 use crate::broker::libraries::authors::Authors;
 use crate::broker::recording::recordings::record_cases;
-use crate::cdylibs::Built;
+use crate::cdylibs::{Built, packages_of};
 use gpubench_contract::Cause;
 use gpubench_device::compilers::Compiler;
 use gpubench_device::{Facts, FrozenFile};
@@ -54,11 +54,10 @@ pub(crate) fn compile_ahead(
     let mut cases = every_case(built, catalogs, CaseDevice::from_facts(&target.facts))?;
     cases.retain(|case| case.disposition == Disposition::Run);
     let cache = kernels::cache_below(&built.target_directory);
-    let naming = Naming::for_packages(built.libraries.len());
+    let naming = Naming::for_packages(packages_of(&built.libraries).len());
     let mut ahead = Ahead::default();
     for (library, catalog) in catalogs.iter().enumerate() {
-        let package = &built.libraries[library].package;
-        let of_library: Vec<&Case> = cases.iter().filter(|case| case.package == *package).collect();
+        let of_library: Vec<&Case> = cases.iter().filter(|case| case.library == library).collect();
         // The occupancy rarely decides which kernels a plan launches, and a run records the plan
         // again.
         let mut ask = |_: &FrozenFile, _: &OccupancyQuery| Ok(1);

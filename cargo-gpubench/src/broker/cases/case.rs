@@ -13,7 +13,9 @@ use gpubench_diagnostic::{is_printable, printable_line};
 pub struct Case {
     /// The package.
     pub package: String,
-    /// Position of the benchmark in the package's catalog.
+    /// Position of its library among those of the run.
+    pub library: usize,
+    /// Position of the benchmark in the library's catalog.
     pub benchmark: usize,
     /// The benchmark's path: `image::grayscale`.
     pub path: String,
@@ -194,6 +196,7 @@ mod tests {
     fn case(params: &[(&str, AxisValue)]) -> Case {
         Case {
             package: "suite".to_owned(),
+            library: 0,
             benchmark: 0,
             path: "image::grayscale".to_owned(),
             params: params

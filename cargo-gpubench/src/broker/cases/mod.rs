@@ -20,4 +20,4 @@ pub use error::{CaseError, EmptyReason};
 pub use filter::{IgnoredSelection, NameFilter, NamePattern, SkipOrigin};
 pub use partition::{InvalidPartition, Partition};
 pub(crate) use selection::selection_warnings;
-pub use selection::{CaseDevice, CaseSelection, PackageCatalog, SelectedPart, select_cases};
+pub use selection::{CaseDevice, CaseSelection, LibraryCatalog, SelectedPart, select_cases};

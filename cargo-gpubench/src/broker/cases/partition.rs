@@ -126,6 +126,7 @@ mod tests {
     fn case(package: &str, path: &str, n: i64) -> Case {
         Case {
             package: package.to_owned(),
+            library: 0,
             benchmark: 0,
             path: path.to_owned(),
             params: [("n".to_owned(), AxisValue::Int(n))].into_iter().collect(),

@@ -17,13 +17,13 @@ use gpubench_diagnostic::closest;
 /// Most cases of a run.
 const MOST_CASES: usize = 100_000;
 
-/// The catalog of a package.
+/// The catalog of a library.
 #[derive(Clone, Copy, Debug)]
-pub struct PackageCatalog<'a> {
+pub struct LibraryCatalog<'a> {
     /// The package.
     pub package: &'a str,
     /// The library's name in Rust. The catalog also has benchmarks of the library's dependencies,
-    /// which do not count as the package's.
+    /// which do not count as its own.
     pub library: &'a str,
     /// The catalog.
     pub catalog: &'a Catalog,
@@ -96,11 +96,11 @@ impl CaseSelection {
 /// No selected benchmark has an axis, a value has the wrong type for its axis, two cases have the
 /// same name, or there are too many cases or none.
 pub fn select_cases(
-    catalogs: &[PackageCatalog<'_>],
+    catalogs: &[LibraryCatalog<'_>],
     device: CaseDevice,
     selection: &CaseSelection,
 ) -> Result<Vec<Case>, CaseError> {
-    let naming = Naming::for_packages(catalogs.len());
+    let naming = naming_of(catalogs);
     let candidates = candidates(catalogs, device, &selection.axes)?;
     refuse_same_names(&candidates)?;
 
@@ -124,6 +124,17 @@ pub fn select_cases(
     })
 }
 
+/// Returns the packages of the libraries, each once.
+fn packages_of<'a>(catalogs: &[LibraryCatalog<'a>]) -> Vec<&'a str> {
+    let mut packages: Vec<&str> = catalogs.iter().map(|catalog| catalog.package).collect();
+    packages.dedup();
+    packages
+}
+
+fn naming_of(catalogs: &[LibraryCatalog<'_>]) -> Naming {
+    Naming::for_packages(packages_of(catalogs).len())
+}
+
 /// A case that the filters may select.
 #[derive(Clone, Debug)]
 struct Candidate<'a> {
@@ -135,18 +146,21 @@ struct Candidate<'a> {
 }
 
 fn candidates<'a>(
-    catalogs: &[PackageCatalog<'a>],
+    catalogs: &[LibraryCatalog<'a>],
     device: CaseDevice,
     overrides: &[AxisOverride],
 ) -> Result<Vec<Candidate<'a>>, CaseError> {
     let mut candidates = Vec::new();
-    for PackageCatalog {
-        package,
+    for (
         library,
-        catalog,
-    } in catalogs
+        LibraryCatalog {
+            package,
+            library: name,
+            catalog,
+        },
+    ) in catalogs.iter().enumerate()
     {
-        for (position, benchmark) in own_benchmarks(catalog, library) {
+        for (position, benchmark) in own_benchmarks(catalog, name) {
             let declared = axes_on(benchmark, device.kind);
             let (axes, misfit) = match override_axes(benchmark, &declared, overrides) {
                 Ok(axes) => (axes, None),
@@ -157,6 +171,7 @@ fn candidates<'a>(
             candidates.extend(points.into_iter().map(|params| Candidate {
                 case: Case {
                     package: package.to_string(),
+                    library,
                     benchmark: position,
                     path: benchmark.path.clone(),
                     params,
@@ -218,7 +233,7 @@ fn refuse_unknown_axes(candidates: &[Candidate<'_>], overrides: &[AxisOverride])
 }
 
 fn why_nothing(
-    catalogs: &[PackageCatalog<'_>],
+    catalogs: &[LibraryCatalog<'_>],
     candidates: &[Candidate<'_>],
     left_out: usize,
     selection: &CaseSelection,
@@ -226,7 +241,7 @@ fn why_nothing(
 ) -> EmptyReason {
     if candidates.is_empty() {
         return EmptyReason::NoBenchmarks {
-            packages: catalogs.iter().map(|catalog| catalog.package.to_owned()).collect(),
+            packages: packages_of(catalogs).into_iter().map(str::to_owned).collect(),
         };
     }
     if left_out > 0 {

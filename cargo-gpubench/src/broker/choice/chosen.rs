@@ -4,14 +4,14 @@ use gpubench::catalog::{Benchmark, Catalog};
 
 use crate::broker::against::other_revision::OtherRevision;
 use crate::broker::cases::{
-    Case, CaseDevice, CaseError, CaseSelection, IgnoredSelection, Naming, PackageCatalog, full_names, select_cases,
+    Case, CaseDevice, CaseError, CaseSelection, IgnoredSelection, LibraryCatalog, Naming, full_names, select_cases,
     selection_warnings,
 };
 use crate::broker::contest::Contests;
 use crate::broker::options::case_readings::{ReadingError, choose_readings};
 use crate::broker::options::{CaseOrder, RunOptions};
 use crate::broker::status::status;
-use crate::cdylibs::Built;
+use crate::cdylibs::{Built, packages_of};
 use gpubench_device::Facts;
 use gpubench_diagnostic::{Failure, chain, print_warning};
 
@@ -38,12 +38,12 @@ impl ChosenCases {
         facts: &Facts,
     ) -> Result<ChosenCases, Failure> {
         let device = CaseDevice::from_facts(facts);
-        let warnings = selection_warnings(&package_catalogs(built, catalogs), device, &options.cases);
+        let warnings = selection_warnings(&library_catalogs(built, catalogs), device, &options.cases);
         warnings.iter().for_each(|warning| print_warning(warning));
         let mut cases = cases_of(built, catalogs, device, &options.cases)?;
         choose_readings(&mut cases, options, (built, catalogs), facts)?;
         if options.order == CaseOrder::InContests {
-            let contests = Contests::among(&cases, |case| benchmark_of(case, built, catalogs));
+            let contests = Contests::among(&cases, |case| benchmark_of(case, catalogs));
             contests.check(&cases, catalogs.iter().flat_map(|catalog| &catalog.benchmarks))?;
         }
         if cases.is_empty() {
@@ -54,7 +54,7 @@ impl ChosenCases {
         let selected = full_names(&cases);
         left_out.retain(|case| !selected.contains(&case.full_name()));
         Ok(ChosenCases {
-            packages: built.libraries.iter().map(|library| library.package.clone()).collect(),
+            packages: packages_of(&built.libraries),
             cases,
             left_out,
         })
@@ -71,10 +71,8 @@ impl ChosenCases {
     }
 }
 
-fn benchmark_of<'b>(case: &Case, built: &Built, catalogs: &'b [Catalog]) -> Option<&'b Benchmark> {
-    let mut libraries = built.libraries.iter().zip(catalogs);
-    let (_, catalog) = libraries.find(|(library, _)| library.package == case.package)?;
-    catalog.benchmarks.get(case.benchmark)
+fn benchmark_of<'b>(case: &Case, catalogs: &'b [Catalog]) -> Option<&'b Benchmark> {
+    catalogs.get(case.library)?.benchmarks.get(case.benchmark)
 }
 
 /// Returns the baseline's cases that match the command line. Ignores `--partition`: its counted
@@ -131,15 +129,15 @@ pub(in crate::broker) fn cases_of(
     device: CaseDevice,
     selection: &CaseSelection,
 ) -> Result<Vec<Case>, CaseError> {
-    select_cases(&package_catalogs(built, catalogs), device, selection)
+    select_cases(&library_catalogs(built, catalogs), device, selection)
 }
 
-fn package_catalogs<'a>(built: &'a Built, catalogs: &'a [Catalog]) -> Vec<PackageCatalog<'a>> {
+fn library_catalogs<'a>(built: &'a Built, catalogs: &'a [Catalog]) -> Vec<LibraryCatalog<'a>> {
     let libraries = built.libraries.iter().zip(catalogs);
-    let packages = libraries.map(|(library, catalog)| PackageCatalog {
+    let catalogs = libraries.map(|(library, catalog)| LibraryCatalog {
         package: &library.package,
         library: &library.crate_name,
         catalog,
     });
-    packages.collect()
+    catalogs.collect()
 }

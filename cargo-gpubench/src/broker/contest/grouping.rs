@@ -137,6 +137,7 @@ mod tests {
             .map(|(name, value)| ((*name).to_owned(), AxisValue::Int(*value)));
         Case {
             package: "suite".to_owned(),
+            library: 0,
             benchmark: 0,
             path: path.to_owned(),
             params: params.collect(),

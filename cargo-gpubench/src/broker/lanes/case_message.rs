@@ -15,7 +15,7 @@ pub(super) fn message_of(result: &BenchmarkComplete, job: &Job<'_>, selected: Se
     };
     let remark = match (result.verdict, job.prepared) {
         (Verdict::WrongOutput | Verdict::Crashed | Verdict::Timeout, Some(Ok(PreparedCase { recorded, .. }))) => {
-            let catalog = &selected.catalogs[selected.library_of(job.case)];
+            let catalog = &selected.catalogs[job.case.library];
             swapped_arguments(catalog, &recorded.recording, &job.case.params)
         }
         _ => None,

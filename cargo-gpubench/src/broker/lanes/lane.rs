@@ -367,7 +367,7 @@ impl Lane<'_, '_> {
     /// Replaces the author, the referee and the control worker before the next case: their state is
     /// unknown.
     fn retire_roles(&mut self, case: &Case) {
-        self.authors.retire(self.context.selected.library_of(case));
+        self.authors.retire(case.library);
         self.roles.retire();
     }
 }

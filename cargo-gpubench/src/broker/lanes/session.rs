@@ -99,7 +99,7 @@ impl Lane<'_, '_> {
         self.leaving_workers.make_room(needed, selected.facts.free_memory);
         let protocol = protocol(self.context, purpose, options, arms.len());
         let (referee, control_worker) = self.roles.ready().map_err(MeasureError::Open)?;
-        let author = self.authors.client(selected.library_of(case));
+        let author = self.authors.client(case.library);
         let mut session = Session {
             protocol: &protocol,
             referee,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use gpubench::catalog::Catalog;
 
 use crate::broker::options::RunOptions;
-use crate::cdylibs::BuiltLibrary;
+use crate::cdylibs::{BuiltLibrary, CargoTarget, TargetName};
 use gpubench_diagnostic::{ExitCode, Expected, quoted};
 use gpubench_measure::clients::{AuthorClient, AuthorProblem, Interrupt, Output, RoleFailure};
 use gpubench_protocol::wire::AuthorFailure;
@@ -40,11 +40,11 @@ pub(crate) struct Authors<'a> {
     clients: Vec<Option<AuthorClient>>,
 }
 
-/// The benchmarks of a package could not be listed.
+/// The benchmarks of a library could not be listed.
 #[derive(Debug, thiserror::Error)]
-#[error("could not list the benchmarks of `{package}`")]
+#[error("could not list the benchmarks of {library}")]
 pub(crate) struct ListingError {
-    pub(crate) package: String,
+    pub(crate) library: TargetName,
     #[source]
     source: AuthorProblem,
 }
@@ -91,10 +91,11 @@ impl<'a> Authors<'a> {
         let mut clients = Vec::with_capacity(libraries.len());
         let mut catalogs = Vec::with_capacity(libraries.len());
         for library in libraries {
-            let (client, catalog) = spawn(library, settings).map_err(|source| ListingError {
-                package: library.package.clone(),
+            let (client, mut catalog) = spawn(library, settings).map_err(|source| ListingError {
+                library: library.name(),
                 source,
             })?;
+            name_by_target(&mut catalog, library);
             clients.push(Some(client));
             catalogs.push(catalog);
         }
@@ -134,6 +135,23 @@ impl<'a> Authors<'a> {
     /// Starts a second author of a library, to check that it gives the same answers as the first.
     pub(crate) fn second(&self, library: usize) -> Result<AuthorClient, AuthorProblem> {
         spawn(&self.libraries[library], self.settings).map(|(client, _)| client)
+    }
+}
+
+/// Puts the name of an example before the names of its benchmarks and their problems. Other
+/// examples and the library of the package can have the same names.
+fn name_by_target(catalog: &mut Catalog, library: &BuiltLibrary) {
+    if library.target == CargoTarget::Library {
+        return;
+    }
+    let name = &library.crate_name;
+    for benchmark in catalog
+        .benchmarks
+        .iter_mut()
+        .filter(|benchmark| benchmark.library == *name)
+    {
+        benchmark.path = format!("{name}::{}", benchmark.path);
+        benchmark.problem = format!("{name}::{}", benchmark.problem);
     }
 }
 

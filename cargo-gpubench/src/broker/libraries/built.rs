@@ -130,7 +130,7 @@ impl Libraries {
         match self.archive() {
             Some(archive) if error.is_of_the_library() => ArchiveError::Library {
                 archive: archive.path.clone(),
-                package: error.package.clone(),
+                library: error.library.clone(),
                 source: Box::new(error),
             }
             .into(),

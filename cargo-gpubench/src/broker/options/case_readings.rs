@@ -61,10 +61,8 @@ pub(in crate::broker) fn choose_readings(
     let flushes = measurement.flushed_bytes(facts) > 0;
     let mut left_out = None;
     for case in cases {
-        let mut libraries = built.libraries.iter().zip(catalogs);
-        let library = libraries.find(|(library, _)| library.package == case.package);
-        let package = library.map(|(library, _)| library.settings).unwrap_or_default();
-        let benchmark = library.and_then(|(_, catalog)| catalog.benchmarks.get(case.benchmark));
+        let package = built.libraries[case.library].settings;
+        let benchmark = catalogs[case.library].benchmarks.get(case.benchmark);
         let own = benchmark.map(settings_of).transpose()?.unwrap_or_default();
         let wanted = measurement.settings_of(case, own.over(package));
         // An observer sees one call, which the default mode makes.

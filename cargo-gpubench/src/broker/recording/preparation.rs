@@ -176,7 +176,7 @@ impl Side<'_> {
                 .cases
                 .iter()
                 .enumerate()
-                .filter(|(_, case)| case.disposition == Disposition::Run && selected.library_of(case) == library)
+                .filter(|(_, case)| case.disposition == Disposition::Run && case.library == library)
                 .unzip();
             phase(Phase::Recording);
             let mut host_codes = HostCodes::default();

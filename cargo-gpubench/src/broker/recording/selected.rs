@@ -51,12 +51,12 @@ pub(in crate::broker) struct Side<'a> {
 impl<'a> Selected<'a> {
     /// Returns the library of a case.
     pub(in crate::broker) fn library(&self, case: &Case) -> &'a BuiltLibrary {
-        &self.libraries[self.library_of(case)]
+        &self.libraries[case.library]
     }
 
     /// Returns the benchmark of a case.
     pub(in crate::broker) fn benchmark(&self, case: &Case) -> Option<&'a Benchmark> {
-        self.catalogs[self.library_of(case)].benchmarks.get(case.benchmark)
+        self.catalogs[case.library].benchmarks.get(case.benchmark)
     }
 
     /// Returns the settings of a case's attribute and, below them, of its package.
@@ -64,17 +64,5 @@ impl<'a> Selected<'a> {
         // An invalid attribute has ended the run when the modes were chosen.
         let attribute = self.benchmark(case).and_then(|benchmark| settings_of(benchmark).ok());
         attribute.unwrap_or_default().over(self.library(case).settings)
-    }
-
-    /// Returns the position of a case's library.
-    ///
-    /// # Panics
-    /// Never: cases are selected from these libraries' catalogs.
-    pub(in crate::broker) fn library_of(&self, case: &Case) -> usize {
-        let named = |library: &BuiltLibrary| library.package == case.package;
-        self.libraries
-            .iter()
-            .position(named)
-            .expect("a case comes from one of the libraries")
     }
 }

@@ -27,6 +27,7 @@ pub(crate) fn case_of(result: &BenchmarkComplete) -> Case {
     let params = result.params.0.iter();
     Case {
         package: result.package.clone(),
+        library: 0,
         benchmark: 0,
         path: result.benchmark.clone(),
         params: params.map(|(name, param)| (name.clone(), value(param))).collect(),

@@ -92,7 +92,7 @@ fn with_axes(names: NameFilter, axes: &[&str]) -> CaseSelection {
 
 fn select(selection: &CaseSelection) -> Result<Vec<Case>, CaseError> {
     select_cases(
-        &[PackageCatalog {
+        &[LibraryCatalog {
             package: "suite",
             library: "lib",
             catalog: &suite(),
@@ -214,7 +214,7 @@ fn an_invalid_value_of_an_axis_has_a_hint_about_what_to_write() {
             axis("tanh", bools),
         ],
     )]);
-    let package = PackageCatalog {
+    let package = LibraryCatalog {
         package: "suite",
         library: "lib",
         catalog: &catalog,
@@ -244,7 +244,7 @@ fn an_invalid_value_of_an_axis_has_a_hint_about_what_to_write() {
 fn a_bool_is_true_or_false_in_names_and_filters() {
     let axis = Axis::of("tanh", [false, true].map(AxisValue::Bool).to_vec());
     let catalog = catalog(vec![benchmark("gelu", vec![axis])]);
-    let package = PackageCatalog {
+    let package = LibraryCatalog {
         package: "suite",
         library: "lib",
         catalog: &catalog,
@@ -256,7 +256,7 @@ fn a_bool_is_true_or_false_in_names_and_filters() {
 
 fn warnings(selection: &CaseSelection) -> Vec<String> {
     let catalog = suite();
-    let package = PackageCatalog {
+    let package = LibraryCatalog {
         package: "suite",
         library: "lib",
         catalog: &catalog,
@@ -318,7 +318,7 @@ fn a_filter_without_matches_has_a_hint() {
 fn a_crate_without_benchmarks_is_named() {
     let empty = catalog(vec![]);
     let error = select_cases(
-        &[PackageCatalog {
+        &[LibraryCatalog {
             package: "bare",
             library: "lib",
             catalog: &empty,
@@ -389,7 +389,7 @@ fn a_wrong_value_for_an_unselected_benchmark_is_no_error() {
         benchmark("a", vec![text]),
         benchmark("b", vec![axis("len", &[1])]),
     ]);
-    let packages = [PackageCatalog {
+    let packages = [LibraryCatalog {
         package: "suite",
         library: "lib",
         catalog: &both,
@@ -408,7 +408,7 @@ fn a_missing_device_feature_skips_a_case_with_a_reason() {
     };
     let reason = |requirement, device| {
         let catalog = needing(requirement);
-        let packages = [PackageCatalog {
+        let packages = [LibraryCatalog {
             package: "suite",
             library: "lib",
             catalog: &catalog,
@@ -441,7 +441,7 @@ fn a_missing_device_feature_skips_a_case_with_a_reason() {
 #[test]
 fn two_benchmarks_with_one_name_are_refused() {
     let twins = catalog(vec![benchmark("twin", vec![]), benchmark("twin", vec![])]);
-    let packages = [PackageCatalog {
+    let packages = [LibraryCatalog {
         package: "suite",
         library: "lib",
         catalog: &twins,
@@ -462,7 +462,7 @@ fn benchmarks_of_dependencies_do_not_count_as_the_packages() {
         ..benchmark("twin", vec![])
     };
     let both = catalog(vec![of_dependency, benchmark("twin", vec![])]);
-    let packages = [PackageCatalog {
+    let packages = [LibraryCatalog {
         package: "suite",
         library: "lib",
         catalog: &both,
@@ -486,12 +486,12 @@ fn across_packages_the_listed_form_comes_first() {
     let a = catalog(vec![benchmark("b::c", vec![])]);
     let b = catalog(vec![benchmark("c", vec![])]);
     let packages = [
-        PackageCatalog {
+        LibraryCatalog {
             package: "a",
             library: "lib",
             catalog: &a,
         },
-        PackageCatalog {
+        LibraryCatalog {
             package: "b",
             library: "lib",
             catalog: &b,
@@ -539,7 +539,7 @@ proptest! {
         let (a, b) = (catalog(a), b.map(catalog));
         let packages: Vec<_> = [("a", Some(&a)), ("b", b.as_ref())]
             .into_iter()
-            .filter_map(|(package, catalog)| catalog.map(|catalog| PackageCatalog { package, library: "lib", catalog }))
+            .filter_map(|(package, catalog)| catalog.map(|catalog| LibraryCatalog { package, library: "lib", catalog }))
             .collect();
         let naming = Naming::for_packages(packages.len());
         match select_cases(&packages, CPU, &CaseSelection::default()) {

@@ -2,14 +2,15 @@
 
 use super::super::filter::IdlePattern;
 use super::{
-    CaseDevice, CaseSelection, NamePattern, Naming, PackageCatalog, axes_on, candidates, own_benchmarks, similar_name,
+    CaseDevice, CaseSelection, LibraryCatalog, NamePattern, axes_on, candidates, naming_of, own_benchmarks,
+    similar_name,
 };
 use gpubench_diagnostic::suggestion;
 
 /// Returns warnings about benchmarks without cases, and about filters and `--skip` that match
 /// nothing.
 pub(crate) fn selection_warnings(
-    catalogs: &[PackageCatalog<'_>],
+    catalogs: &[LibraryCatalog<'_>],
     device: CaseDevice,
     selection: &CaseSelection,
 ) -> Vec<String> {
@@ -17,14 +18,14 @@ pub(crate) fn selection_warnings(
     // If they cannot be listed, the selection is an error.
     let candidates = candidates(catalogs, device, &selection.axes).unwrap_or_default();
     let cases: Vec<_> = candidates.iter().map(|candidate| &candidate.case).collect();
-    let naming = Naming::for_packages(catalogs.len());
+    let naming = naming_of(catalogs);
     let names: Vec<_> = cases.iter().map(|case| case.name_as(naming)).collect();
     let idle = selection.names.idle(&cases, naming);
     warnings.extend(idle.into_iter().map(|idle| idle_text(idle, &names)));
     warnings
 }
 
-fn without_values(catalogs: &[PackageCatalog<'_>], device: CaseDevice) -> Vec<String> {
+fn without_values(catalogs: &[LibraryCatalog<'_>], device: CaseDevice) -> Vec<String> {
     let mut warnings = Vec::new();
     for catalog in catalogs {
         for (_, benchmark) in own_benchmarks(catalog.catalog, catalog.library) {
