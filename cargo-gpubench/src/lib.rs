@@ -12,6 +12,7 @@ pub mod doctor;
 pub mod git;
 pub mod history;
 pub mod probe_program;
+pub mod scaffold;
 #[cfg(test)]
 mod test_folder;
 mod turn;

@@ -5,7 +5,7 @@ use std::{env, panic, process};
 
 use cargo_gpubench::cli::{self, Command, GpubenchArguments, Verb, play};
 use cargo_gpubench::probe_program::ProbeProgram;
-use cargo_gpubench::{broker, doctor, history};
+use cargo_gpubench::{broker, doctor, history, scaffold};
 use gpubench_diagnostic::{ExitCode, Failure, InternalError, SetupMissing};
 use gpubench_report::Output;
 use gpubench_sandbox::{ForeignRights, begin_with_rights_of_caller, continue_without_foreign_children, keep_in_broker};
@@ -64,6 +64,8 @@ fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, Failure> {
         Command::Archive(options) => broker::archive(&options)?,
         Command::Compare(options) => broker::compare_runs(&options)?,
         Command::Doctor(options) => doctor::examine(&options)?,
+        Command::New(options) => scaffold::new_crate(&options)?,
+        Command::Init(options) => scaffold::init(&options)?,
         Command::Print(text) => {
             Output::stdout().print(&text)?;
             ExitCode::Success

@@ -6,6 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus, Output, Stdio};
 use std::{env, io};
 
+use camino::Utf8Path;
 use rustix::process::Signal;
 
 use super::{BuildError, FeatureSelection, ManifestOptions};
@@ -19,6 +20,21 @@ use gpubench_report::Color;
 #[derive(Clone, Debug)]
 pub(super) struct Cargo {
     program: OsString,
+}
+
+/// Makes a crate with a library, as `cargo new` does, and returns whether cargo did. Cargo says why
+/// it did not.
+///
+/// # Errors
+/// Cargo does not start.
+pub(crate) fn make_crate(path: &Utf8Path, name: Option<&str>) -> Result<bool, BuildError> {
+    let named = name.map(|name| ["--name", name]);
+    let arguments = [
+        &["--quiet", "--lib"][..],
+        named.as_ref().map_or(&[], |named| &named[..]),
+        &["--", path.as_str()],
+    ];
+    Cargo::from_environment().succeeds("new", &arguments.concat())
 }
 
 impl Cargo {
@@ -52,6 +68,19 @@ impl Cargo {
     pub(super) fn lost(&self) -> impl FnOnce(io::Error) -> BuildError {
         let program = self.program();
         move |source| BuildError::CargoLost { program, source }
+    }
+
+    /// Runs `cargo VERB` with the terminal as its output, and returns whether it succeeded.
+    ///
+    /// # Errors
+    /// Cargo does not start.
+    pub(super) fn succeeds(&self, verb: &str, arguments: &[&str]) -> Result<bool, BuildError> {
+        let status = self
+            .command(verb)
+            .args(arguments)
+            .status()
+            .map_err(self.not_started())?;
+        Ok(status.success())
     }
 
     /// Returns the command `cargo VERB`, which reads nothing from the terminal.

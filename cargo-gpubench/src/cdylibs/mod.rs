@@ -29,6 +29,7 @@ mod suitable_targets;
 mod workspace_folders;
 mod workspace_root;
 
+pub(crate) use cargo::make_crate;
 pub use cargo_target::{CargoTarget, TargetName};
 pub use cdylib::{Built, BuiltLibrary, build_cdylibs, packages_of};
 pub use error::{BuildError, BuildNotice, Unsuitable};

@@ -10,8 +10,10 @@ use super::compare::CompareArguments;
 use super::completions::CompletionsArguments;
 use super::doctor::DoctorArguments;
 use super::history::HistoryArguments;
+use super::init::InitArguments;
 use super::judge::JudgeArguments;
 use super::man::{ManArguments, Manual};
+use super::new::NewArguments;
 use super::observer::observer;
 use super::overwriting::refuse_to_overwrite;
 use super::probe::ProbeArguments;
@@ -26,6 +28,7 @@ use crate::broker::{CompareOptions, JudgeOptions, ReportOptions};
 use crate::config::{Group, Read, Row, Values};
 use crate::doctor::DoctorOptions;
 use crate::history::TrendOptions;
+use crate::scaffold::{InitOptions, NewOptions};
 use gpubench_report::Color;
 use gpubench_sandbox::Rights;
 
@@ -118,6 +121,18 @@ subcommands! {
     /// or network.
     "archive" => Archive(ArchiveArguments);
 
+    /// Make a crate with a kernel and its benchmark
+    ///
+    /// `cargo gpubench` runs it at once. The crate is made as `cargo new` makes one.
+    "new" => New(NewArguments);
+
+    /// Write a benchmark for each kernel of a package
+    ///
+    /// Reads the package's CUDA C++ and writes an example with one benchmark for each kernel:
+    /// parameters, tensors and the launch, as far as the declarations tell. What they do not tell
+    /// is marked `TODO`. The example is a cdylib, and the runtime a dev-dependency.
+    "init" => Init(InitArguments);
+
     /// Show what this machine can measure, and what limits it
     ///
     /// Checks the compilers, the GPU's driver, its clocks and its other users, and the operating
@@ -158,6 +173,10 @@ pub enum Command {
     Compare(Box<CompareOptions>),
     /// A check of the machine.
     Doctor(DoctorOptions),
+    /// A new crate.
+    New(NewOptions),
+    /// Benchmarks for the kernels of a package.
+    Init(InitOptions),
     /// A text for standard output.
     Print(String),
     /// Manual pages.
@@ -186,6 +205,8 @@ impl Command {
             Command::Doctor(_) => Rights::Observe,
             Command::Archive(_)
             | Command::Compare(_)
+            | Command::New(_)
+            | Command::Init(_)
             | Command::Print(..)
             | Command::Manual(_)
             | Command::History(_)
@@ -245,6 +266,8 @@ impl GpubenchArguments {
             Below::Archive(arguments) => Command::Archive(Box::new(arguments.into_options(color))),
             Below::Compare(arguments) => Command::Compare(Box::new(arguments.into_options(color)?)),
             Below::Doctor(arguments) => Command::Doctor(arguments.into_options()),
+            Below::New(arguments) => Command::New(arguments.into_options()),
+            Below::Init(arguments) => Command::Init(arguments.into_options()),
             Below::Probe(arguments) => Command::Probe(arguments.arguments),
             Below::ShowConfig(arguments) => Command::Print(arguments.text(&self.active_settings)),
             Below::Completions(arguments) => Command::Print(arguments.text(gpubench)),

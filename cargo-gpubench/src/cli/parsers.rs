@@ -17,6 +17,17 @@ pub(super) fn parse_jobs(text: &str) -> Result<String, String> {
     }
 }
 
+/// Checks the name of a cargo target that is also a file's name.
+pub(super) fn target_name(text: &str) -> Result<String, String> {
+    let has_letter_first = text.starts_with(|first: char| first.is_ascii_alphabetic());
+    let is_name = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    if has_letter_first && is_name {
+        Ok(text.to_owned())
+    } else {
+        Err("must be letters, digits, `_` and `-`, and begin with a letter".to_owned())
+    }
+}
+
 /// Returns the parser of `--flush`.
 pub(super) fn flush_kinds() -> impl TypedValueParser<Value = Flush> {
     PossibleValuesParser::new(["read", "write"]).map(|kind| match &*kind {

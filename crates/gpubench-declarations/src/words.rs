@@ -1,4 +1,4 @@
-//! Splits CUDA C++ into words. This is enough to find declarations and constructs, without a parser.
+//! Splits CUDA C++ into words: enough to find declarations and constructs, without a parser.
 
 /// A word or punctuation mark of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -428,7 +428,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use gpubench::catalog::DType;
+    use gpubench::catalog::{DType, Tolerance};
 
     use super::*;
     use crate::cpu::CpuDriver;

@@ -1,0 +1,99 @@
+//! Errors of making first files.
+
+use std::io;
+
+use camino::Utf8PathBuf;
+use gpubench_diagnostic::{ExitCode, Expected};
+use thiserror::Error;
+
+use crate::cdylibs::BuildError;
+
+/// An error of `cargo gpubench new` or `cargo gpubench init`.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ScaffoldError {
+    /// Cargo could not make the crate. Cargo has said why.
+    #[error("cargo could not make the crate `{path}`")]
+    NotMade {
+        /// The crate's folder.
+        path: Utf8PathBuf,
+    },
+    /// Cargo cannot be started, or does not know the package.
+    #[error(transparent)]
+    Cargo(#[from] BuildError),
+    /// The folder belongs to a workspace, but to no package.
+    #[error("`{manifest}` has no package, so there is no place for benchmarks")]
+    NoPackage {
+        /// The manifest.
+        manifest: Utf8PathBuf,
+    },
+    /// A manifest cannot be read as TOML.
+    #[error("cannot read `{manifest}`")]
+    Manifest {
+        /// The manifest.
+        manifest: Utf8PathBuf,
+        /// What is wrong with it.
+        #[source]
+        source: Box<toml::de::Error>,
+    },
+    /// A file that would be written exists.
+    #[error("`{path}` exists already")]
+    Exists {
+        /// The file.
+        path: Utf8PathBuf,
+    },
+    /// There are no kernels to write benchmarks for.
+    #[error("there is no kernel in {searched}")]
+    NoKernels {
+        /// Where they were searched.
+        searched: String,
+    },
+    /// A file is neither CUDA C++ nor text.
+    #[error("cannot read `{path}`")]
+    Unreadable {
+        /// The file.
+        path: Utf8PathBuf,
+        /// The system's error.
+        #[source]
+        source: io::Error,
+    },
+    /// A file cannot be written.
+    #[error("cannot write `{path}`")]
+    Unwritable {
+        /// The file.
+        path: Utf8PathBuf,
+        /// The system's error.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl Expected for ScaffoldError {
+    fn exit_code(&self) -> ExitCode {
+        match self {
+            ScaffoldError::Cargo(error) => error.exit_code(),
+            ScaffoldError::Unwritable { .. } => ExitCode::OutputFailed,
+            ScaffoldError::NoKernels { .. } => ExitCode::NothingSelected,
+            ScaffoldError::NotMade { .. }
+            | ScaffoldError::NoPackage { .. }
+            | ScaffoldError::Manifest { .. }
+            | ScaffoldError::Exists { .. }
+            | ScaffoldError::Unreadable { .. } => ExitCode::Usage,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            ScaffoldError::Cargo(error) => error.hint(),
+            ScaffoldError::NoPackage { .. } => {
+                Some("go to the folder of a package, or name its manifest with `--manifest-path`".into())
+            }
+            ScaffoldError::Exists { .. } => Some("choose another name with `--example`, or remove the file".into()),
+            ScaffoldError::NoKernels { .. } => Some("name the files: `cargo gpubench init src/kernels.cu`".into()),
+            ScaffoldError::NotMade { .. }
+            | ScaffoldError::Manifest { .. }
+            | ScaffoldError::Unreadable { .. }
+            | ScaffoldError::Unwritable { .. } => None,
+        }
+    }
+}
