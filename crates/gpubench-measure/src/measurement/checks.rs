@@ -442,9 +442,10 @@ mod tests {
 
     #[test]
     fn wrong_elements_have_a_pattern_only_if_all_were_found() {
-        for (found, pattern) in [(2, Some("the wrong elements are `y[0..2]`")), (3, None)] {
+        let [two, three] = [2, 3].map(|end| Some(format!("the wrong elements are `y[0..{end}]`")));
+        for (wrong, found, pattern) in [(2, 2, two), (2, 3, None), (3, 3, three), (3, 2, None)] {
             let mut window = window_of_three_calls(&[]);
-            window.facts.outputs[0].matched = 4 - 2;
+            window.facts.outputs[0].matched = 4 - wrong;
             let mut differences = Differences {
                 wrong: found,
                 dimensions: 1,
@@ -454,7 +455,7 @@ mod tests {
             differences.coordinates[0].different = found;
             window.differences = vec![differences];
             let [y, _] = checks_of_three_calls(&[window], Some(0));
-            assert_eq!(y.pattern.as_deref(), pattern, "{found} of 2");
+            assert_eq!(y.pattern, pattern, "{found} of {wrong}");
         }
     }
 

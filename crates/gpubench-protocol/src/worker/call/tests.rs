@@ -38,13 +38,18 @@ struct Done {
 
 impl Window {
     fn of(mode: Mode, calls: usize) -> Window {
+        Window::of_steps(mode, calls, calls * STEPS)
+    }
+
+    /// The steps are those of all calls.
+    fn of_steps(mode: Mode, calls: usize, steps: usize) -> Window {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let log = Arc::clone(&seen);
         let cpu = CpuDriver::new(None, ScheduleSeed::Natural).unwrap();
         let mut driver = FaultyDriver::watched(cpu, move |_, call| log.lock().unwrap().push(call.name.clone()));
         let stream = driver.stream().unwrap();
         let memory = driver.alloc(BYTES * (CALLS * STEPS) as u64).unwrap();
-        let steps = (0..calls * STEPS).map(|step| Step::Memset {
+        let steps = (0..steps).map(|step| Step::Memset {
             target: Span {
                 buffer: BufferId::Tensor(0),
                 offset: BYTES * step as u64,
@@ -119,6 +124,17 @@ fn timed_calls_are_queued_as_the_mode_says_and_early_checks_never_as_a_graph() {
             (Timed, timed, all.clone()),
         ] {
             assert_eq!(window.run(kind), done(queued, steps), "{mode:?} {kind:?}");
+        }
+    }
+}
+
+/// A driver may refuse an empty graph.
+#[test]
+fn calls_without_steps_are_in_no_graph() {
+    for mode in [Mode::Graph, Mode::HotGraph] {
+        let mut window = Window::of_steps(mode, CALLS, 0);
+        for kind in [WindowKind::Timed, WindowKind::Single] {
+            assert_eq!(window.run(kind), done(&[], 0..0), "{mode:?} {kind:?}");
         }
     }
 }
