@@ -378,6 +378,29 @@ fn benchmarks_in_files_that_are_not_searched_have_a_hint() {
     )));
 }
 
+/// Whoever types `cargo bench` from habit. Other benchmarks that link the library say nothing.
+#[test]
+fn cargo_bench_ends_with_a_note_where_it_runs_no_benchmark() {
+    let other = "[[bench]]\nname = \"other\"\nharness = false\n";
+    let fixture = Fixture::new("bench-habit")
+        .package(
+            ".",
+            "fx-bench-habit",
+            Kernels::Some,
+            &format!("{}{other}", cdylib("gpu", "")),
+        )
+        .file("benches/other.rs", "use fx_bench_habit as _;\nfn main() {}")
+        .file("examples/gpu.rs", &benchmark("scale"));
+    let note = "note: `cargo bench` does not run functions with `#[gpubench]`: use `cargo gpubench`\n";
+    let once = |arguments: &[&str]| {
+        let text = contains(note).count(1);
+        fixture.cargo(arguments).success().stderr(text);
+    };
+    once(&["bench"]);
+    once(&["bench", "--example", "gpu"]);
+    fixture.cargo(&["test"]).success().stderr(contains(note).not());
+}
+
 /// A bench crate needs only paths.
 #[test]
 fn a_crate_of_benchmarks_reads_the_kernels_of_the_library_beside_it() {

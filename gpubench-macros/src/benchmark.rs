@@ -158,6 +158,7 @@ fn entry(options: &Options, function: &Function, ignored: bool, parts: &Parts) -
         __gpubench::__private::BenchmarkEntry {
             module: ::core::module_path!(),
             origin: __gpubench::__private::origin!(),
+            in_test_harness: ::core::cfg!(test),
             name: #name,
             file: ::core::file!(),
             line: ::core::line!(),

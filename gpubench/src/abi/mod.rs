@@ -5,6 +5,8 @@
 //! [`Catalog`](crate::catalog::Catalog) of benchmarks and the
 //! [`Recording`](crate::catalog::Recording) of a case. No function of the table lets a panic out.
 
+#[cfg(target_os = "linux")]
+mod bench_harness;
 mod entry;
 mod memory;
 mod panics;

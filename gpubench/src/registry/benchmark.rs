@@ -16,6 +16,8 @@ pub struct BenchmarkEntry {
     pub module: &'static str,
     /// Folder that it was built from; see `origin.rs`.
     pub origin: &'static str,
+    /// Whether its crate is built as a harness of `cargo test` or `cargo bench`.
+    pub in_test_harness: bool,
     /// The function's name, or the `name` option.
     pub name: &'static str,
     /// File of the attribute.
