@@ -191,16 +191,16 @@ fn an_example_is_built_if_its_features_are_on() {
     let on = fixture("ex-features-on", "[package.metadata.gpubench]\nfeatures = [\"cuda\"]");
     on.lists(&[], &["gpu::scale"]);
 
-    let beside = Fixture::new("ex-features-beside")
-        .package(".", "fx-beside", Kernels::Some, &more(""))
+    let both = Fixture::new("ex-features-both")
+        .package(".", "fx-ex-features-both", Kernels::Some, &more(""))
         .file("examples/gpu.rs", "compile_error!(\"it is not left out\");");
-    beside.build(&[]).success().stderr(contains(
-        "warning: example `gpu` of package `fx-beside` is left out, because it needs a feature that is off (hint: try `--features cuda`)",
+    both.build(&[]).success().stderr(contains(
+        "warning: example `gpu` of package `fx-ex-features-both` is left out, because it needs a feature that is off (hint: try `--features cuda`)",
     ));
 }
 
 #[test]
-fn an_example_beside_a_cdylib_is_found() {
+fn an_example_next_to_a_cdylib_is_found() {
     for crate_types in ["[\"cdylib\"]", "[\"cdylib\", \"rlib\"]"] {
         let manifest = format!(
             "{}{}[lib]\ncrate-type = {crate_types}\n",
@@ -403,7 +403,7 @@ fn cargo_bench_ends_with_a_note_where_it_runs_no_benchmark() {
 
 /// A bench crate needs only paths.
 #[test]
-fn a_crate_of_benchmarks_reads_the_kernels_of_the_library_beside_it() {
+fn a_crate_of_benchmarks_reads_the_kernels_of_the_library_next_to_it() {
     let kernel = "extern \"C\" __global__ void scale(const float *x, float *y, size_t len) {\n    \
                   size_t i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < len) y[i] = x[i];\n}\n";
     let source = benchmark("scale").replace(

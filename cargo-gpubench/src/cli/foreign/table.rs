@@ -21,7 +21,8 @@ const THROTTLED: &str = "throttled samples are taken again or flagged";
 const CASE_UNDER_PROFILER: &str = "words after `--` are the profiler's own";
 const ONE_AT_A_TIME: &str =
     "timed cases run one after another; those that are only counted or tested run side by side by themselves";
-const IN_LIBRARIES: &str = "every benchmark is in a library; `--package` and filters select";
+const IN_LIBRARIES: &str =
+    "benchmarks are in libraries and in examples of type `cdylib`; `--package` and filters select";
 const NEVER_REPEATED: &str = "no case is repeated until it passes, because wrong outputs must show";
 const ALWAYS_CHECKED: &str = "every call is checked, and a case with a wrong output has no time";
 const ARCHIVES: &str = "an archive needs no sources at its old place";
@@ -188,8 +189,9 @@ pub(super) const FOREIGN: &[Foreign] = &[
     none(&["--release", "-r"], &[Cargo, Nextest], "benchmarks are built in release mode; `--cargo-profile` sets another profile"),
     row(&["--profile"], &[Cargo], "--cargo-profile release", "here `--profile` selects a profile of the configuration"),
     none(&["--target"], &[Cargo, Nextest], "benchmarks run on the machine that builds them; `cargo gpubench archive` packs them for others"),
-    none(&["--lib", "--bin", "--bins", "--benches", "--example", "--examples", "--tests", "--all-targets"], &[Cargo, Nextest], IN_LIBRARIES),
-    none(&["--bench"], &[Cargo, Nextest], "here `--bench` does nothing, because every benchmark is in a library; `--package` and filters select"),
+    none(&["--lib", "--bin", "--bins", "--benches", "--examples", "--tests", "--all-targets"], &[Cargo, Nextest], IN_LIBRARIES),
+    none(&["--example"], &[Cargo, Nextest], "a filter selects: the names of the benchmarks in an example `gpu` begin with `gpu::`"),
+    none(&["--bench"], &[Cargo, Nextest], "here `--bench` does nothing, since benchmarks are in libraries and in examples of type `cdylib`; `--package` and filters select"),
     none(&["--test"], &[Cargo, Nextest], "here `--test` checks every case, without measuring"),
     row(&["--cargo-quiet"], &[Nextest], "--quiet", ""),
     row(&["--cargo-verbose"], &[Nextest], "--verbose", ""),
