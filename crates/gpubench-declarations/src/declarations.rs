@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use crate::macros::Macros;
 use crate::number::number;
 use crate::type_names::TypeNames;
 use crate::words::{Token, definitions_apart, tokens};
@@ -40,8 +41,15 @@ impl Texts {
         self.files.iter().any(|file| file.definitions.contains("__global__"))
     }
 
-    /// Reads the declarations. `macros` are the names that compiler options define.
-    pub fn declarations<'a>(&self, macros: impl IntoIterator<Item = &'a str>) -> Declarations<'_> {
+    /// Reads the declarations. `definitions` are those of compiler options: `NAME`, `NAME=value`.
+    pub fn declarations<'a>(&'a self, definitions: impl IntoIterator<Item = &'a str>) -> Declarations<'a> {
+        let mut macros = Macros::default();
+        definitions
+            .into_iter()
+            .for_each(|definition| macros.add_option(definition));
+        self.files
+            .iter()
+            .for_each(|file| macros.add_directives(&file.definitions));
         let files: Vec<FileTokens<'_>> = self
             .files
             .iter()
@@ -55,13 +63,11 @@ impl Texts {
                 }
             })
             .collect();
-        let mut redefined: HashSet<String> = macros.into_iter().map(str::to_owned).collect();
-        redefined.extend(self.files.iter().flat_map(|file| defined_in(&file.definitions)));
-        redefined.extend(files.iter().flat_map(|file| number_names(&file.tokens)));
         Declarations {
             aliases: TypeNames::of_aliases(files.iter().map(|file| &*file.tokens)),
+            renamed: files.iter().flat_map(|file| number_names(&file.tokens)).collect(),
             files,
-            redefined,
+            macros,
         }
     }
 }
@@ -70,9 +76,17 @@ impl Texts {
 #[derive(Clone, Debug)]
 pub struct Declarations<'a> {
     pub(crate) files: Vec<FileTokens<'a>>,
-    /// Macros, and names of number types that the source redefines.
-    pub(crate) redefined: HashSet<String>,
+    pub(crate) macros: Macros<'a>,
+    /// Names of number types to which the source gives another meaning.
+    renamed: HashSet<String>,
     pub(crate) aliases: TypeNames<'a>,
+}
+
+impl Declarations<'_> {
+    /// Returns whether a name is a macro, or a number type with another meaning.
+    pub fn redefine(&self, name: &str) -> bool {
+        self.macros.is_macro(name) || self.renamed.contains(name)
+    }
 }
 
 /// A file as words.
@@ -84,28 +98,34 @@ pub(crate) struct FileTokens<'a> {
     pub(crate) kernels: Vec<usize>,
 }
 
-/// Returns the names of macros that directives define.
-fn defined_in(definitions: &str) -> Vec<String> {
-    let tokens = tokens(definitions);
-    let macros = tokens.windows(2).filter(|pair| pair[0].text == "define");
-    macros.map(|pair| pair[1].text.to_owned()).collect()
-}
-
-/// Returns the names of number types that a file declares.
+/// Returns the names of number types to which a file gives another meaning.
 fn number_names(tokens: &[Token<'_>]) -> Vec<String> {
-    let names = tokens
-        .windows(2)
-        .enumerate()
-        .filter_map(|(at, pair)| match pair[0].text {
-            "typename" | "class" | "struct" | "enum" | "using" => Some(pair[1].text),
-            "typedef" => tokens[at..]
-                .windows(2)
-                .find(|pair| pair[1].text == ";")
-                .map(|pair| pair[0].text),
-            _ => None,
-        });
-    let numbers = names.filter(|name| number(&[name]).is_some());
-    numbers.map(str::to_owned).collect()
+    let mut names = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let statement = tokens[at + 1..].iter().map(|token| token.text);
+        let statement = statement.take_while(|text| *text != ";");
+        let (name, meaning) = match token.text {
+            "typename" | "class" | "struct" | "enum" => (tokens.get(at + 1).map(|token| token.text), None),
+            "using" => {
+                let words: Vec<&str> = statement.collect();
+                (words.first().copied(), words.get(2..).and_then(number))
+            }
+            "typedef" => {
+                let words: Vec<&str> = statement.collect();
+                let split = words.split_last();
+                (
+                    split.map(|(name, _)| *name),
+                    split.and_then(|(_, meaning)| number(meaning)),
+                )
+            }
+            _ => continue,
+        };
+        let known = name.and_then(|name| number(&[name]));
+        if let Some(name) = name.filter(|_| known.is_some() && known != meaning) {
+            names.push(name.to_owned());
+        }
+    }
+    names
 }
 
 #[cfg(test)]
@@ -116,6 +136,15 @@ pub(crate) mod tests {
     pub(crate) fn of_text<T>(text: &str, read: impl FnOnce(&Declarations<'_>) -> T) -> T {
         let texts = Texts::of([("a.cu", Cow::Borrowed(text))]);
         read(&texts.declarations([]))
+    }
+
+    #[test]
+    fn a_number_type_may_be_declared_again_with_its_own_meaning() {
+        let text = "typedef unsigned int uint; using size_t = unsigned long; typedef unsigned char ushort; using half = float; struct uchar;";
+        of_text(text, |found| {
+            let words = ["uint", "size_t", "ushort", "half", "uchar"].map(|word| found.redefine(word));
+            assert_eq!(words, [false, false, true, true, true]);
+        });
     }
 
     #[test]

@@ -43,12 +43,12 @@ impl Declarations<'_> {
 
 fn kernels_of(tokens: &[Token<'_>]) -> Vec<(String, u32, bool)> {
     let mut kernels = Vec::new();
-    let mut namespaces: Vec<Option<&str>> = Vec::new();
-    let mut opening: Option<&str> = None;
+    let mut namespaces: Vec<Option<String>> = Vec::new();
+    let mut opening: Option<String> = None;
     let mut is_template = false;
     for (at, token) in tokens.iter().enumerate() {
         match token.text {
-            "namespace" => opening = tokens.get(at + 1).map(|name| name.text).filter(|name| is_word(name)),
+            "namespace" => opening = namespace_name(&tokens[at + 1..]),
             "template" => is_template = true,
             "{" => {
                 namespaces.push(opening.take());
@@ -66,13 +66,20 @@ fn kernels_of(tokens: &[Token<'_>]) -> Vec<(String, u32, bool)> {
                 let Some(name) = name_of_function(&tokens[at + 1..]) else {
                     continue;
                 };
-                let path = namespaces.iter().flatten().copied().chain([name.text]);
+                let path = namespaces.iter().flatten().map(String::as_str).chain([name.text]);
                 kernels.push((path.collect::<Vec<_>>().join("::"), name.line, is_template));
             }
             _ => {}
         }
     }
     kernels
+}
+
+/// Returns the name of a namespace that is opened: `a`, or `a::b`. An unnamed one has none.
+fn namespace_name(tokens: &[Token<'_>]) -> Option<String> {
+    let words = tokens.iter().map(|token| token.text);
+    let name: String = words.take_while(|text| is_word(text) || *text == ":").collect();
+    (!name.is_empty()).then_some(name)
 }
 
 /// Returns the word before the parameter list of the next function, skipping attributes with
@@ -118,12 +125,13 @@ mod tests {
             template <int N> __global__ void
             reduce(const float *x) {}
             namespace image { namespace { struct S { int a; }; } __global__ void gray(int n) { if (n) { } } }
+            namespace a::b { __global__ void nested() {} }
             __global__ void last();
             __global__ void last() {}
         "#;
         assert_eq!(
             declared_kernels(text),
-            ["plain", "bounded", "reduce", "image::gray", "last"]
+            ["plain", "bounded", "reduce", "image::gray", "a::b::nested", "last"]
         );
     }
 

@@ -10,6 +10,7 @@
 mod declarations;
 mod kernels;
 mod launch_bounds;
+mod macros;
 mod number;
 mod parameters;
 mod structs;

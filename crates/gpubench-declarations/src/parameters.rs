@@ -95,6 +95,10 @@ impl Declarations<'_> {
                     if known.access != other.access {
                         known.access = Access::Unknown;
                     }
+                    // A prototype may have no names.
+                    if known.name.is_none() && other.name.is_some() {
+                        (known.written, known.name) = (other.written, other.name);
+                    }
                 }),
                 None => found = Some(parameters),
             }
@@ -106,11 +110,19 @@ impl Declarations<'_> {
         let default = tokens.iter().position(|token| token.text == "=");
         let tokens = &tokens[..default.unwrap_or(tokens.len())];
         let texts: Vec<&str> = tokens.iter().map(|token| token.text).collect();
-        let is_redefined = texts.iter().any(|word| self.redefined.contains(*word));
-        let resolved = names.resolved(&texts);
-        let ((ty, name), access) = match texts[..] {
+        let known: Vec<&str> = texts
+            .iter()
+            .copied()
+            .filter(|word| !self.macros.is_empty(word))
+            .collect();
+        let is_redefined = texts.iter().any(|word| self.redefine(word));
+        let resolved = names.resolved(&known);
+        let ((ty, name), access) = match known[..] {
             [] => return None,
-            _ if is_redefined => ((ParameterType::Unknown, None), Access::Unknown),
+            _ if is_redefined => (
+                (ParameterType::Unknown, self.name_after_macros(&known)),
+                Access::Unknown,
+            ),
             _ => (self.type_of(&resolved), access_of(&resolved)),
         };
         Some(Parameter {
@@ -119,6 +131,13 @@ impl Declarations<'_> {
             ty,
             access,
         })
+    }
+
+    /// Returns the name of a parameter whose type has a macro: `REAL *x`.
+    fn name_after_macros<'t>(&self, texts: &[&'t str]) -> Option<&'t str> {
+        let is_plain = |text: &&str| is_word(text) && !self.macros.may_be_several(text) || matches!(*text, "*" | ":");
+        let last = texts.last().copied().filter(|last| is_word(last) && texts.len() > 1);
+        last.filter(|last| texts.iter().all(is_plain) && !self.redefine(last) && !QUALIFIERS.contains(last))
     }
 
     /// Returns the type of a parameter, and its name.
@@ -335,6 +354,16 @@ mod tests {
             types("int n = 3, float f = g(1, 2)"),
             [I32, F32].map(ParameterType::Number)
         );
+    }
+
+    #[test]
+    fn a_type_with_a_macro_is_unknown_and_its_parameter_has_a_name() {
+        let text = "#define REAL float\n#define ARGS int a, int b\n#define OF(T) T\n#define X y\n
+            __global__ void k(const REAL *x, ARGS, OF(int) n, float X, REAL *const);";
+        let found = read(text, "k").unwrap();
+        let names: Vec<Option<&str>> = found.iter().map(|(_, name, _)| name.as_deref()).collect();
+        assert_eq!(names, [Some("x"), None, None, None, None]);
+        assert!(found.iter().all(|(_, _, ty)| *ty == ParameterType::Unknown));
     }
 
     #[test]

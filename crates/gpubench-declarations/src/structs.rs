@@ -38,7 +38,7 @@ pub(crate) fn fields_of(name: &str, declarations: &Declarations<'_>) -> Option<V
             }
             let body: Vec<&str> = tokens[at + 3..].iter().map(|token| token.text).collect();
             let end = body.iter().position(|&text| text == "}")?;
-            let is_redefined = body[..end].iter().any(|word| declarations.redefined.contains(*word));
+            let is_redefined = body[..end].iter().any(|word| declarations.redefine(word));
             // A struct with two definitions, or with alignment after its body, stays unknown.
             if found.is_some() || is_redefined || body.get(end + 1) != Some(&";") {
                 return None;

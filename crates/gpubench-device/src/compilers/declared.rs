@@ -9,9 +9,8 @@ use super::options::host_options;
 /// source agree.
 pub fn declared_parameters(source: &Source, name: &str) -> Option<Vec<Parameter>> {
     let options = host_options(&source.options);
-    let defined = options.iter().filter_map(|option| option.strip_prefix("-D"));
-    let macros = defined.map(|defined| defined.split(['=', '(']).next().unwrap_or_default());
-    texts(source).declarations(macros).parameters(name)
+    let definitions = options.iter().filter_map(|option| option.strip_prefix("-D"));
+    texts(source).declarations(definitions).parameters(name)
 }
 
 /// Returns the most threads of a block that a kernel's `__launch_bounds__` allows: the largest
