@@ -1,6 +1,7 @@
 //! `cuda_source!`.
 
 use crate::include_folders::IncludeFolders;
+use crate::kernel_functions::Source;
 use crate::library;
 use crate::source_files::Package;
 use proc_macro2::TokenStream;
@@ -114,6 +115,20 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
         None => package.include_folders(&options)?,
     };
     let files = package.collect(&path, &folders)?;
+    let renamed = library;
+    let library = library::path(renamed.as_ref());
+    let (path, options) = (path.value(), options.iter().map(LitStr::value).collect::<Vec<_>>());
+    let functions = image_form(&path).is_none().then(|| {
+        let source = Source {
+            attributes: &attributes,
+            visibility: &visibility,
+            name: &name,
+            path: &path,
+            options: &options,
+            library: &library,
+        };
+        source.kernel_functions(&files)
+    });
     // With `include_bytes!`, the compiler tracks the files as dependencies.
     let files = files.iter().map(|file| {
         let (inside, absolute) = (&file.inside, &file.absolute);
@@ -122,8 +137,7 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
     let submission = quote!(
         __gpubench::__private::inventory::submit! { __gpubench::__private::SourceEntry(&#name, __gpubench::__private::origin!()) }
     );
-    let submission = library::scope(library.as_ref(), &submission);
-    let library = library::path(library.as_ref());
+    let submission = library::scope(renamed.as_ref(), &submission);
     Ok(quote! {
         #(#attributes)*
         #visibility static #name: #library::CudaSource =
@@ -133,6 +147,8 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
                 &[#(#files),*],
                 &[#(#options),*],
             );
+
+        #functions
 
         #submission
     })

@@ -14,6 +14,8 @@ mod cuda_source;
 mod function;
 mod include_folders;
 mod kernel_arg;
+mod kernel_functions;
+mod kernel_parameters;
 mod launch;
 mod library;
 mod options;

@@ -13,6 +13,8 @@ pub(crate) struct File {
     pub(crate) inside: String,
     /// Path for the compiler.
     pub(crate) absolute: String,
+    /// The text. Empty for a compiled file.
+    pub(crate) text: String,
 }
 
 /// The package being compiled.
@@ -50,7 +52,6 @@ impl Package {
             next += 1;
             let contents = std::fs::read(&path)
                 .map_err(|error| Error::new(literal.span(), format!("cannot read `{}`: {error}", self.shown(&path))))?;
-            files.push(self.file(&path, literal)?);
             let folder = path.parent().unwrap_or(&self.root);
             let text = match image_form(&literal.value()) {
                 None => String::from_utf8(contents).map_err(|_| {
@@ -59,6 +60,10 @@ impl Package {
                 })?,
                 Some(_) => String::new(),
             };
+            files.push(File {
+                text: text.clone(),
+                ..self.file(&path, literal)?
+            });
             for include in includes(&text) {
                 // A missing file may be a toolkit header, or excluded by the preprocessor. Leave it
                 // to the compiler.
@@ -140,6 +145,7 @@ impl Package {
         Ok(File {
             inside: text(&inside)?,
             absolute: text(path)?,
+            text: String::new(),
         })
     }
 

@@ -2,7 +2,7 @@
 
 pub use crate::__gpubench_origin as origin;
 pub use crate::case_file::{CaseFormat, Cell, CellReader, cell};
-pub use crate::plan::launcher::{KernelValue, field_name, value};
+pub use crate::plan::launcher::{AnyElement, Byte, KernelValue, field_name, integer, value};
 pub use crate::registry::{BenchmarkEntry, Body, ProblemDefinition, ReferenceFunction, SourceEntry};
 pub use inventory;
 // For `no_std` crates, which do not have these in scope.
@@ -15,8 +15,9 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::library::Library;
-use crate::plan::launcher::{BufferParam, Launcher};
+use crate::plan::launcher::{BufferParam, Grid, KernelArg, Launcher, RecordedArgument};
 use crate::registry::{Amount, amount};
+use crate::source::CudaSource;
 use crate::tensors::CpuData;
 
 /// A function whose signature has yet to be compared with the expected one.
@@ -108,6 +109,29 @@ pub fn memory<B: BufferParam>(host: &Host, name: &str, place: &str) -> Result<B>
 /// Returns the buffer for a parameter of a benchmark with a library of its own.
 pub fn operand<B: BufferParam>(library: &Library, name: &str, place: &str) -> Result<B> {
     library.buffer(name, place)
+}
+
+/// Returns an argument that fits its parameter whatever its value.
+pub fn argument(argument: impl KernelArg) -> Result<RecordedArgument> {
+    Ok(argument.argument())
+}
+
+/// Launches a kernel of a source.
+///
+/// # Errors
+/// Returns the error of an argument, or of the launch.
+#[track_caller]
+pub fn launch(
+    launcher: &mut Launcher,
+    kernel: (&'static CudaSource, &'static str),
+    grid: Grid,
+    arguments: Vec<Result<RecordedArgument>>,
+) -> Result<()> {
+    let (source, name) = kernel;
+    let in_order = (1..).zip(arguments);
+    let arguments = in_order
+        .map(|(position, argument)| argument.map_err(|error: Error| error.context(format!("argument {position}"))));
+    launcher.launch_recorded(&source.kernel(name), grid, arguments.collect())
 }
 
 /// Returns the value of `bytes` or `flops`.

@@ -45,8 +45,9 @@ pub use gpubench_macros::problem;
 pub use host::Host;
 pub use library::Library;
 pub use plan::launcher::{
-    Arguments, Buffer, BufferParam, Constant, Count, Dimensions, Grid, In, InOut, KernelArg, KernelValue, Launcher,
-    Null, Out, RecordedArgument, Scratch, TensorMap, Unwrapped, View, WritableBuffer,
+    AnyElement, Arguments, Buffer, BufferParam, Byte, ConstPointer, Constant, Count, Dimensions, Grid, In, InOut,
+    IntegerArg, IntegerParameter, KernelArg, KernelValue, Launcher, MutPointer, Null, Out, RecordedArgument, Scratch,
+    TensorMap, Unwrapped, View, WritableBuffer,
 };
 pub use registry::{Amount, Problem};
 pub use source::{CudaSource, ImageBytes, Kernel, LaunchedKernel};

@@ -5,6 +5,9 @@ use std::fmt;
 
 /// Kernels embedded with [`cuda_source!`](crate::cuda_source) or
 /// [`cuda_image!`](crate::cuda_image).
+///
+/// With `cuda_source!(IMAGE = ..)`, the function `IMAGE::blur` launches the kernel `blur`, and
+/// [`IMAGE.kernel("blur")`](CudaSource::kernel) selects it by its name.
 #[derive(Debug)]
 pub struct CudaSource {
     name: &'static str,

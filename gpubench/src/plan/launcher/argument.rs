@@ -20,7 +20,8 @@ use crate::plan::{ArgumentType, FieldType, TensorMapDescription};
 /// | `0u8` | a struct without fields, which has one byte in C++ |
 /// | [`TensorMap`](crate::TensorMap) | `const __grid_constant__ CUtensorMap` |
 ///
-/// The Rust compiler does not see the kernel's parameter types. Before a kernel runs, the tool
+/// In a launch by the kernel's name, the Rust compiler does not see the parameter types; the
+/// functions of [`cuda_source!`](crate::cuda_source) have them. Before a kernel runs, the tool
 /// compares the arguments with the kernel's source. An integer for a `float` is an error, and so is
 /// a buffer of `f64` for a `float *`, unless it is scratch memory. After the kernel is compiled,
 /// the tool also compares the sizes of the arguments. Literals without a suffix are `i32` and

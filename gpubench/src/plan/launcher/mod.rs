@@ -3,11 +3,13 @@
 mod argument;
 mod buffer;
 mod grid;
+mod parameter;
 mod tensor_map;
 
 pub use argument::{Arguments, KernelArg, KernelValue, Null, RecordedArgument, Unwrapped, field_name, value};
 pub use buffer::{Buffer, BufferParam, Constant, In, InOut, Out, Scratch, View, WritableBuffer};
 pub use grid::{Count, Dimensions, Grid};
+pub use parameter::{AnyElement, Byte, ConstPointer, IntegerArg, IntegerParameter, MutPointer, integer};
 pub use tensor_map::TensorMap;
 
 use std::ops::Range;
@@ -70,6 +72,10 @@ impl Launcher {
 
     /// Launches a kernel over a grid, with a tuple of [arguments](KernelArg).
     ///
+    /// Most kernels have a function that also checks the arguments' types, as
+    /// [`cuda_source!`](crate::cuda_source) describes. This method launches kernels by their names:
+    /// templates, kernels of images, and those whose parameters only a compiler can read.
+    ///
     /// # Errors
     /// Returns an error if the device does not support the grid, block, cluster or shared memory,
     /// or if a buffer's offset is beyond its end.
@@ -84,8 +90,18 @@ impl Launcher {
     /// ```
     #[track_caller]
     pub fn launch(&mut self, kernel: impl LaunchedKernel, grid: Grid, arguments: impl Arguments) -> Result<()> {
-        let kernel = kernel.kernel();
-        let launch = self.described_launch(&kernel, grid, arguments);
+        self.launch_recorded(&kernel.kernel(), grid, Ok(arguments.arguments()))
+    }
+
+    /// Launches a kernel with arguments that may be wrong.
+    #[track_caller]
+    pub(crate) fn launch_recorded(
+        &mut self,
+        kernel: &Kernel,
+        grid: Grid,
+        arguments: Result<Vec<RecordedArgument>>,
+    ) -> Result<()> {
+        let launch = arguments.and_then(|arguments| self.described_launch(kernel, grid, arguments));
         let place = caller();
         let recorded = launch.and_then(|launch| self.record(Step::Launch(Launch { place, ..launch })));
         self.kept(recorded, format_args!("launch of `{}`", kernel.name))
@@ -270,8 +286,7 @@ impl Launcher {
         Ok(())
     }
 
-    fn described_launch(&self, kernel: &Kernel, grid: Grid, arguments: impl Arguments) -> Result<Launch> {
-        let arguments = arguments.arguments();
+    fn described_launch(&self, kernel: &Kernel, grid: Grid, arguments: Vec<RecordedArgument>) -> Result<Launch> {
         let types = arguments.iter().map(RecordedArgument::type_in_rust).collect();
         let arguments = arguments.into_iter().enumerate();
         let arguments = arguments.map(|(position, argument)| {

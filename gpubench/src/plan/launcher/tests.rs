@@ -4,6 +4,8 @@ use crate::element::F16;
 use crate::plan::{Argument, Cooperation, Dependence};
 use crate::source::CudaSource;
 
+mod functions;
+
 static SOURCE: CudaSource = CudaSource::embedded("image.cu", SourceForm::Cuda, &[], &[]);
 
 const PLACE: &str = "src/lib.rs:3";
