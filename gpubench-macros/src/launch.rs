@@ -1,4 +1,4 @@
-//! `launch = SUMS.naive<<<blocks, threads>>>(x, sums, rows, cols)`: the only launch of a benchmark
+//! `launch = SUMS::naive<<<blocks, threads>>>(x, sums, rows, cols)`: the only launch of a benchmark
 //! whose function has no body.
 
 use crate::function::FunctionSignature;
@@ -9,7 +9,7 @@ use quote::{quote, quote_spanned};
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Error, Expr, ExprField, FnArg, ItemFn, Member, Result, ReturnType, Token, parenthesized, parse_quote};
+use syn::{Error, Expr, ExprPath, FnArg, ItemFn, Result, ReturnType, Token, parenthesized, parse_quote};
 
 /// The launch, as written.
 pub(crate) struct LaunchOption {
@@ -29,13 +29,13 @@ struct WrittenGrid {
 
 /// What comes before `<<<`.
 enum LaunchedKernel {
-    /// `SUMS.naive`: a kernel whose parameters `cuda_source!` read.
-    Typed(ExprField),
+    /// `SUMS::naive`: the function that `cuda_source!` made of a kernel.
+    Typed(ExprPath),
     /// Any other expression: a `Kernel`, as from `SUMS.kernel("sum<256>")`.
     Untyped(Expr),
 }
 
-const WRITTEN: &str = "launch = SUMS.naive<<<blocks, threads>>>(x, sums, rows, cols)";
+const WRITTEN: &str = "launch = SUMS::naive<<<blocks, threads>>>(x, sums, rows, cols)";
 
 impl LaunchOption {
     /// Parses what follows the word `launch`.
@@ -53,6 +53,12 @@ impl LaunchOption {
             }));
         }
         let kernel: Expr = syn::parse2(kernel)?;
+        if let Expr::Field(field) = &kernel {
+            return Err(Error::new(
+                field.span(),
+                "a kernel's function follows `::`, as in `SUMS::naive`",
+            ));
+        }
         let opening = input.span();
         input.parse::<Token![<<]>()?;
         input.parse::<Token![<]>()?;
@@ -70,7 +76,7 @@ impl LaunchOption {
         Ok(LaunchOption {
             option: option.clone(),
             kernel: match kernel {
-                Expr::Field(field) if matches!(field.member, Member::Named(_)) => LaunchedKernel::Typed(field),
+                Expr::Path(function) if function.path.segments.len() > 1 => LaunchedKernel::Typed(function),
                 kernel => LaunchedKernel::Untyped(kernel),
             },
             grid: WrittenGrid::parse(grid, opening)?,
@@ -107,8 +113,8 @@ impl LaunchOption {
         signature.output = parse_quote!(-> #library::Result<()>);
         let (grid, arguments) = (self.grid.tokens(&library), self.arguments.iter());
         let launch = match &self.kernel {
-            LaunchedKernel::Typed(ExprField { base, member, .. }) => {
-                quote_spanned!(member.span()=> #base.#member(#launcher, #grid, #(#arguments),*))
+            LaunchedKernel::Typed(function) => {
+                quote_spanned!(function.span()=> #function(#launcher, #grid, #(#arguments),*))
             }
             LaunchedKernel::Untyped(kernel) => {
                 quote_spanned!(kernel.span()=> #launcher.launch(#kernel, #grid, (#(#arguments,)*)))

@@ -48,4 +48,14 @@ fn problem_with_launch(n: usize, #[fill(Normal::STANDARD, n)] x: &[f32], #[shape
 #[problem(axes(n = [1]))]
 fn problem_without_body(n: usize, #[fill(Normal::STANDARD, n)] x: &[f32], #[shape(n)] y: &mut [f32]);
 
+#[gpubench(problem = copy, launch = IMAGE.grayscale<<<n, 1>>>(x, y, n))]
+fn by_a_dot(n: usize, x: In<f32>, y: Out<f32>);
+
+#[gpubench(problem = copy, launch = IMAGE::grayscale<<<n, 1>>>(y, x, n))]
+fn swapped(n: usize, x: In<f32>, y: Out<f32>);
+
+// This is right.
+#[gpubench(problem = copy, launch = IMAGE::grayscale<<<n, 1>>>(x, y, n))]
+fn by_function(n: usize, x: In<f32>, y: Out<f32>);
+
 fn main() {}
