@@ -62,7 +62,7 @@ impl<'a> Macros<'a> {
     pub(crate) fn may_be_several(&self, word: &str) -> bool {
         let separates = |word: &&str| matches!(*word, "," | "(") || self.is_macro(word);
         let expansions = self.expansions.get(word);
-        expansions.is_some_and(|expansions| expansions.iter().flatten().any(|word| separates(&word)))
+        expansions.is_some_and(|expansions| expansions.iter().flatten().any(separates))
     }
 }
 
