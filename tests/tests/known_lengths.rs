@@ -68,9 +68,10 @@ fn no_mode_reports_a_time_shorter_than_the_kernel_saw() {
         assert_eq!(result["verdict"], "pass", "{}", result["message"]);
         let lengths = lengths(result);
         assert!(lengths.known >= lengths.least, "{}: {lengths:?}", result["mode"]);
-        // Busy processors interrupt kernels too, but hardly half of them.
+        // Busy processors interrupt kernels too, but hardly half of those that are much shorter
+        // than a time slice.
         assert!(
-            lengths.known < 2.0 * lengths.least + 1e6,
+            lengths.least > 1e5 || lengths.known < 2.0 * lengths.least + 1e6,
             "{}: {lengths:?}",
             result["mode"]
         );

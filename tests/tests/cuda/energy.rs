@@ -44,9 +44,8 @@ fn the_energy_of_short_calls_is_measured_in_graphs() {
     let energy = result["energy_per_call_j"]
         .as_f64()
         .unwrap_or_else(|| panic!("{result}"));
-    let call_s = result["stats"]["value"].as_f64().expect("a time") / 1e9;
-    // 100 W. Other tests share the machine, and calls in a graph are shorter than cold ones.
-    assert!(energy > 0.0 && energy < 1_000.0 * call_s, "{energy} J, {call_s} s");
+    // 100 J for all calls, which take microseconds. Other processes share the machine.
+    assert!(energy > 0.0 && energy < 1.0, "{energy} J");
     assert_eq!(
         (&result["verdict"], &result["window_counts"]["energy"]),
         (&json!("pass"), &json!(1))
