@@ -18,8 +18,8 @@ const READING_NS: u64 = 1_000;
 /// The size of the mapping.
 const BYTES: usize = 0x1000;
 
-/// A number that all processes of the run share. Its times depend on what the GPU does, and in which
-/// order, but not on how long the machine takes for it.
+/// A number that all processes of the run share. Its times depend on what the GPU does, and in
+/// which order, but not on how long the machine takes for it.
 pub(crate) struct WorkClock(&'static AtomicU64);
 
 impl WorkClock {
