@@ -18,6 +18,7 @@ use crate::cdylibs::{PackageSpec, Profile};
 use crate::config::{
     DEFAULT_PROFILE, Fraction, NoiseArguments, SamplingArguments, ThreadCount, TimeLimit, Value, settings,
 };
+use crate::scaffold::Template;
 use gpubench_contract::{Flush, SanitizerTool};
 use gpubench_device::clocks::ClockSetting;
 use gpubench_report::{Color, OnInconclusive, OutputTarget};
@@ -31,7 +32,7 @@ macro_rules! values {
 }
 
 values! { AxisOverride, ClockSetting, Color, (DeviceChoice, u32), Flush, Fraction, MasterSeed, MessageFormat, OnInconclusive }
-values! { DebuggerCommand, Profiler, SanitizerTool }
+values! { DebuggerCommand, Profiler, SanitizerTool, Template }
 values! { OutputTarget, PackageSpec, PageTarget, Partition, PathBuf, Profile, RunName, String, TimeLimit, Utf8PathBuf, u64 }
 
 settings! {

@@ -21,8 +21,8 @@ pub enum ScaffoldError {
     /// Cargo cannot be started, or does not know the package.
     #[error(transparent)]
     Cargo(#[from] BuildError),
-    /// The folder belongs to a workspace, but to no package.
-    #[error("`{manifest}` has no package, so there is no place for benchmarks")]
+    /// There is no manifest, or it is that of a workspace only.
+    #[error("`{manifest}` is not the manifest of a package, so there is no place for benchmarks")]
     NoPackage {
         /// The manifest.
         manifest: Utf8PathBuf,

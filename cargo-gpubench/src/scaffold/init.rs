@@ -31,6 +31,10 @@ pub struct InitOptions {
 /// # Errors
 /// There is no package or no kernel, the example exists, or a file cannot be read or written.
 pub fn init(options: &InitOptions) -> Result<ExitCode, Failure> {
+    if !options.manifest.exists() {
+        let manifest = options.manifest.clone();
+        return Err(ScaffoldError::NoPackage { manifest }.into());
+    }
     let manifest_text = read(&options.manifest)?;
     let manifest: toml::Table = manifest_text.parse().map_err(|source| ScaffoldError::Manifest {
         manifest: options.manifest.clone(),
@@ -41,7 +45,7 @@ pub fn init(options: &InitOptions) -> Result<ExitCode, Failure> {
         return Err(ScaffoldError::NoPackage { manifest }.into());
     }
     let root = options.manifest.parent().filter(|folder| !folder.as_str().is_empty());
-    let root = root.unwrap_or(Utf8Path::new("."));
+    let root = root.unwrap_or(Utf8Path::new(""));
     let files = match options.files.as_slice() {
         [] => sources_below(root),
         files => files.to_vec(),
@@ -49,7 +53,7 @@ pub fn init(options: &InitOptions) -> Result<ExitCode, Failure> {
     let benchmarks = Benchmarks::of(root, &files)?;
     if benchmarks.count == 0 && benchmarks.left_out.is_empty() {
         let searched = match options.files.as_slice() {
-            [] => format!("the `.cu` files of `{root}`"),
+            [] => format!("the `.cu` files of the package of `{}`", options.manifest),
             files => files
                 .iter()
                 .map(|file| format!("`{file}`"))
@@ -121,7 +125,12 @@ impl Benchmarks {
 
 /// Returns the `.cu` files of a package in order, without those of packages in it.
 fn sources_below(root: &Utf8Path) -> Vec<Utf8PathBuf> {
-    let Ok(entries) = root.read_dir_utf8() else {
+    let folder = if root.as_str().is_empty() {
+        Utf8Path::new(".")
+    } else {
+        root
+    };
+    let Ok(entries) = folder.read_dir_utf8() else {
         return Vec::new();
     };
     let mut paths: Vec<Utf8PathBuf> = entries.flatten().map(|entry| entry.path().to_owned()).collect();
@@ -162,7 +171,7 @@ fn source_name(file: &Utf8Path, taken: &mut HashSet<String>) -> String {
 
 /// Returns the path of a file from `examples`.
 fn from_example(root: &Utf8Path, file: &Utf8Path) -> Utf8PathBuf {
-    match file.strip_prefix(root.strip_prefix("./").unwrap_or(root)) {
+    match file.strip_prefix(root) {
         Ok(inside) => Utf8Path::new("..").join(inside),
         Err(_) if file.is_absolute() => file.to_owned(),
         Err(_) => Utf8Path::new("..").join(file),

@@ -19,11 +19,21 @@ pub(super) struct Sketch {
 /// `taken` are names of other benchmarks.
 pub(super) fn sketch(source: &str, declarations: &Declarations<'_>, taken: &mut HashSet<String>) -> Sketch {
     let mut sketch = Sketch::default();
-    for kernel in declarations.kernels() {
-        match KernelSketch::of(&kernel, declarations) {
+    let kernels = declarations.kernels();
+    for kernel in &kernels {
+        let is_alone = kernels
+            .iter()
+            .filter(|other| last_name(&other.name) == last_name(&kernel.name))
+            .count()
+            == 1;
+        let called = match is_alone {
+            true => format!("{source}::{}", raw(last_name(&kernel.name))),
+            false => format!("{source}.kernel({:?})", kernel.name),
+        };
+        match KernelSketch::of(kernel, declarations) {
             Ok(of_kernel) => {
                 let name = free_name(&of_kernel.name, taken);
-                let _ = write!(sketch.text, "\n{}", of_kernel.text(source, &name));
+                let _ = write!(sketch.text, "\n{}", of_kernel.text(&called, &name));
                 sketch.benchmarks += 1;
             }
             Err(reason) => sketch.left_out.push(format!(
@@ -33,6 +43,11 @@ pub(super) fn sketch(source: &str, declarations: &Declarations<'_>, taken: &mut 
         }
     }
     sketch
+}
+
+/// Returns the name without its namespaces.
+fn last_name(name: &str) -> &str {
+    name.rsplit("::").next().unwrap_or(name)
 }
 
 /// Returns the name, or one with a number if it is taken.
@@ -90,7 +105,7 @@ impl KernelSketch {
         }
         Ok(KernelSketch {
             path: kernel.name.clone(),
-            name: kernel.name.rsplit("::").next().unwrap_or(&kernel.name).to_lowercase(),
+            name: last_name(&kernel.name).to_lowercase(),
             place: format!("{}:{}", kernel.file, kernel.line),
             parameters,
         })
@@ -104,32 +119,19 @@ impl KernelSketch {
 
     /// Returns the integer axes that can be sizes.
     fn sizes(&self) -> Vec<&Argument> {
-        self.axes()
-            .filter(|axis| !matches!(axis.ty, "f32" | "f64" | "bool"))
-            .collect()
+        self.axes().filter(|axis| axis.ty == "usize").collect()
     }
 
     /// Returns the extents of every tensor, as far as the declaration tells: all sizes multiplied.
     fn extents(&self) -> String {
-        let size = |axis: &&Argument| match axis.ty {
-            "usize" => axis.name.clone(),
-            _ => format!("{} as usize", axis.name),
-        };
-        let sizes: Vec<String> = self.sizes().iter().map(size).collect();
+        let sizes: Vec<&str> = self.sizes().iter().map(|axis| axis.name.as_str()).collect();
         match sizes.as_slice() {
             [] => "1024".into(),
-            [size] => size.clone(),
-            sizes => {
-                let grouped = sizes.iter().map(|size| match size.contains(' ') {
-                    true => format!("({size})"),
-                    false => size.clone(),
-                });
-                grouped.collect::<Vec<_>>().join(" * ")
-            }
+            sizes => sizes.join(" * "),
         }
     }
 
-    fn text(&self, source: &str, name: &str) -> String {
+    fn text(&self, called: &str, name: &str) -> String {
         let (extents, ident) = (self.extents(), raw(name));
         let value = |axis: &Argument| match (axis.ty, self.sizes().len()) {
             ("f32" | "f64", _) => "1.0",
@@ -174,7 +176,7 @@ impl KernelSketch {
         format!(
             "/// `{path}`, in {place}.\n\
              #[gpubench({axes}reference = {name}_on_cpu, // TODO: sizes; `reduction = ..` if it sums\n    \
-             launch = {source}.kernel({path:?})<<<Grid::covering({extents}, 256)>>>({arguments}))] // TODO: grid\n\
+             launch = {called}<<<Grid::covering({extents}, 256)>>>({arguments}))] // TODO: grid\n\
              fn {ident}(\n{declared});\n\n\
              fn {name}_on_cpu({taken}) {{\n    \
              todo!(\"the right answer of `{path}`\")\n\
@@ -213,14 +215,16 @@ impl Argument {
     }
 }
 
-/// Returns the type of an axis that can be passed for the number.
+/// Returns the type of an axis that can be passed for the number. Any integer can be passed for any
+/// other, and extents are `usize`.
 fn scalar(number: Number) -> Option<&'static str> {
-    Some(match number {
-        Number::Bool => "bool",
-        Number::U64 => "usize",
-        Number::F16 | Number::BF16 | Number::Address | Number::Char => return None,
-        other => element(other)?,
-    })
+    match number {
+        Number::Bool => Some("bool"),
+        Number::F32 => Some("f32"),
+        Number::F64 => Some("f64"),
+        Number::F16 | Number::BF16 | Number::Address => None,
+        _ => Some("usize"),
+    }
 }
 
 /// Returns the element type of a tensor of such numbers.

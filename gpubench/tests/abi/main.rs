@@ -394,6 +394,7 @@ fn benchmarks_are_listed_by_path() {
         "own_library::cases::passes_a_half",
         "own_library::cases::passes_an_array",
         "signature::norms::every_role",
+        "signature::norms::function_of_a_kernel",
         "signature::norms::generated",
         "signature::norms::one_launch",
         "signature::norms::shared",

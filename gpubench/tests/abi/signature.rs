@@ -60,6 +60,17 @@ mod norms {
         launcher.memset(y, 0)
     }
 
+    #[gpubench(
+        axes(len = [64]),
+        reference = |_, x: &[f32], total: &mut [f32]| total[0] += x.iter().sum::<f32>(),
+        launch = SUMS::atomics<<<Grid::covering(len, 64)>>>(x, total, len),
+    )]
+    pub(crate) fn function_of_a_kernel(
+        len: usize,
+        #[fill(Uniform(0.0..1.0), len)] x: In<f32>,
+        #[fill(Uniform(0.0..1.0), 1)] total: InOut<f32>,
+    );
+
     /// A problem whose signature declares a constant, an input and an output.
     #[problem(axes(len = [64]), tolerance(rtol = 1e-6))]
     pub(crate) fn scaled(
@@ -151,6 +162,13 @@ fn a_function_without_a_body_makes_its_launch() {
     assert_eq!(launch.arguments.len(), 5);
     let roles = recording.tensors.iter().map(|tensor| tensor.role);
     assert!(roles.eq([Role::Input, Role::Constant, Role::Output, Role::InOut]));
+}
+
+#[test]
+fn a_launch_can_be_that_of_a_kernels_function() {
+    let recording = record("signature::norms::function_of_a_kernel", params([("len", 100)])).unwrap();
+    let launch = only_launch(&recording.plan);
+    assert_eq!((&*launch.kernel.name, launch.arguments.len()), ("atomics", 3));
 }
 
 #[test]

@@ -18,8 +18,8 @@ fn row_sums(
 }
 
 #[gpubench(problem = row_sums,
-    launch = KERNELS.one_thread_a_row<<<Grid::covering(rows, 64)>>>(x, sums, rows, cols))]
+    launch = KERNELS::one_thread_a_row<<<Grid::covering(rows, 64)>>>(x, sums, rows, cols))]
 fn one_thread_a_row(rows: usize, cols: usize, x: In<f32>, sums: Out<f32>);
 
-#[gpubench(problem = row_sums, launch = KERNELS.one_block_a_row<<<rows, 256>>>(x, sums, cols))]
+#[gpubench(problem = row_sums, launch = KERNELS::one_block_a_row<<<rows, 256>>>(x, sums, cols))]
 fn one_block_a_row(rows: usize, cols: usize, x: In<f32>, sums: Out<f32>);
