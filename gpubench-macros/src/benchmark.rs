@@ -7,6 +7,7 @@ use crate::library;
 use crate::options::{Attribute, Execution, Options, Waiting};
 use crate::problem::definition;
 use crate::reference::{own_reference, reject_device_references};
+use crate::settings::Given;
 use crate::signature::reject_declared;
 use crate::types::{Registered, Types};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -152,7 +153,10 @@ fn entry(options: &Options, function: &Function, ignored: bool, parts: &Parts) -
         device_axes,
         ..
     } = parts;
-    let settings = options.settings.iter().map(|(key, value)| quote!((#key, #value)));
+    let settings = options
+        .settings
+        .iter()
+        .map(|Given { key, value, .. }| quote!((#key, #value)));
     let body = body(function, &options.execution);
     Ok(quote! {
         __gpubench::__private::BenchmarkEntry {

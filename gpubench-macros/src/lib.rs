@@ -24,6 +24,7 @@ mod problem;
 mod reference;
 mod requirements;
 mod same_file;
+mod settings;
 mod signature;
 mod source_files;
 mod types;

@@ -6,6 +6,7 @@ use crate::launch::LaunchOption;
 use crate::library;
 use crate::reference::ReferenceOption;
 use crate::requirements::Requirements;
+use crate::settings::{self, SETTINGS};
 use crate::types::Types;
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::ext::IdentExt;
@@ -57,8 +58,7 @@ pub(crate) struct Options {
     pub(crate) bytes: Option<Expr>,
     pub(crate) flops: Option<Expr>,
     pub(crate) name: Option<LitStr>,
-    /// Keys and values of settings.
-    pub(crate) settings: Vec<(&'static str, LitStr)>,
+    pub(crate) settings: Vec<settings::Given>,
     pub(crate) ignore: Option<Span>,
     pub(crate) execution: Execution,
     pub(crate) requirements: Requirements,
@@ -88,6 +88,7 @@ impl Options {
             options.check_reduction()?;
             reject_part_of_group(&options.axes, &options.cpu.axes)?;
             reject_part_of_group(&options.axes, &options.cuda.axes)?;
+            settings::reject_crossing(&options.settings)?;
             Ok(options)
         };
         parser.parse2(tokens)
@@ -98,13 +99,17 @@ impl Options {
             .call(Ident::parse_any)
             .map_err(|error| Error::new(error.span(), attribute.expectation()))?;
         let name = option.unraw().to_string();
-        if !attribute.options().iter().any(|(known, _)| *known == name) {
+        if !attribute.options().any(|(known, _)| known == name) {
             return Err(Error::new(option.span(), attribute.unknown(&name)));
         }
         if self.given.iter().any(|given| given.unraw() == name.as_str()) {
             return Err(Error::new(option.span(), format!("`{name}` is given twice")));
         }
         self.given.push(option.clone());
+        if let Some(setting) = settings::named(&name) {
+            self.settings.push(setting.parse(&option, input)?);
+            return Ok(());
+        }
         match name.as_str() {
             "axes" => AxisList::Axes.parse(&option, input, &mut self.axes)?,
             "cases" => AxisList::Cases.parse(&option, input, &mut self.axes)?,
@@ -119,10 +124,6 @@ impl Options {
             "reduction" => self.reduction = Some(value(&option, input, "reduction = cols")?),
             "flops" => self.flops = Some(value(&option, input, "flops = 2 * n")?),
             "name" => self.name = Some(case_name(&option, input)?),
-            "mode" => self.set("mode", value(&option, input, "mode = \"cold,warm\"")?),
-            "warmup_time" => self.set("warmup-time", value(&option, input, "warmup_time = \"25ms\"")?),
-            "sample_time" => self.set("sample-time", value(&option, input, "sample_time = \"100ms\"")?),
-            "cooldown" => self.set("cooldown", LitStr::new("true", option.span())),
             "problem" => self.problem = Some(problem(&option, input)?),
             "crate" => self.library = Some(library::parse(&option, input)?),
             "ignore" => self.ignore = Some(option.span()),
@@ -136,10 +137,6 @@ impl Options {
             _ => unreachable!("every known option is handled"),
         }
         Ok(())
-    }
-
-    fn set(&mut self, key: &'static str, value: LitStr) {
-        self.settings.push((key, value));
     }
 
     fn compare(&mut self, option: &Ident, comparison: Comparison) -> Result<()> {
@@ -227,53 +224,57 @@ const RENAMED: [(&str, &str); 2] = [("inputs", "tensors"), ("sleep_after_run", "
 
 impl Attribute {
     /// Returns the attribute's options, each with its syntax.
-    fn options(self) -> &'static [(&'static str, &'static str)] {
-        match self {
-            Attribute::Gpubench => &[
-                ("axes", "axes(..)"),
-                ("cases", "cases(..)"),
-                ("types", "types(..)"),
-                ("tensors", "tensors = .."),
-                ("generate", "generate = .."),
-                ("launch", "launch = .."),
-                ("reference", "reference = .."),
-                ("tolerance", "tolerance(..)"),
-                ("exact", "exact"),
-                ("reduction", "reduction = .."),
-                ("bytes", "bytes = .."),
-                ("flops", "flops = .."),
-                ("problem", "problem = .."),
-                ("name", "name = \"..\""),
-                ("mode", "mode = \"..\""),
-                ("warmup_time", "warmup_time = \"..\""),
-                ("sample_time", "sample_time = \"..\""),
-                ("cooldown", "cooldown"),
-                ("ignore", "ignore"),
-                ("hosted", "hosted"),
-                ("hosted", "hosted(sync)"),
-                ("hosted", "hosted(library = ..)"),
-                ("requires", "requires(..)"),
-                ("cpu", "cpu(axes(..), cases(..), reference = ..)"),
-                ("cuda", "cuda(axes(..), cases(..), reference = ..)"),
-                ("crate", "crate = .."),
-            ],
-            Attribute::Problem => &[
-                ("axes", "axes(..)"),
-                ("cases", "cases(..)"),
-                ("types", "types(..)"),
-                ("tensors", "tensors = .."),
-                ("generate", "generate = .."),
-                ("tolerance", "tolerance(..)"),
-                ("exact", "exact"),
-                ("reduction", "reduction = .."),
-                ("bytes", "bytes = .."),
-                ("flops", "flops = .."),
-                ("requires", "requires(..)"),
-                ("cpu", "cpu(axes(..), cases(..), reference = ..)"),
-                ("cuda", "cuda(axes(..), cases(..), reference = ..)"),
-                ("crate", "crate = .."),
-            ],
-        }
+    fn options(self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let (own, settings): (&[_], _) = match self {
+            Attribute::Gpubench => (
+                &[
+                    ("axes", "axes(..)"),
+                    ("cases", "cases(..)"),
+                    ("types", "types(..)"),
+                    ("tensors", "tensors = .."),
+                    ("generate", "generate = .."),
+                    ("launch", "launch = .."),
+                    ("reference", "reference = .."),
+                    ("tolerance", "tolerance(..)"),
+                    ("exact", "exact"),
+                    ("reduction", "reduction = .."),
+                    ("bytes", "bytes = .."),
+                    ("flops", "flops = .."),
+                    ("problem", "problem = .."),
+                    ("name", "name = \"..\""),
+                    ("ignore", "ignore"),
+                    ("hosted", "hosted"),
+                    ("hosted", "hosted(sync)"),
+                    ("hosted", "hosted(library = ..)"),
+                    ("requires", "requires(..)"),
+                    ("cpu", "cpu(axes(..), cases(..), reference = ..)"),
+                    ("cuda", "cuda(axes(..), cases(..), reference = ..)"),
+                    ("crate", "crate = .."),
+                ],
+                SETTINGS,
+            ),
+            Attribute::Problem => (
+                &[
+                    ("axes", "axes(..)"),
+                    ("cases", "cases(..)"),
+                    ("types", "types(..)"),
+                    ("tensors", "tensors = .."),
+                    ("generate", "generate = .."),
+                    ("tolerance", "tolerance(..)"),
+                    ("exact", "exact"),
+                    ("reduction", "reduction = .."),
+                    ("bytes", "bytes = .."),
+                    ("flops", "flops = .."),
+                    ("requires", "requires(..)"),
+                    ("cpu", "cpu(axes(..), cases(..), reference = ..)"),
+                    ("cuda", "cuda(axes(..), cases(..), reference = ..)"),
+                    ("crate", "crate = .."),
+                ],
+                &SETTINGS[..0],
+            ),
+        };
+        let settings = settings.iter().map(|setting| (setting.option, setting.written));
+        own.iter().copied().chain(settings)
     }
 
     fn name(self) -> &'static str {
@@ -291,11 +292,7 @@ impl Attribute {
             (Attribute::Problem, "reference") => {
                 "a `#[problem]` has no `reference`: the function under it is the reference".to_owned()
             }
-            (
-                Attribute::Problem,
-                "hosted" | "ignore" | "launch" | "mode" | "name" | "problem" | "sample_time" | "cooldown"
-                | "warmup_time",
-            ) => {
+            (Attribute::Problem, _) if Attribute::Gpubench.options().any(|(known, _)| known == option) => {
                 format!("`{option}` is an option of `#[gpubench]`, not of `#[problem]`")
             }
             _ => format!("unknown option `{option}`: {}", self.expectation()),
@@ -303,11 +300,7 @@ impl Attribute {
     }
 
     fn expectation(self) -> String {
-        let written: Vec<String> = self
-            .options()
-            .iter()
-            .map(|(_, written)| format!("`{written}`"))
-            .collect();
+        let written: Vec<String> = self.options().map(|(_, written)| format!("`{written}`")).collect();
         format!("the options of `#[{}]` are {}", self.name(), written.join(", "))
     }
 }

@@ -55,7 +55,7 @@ fn every_case_of_a_list_passes_and_its_record_has_the_values() {
     let records = finished.records();
     assert_eq!(
         records.results().filter(|result| result["verdict"] == "pass").count(),
-        16
+        19
     );
     let result = records.result("in_blocks::rows=3,cols=5,gain=1.5,threads=128,kind=many");
     let params = serde_json::json!({"rows": 3, "cols": 5, "gain": 1.5, "threads": 128, "kind": "many"});
@@ -146,4 +146,21 @@ fn a_baseline_is_paired_by_the_values_of_a_case() {
         .filter(|line| line.starts_with("  in_blocks"))
         .collect();
     assert_eq!(lacking, ["  in_blocks::rows=3,cols=6,gain=1.5,threads=64,kind=few"]);
+}
+
+#[test]
+fn an_attribute_sets_the_samples_and_workers_and_the_command_line_replaces_them() {
+    let measured = |words: &[&str]| {
+        let run = shapes().args(["--flush-bytes", "256KiB"]).json();
+        let run = run.args(["--ignored", "--exact", "set::rows=3,cols=5,gain=1.5"]);
+        let records = run.args(words.iter().copied()).finish().expect_code(0).records();
+        let result = records.results().next().expect("a result").clone();
+        let count = |key: &str| result[key].as_array().expect("a list").len();
+        (count("samples"), count("workers"))
+    };
+    assert_eq!(measured(&[]), (3, 2));
+    assert_eq!(
+        measured(&["--max-samples", "6", "--min-samples", "6", "--workers", "3"]),
+        (6, 3)
+    );
 }

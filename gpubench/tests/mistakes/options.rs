@@ -95,6 +95,34 @@ fn not_an_option(launcher: &mut Launcher) -> Result<()> {
     Ok(())
 }
 
+/// Declares a benchmark with a setting.
+macro_rules! set {
+    ($name:ident: $($setting:tt)*) => {
+        #[gpubench($($setting)*)]
+        fn $name(launcher: &mut Launcher) -> Result<()> {
+            Ok(())
+        }
+    };
+}
+
+set!(no_samples: max_samples = 0);
+set!(samples_as_text: max_samples = "50");
+set!(half_a_worker: workers = 0.5);
+set!(crossing_limits: min_samples = 30, max_samples = 20);
+set!(a_time_as_a_number: timeout = 10);
+set!(a_time_without_a_unit: max_time = "10");
+set!(no_time: reference_timeout = "0s");
+set!(a_budget_that_is_not_one: sample_time = "nothing");
+set!(a_limit_cannot_be_none: timeout = "none");
+set!(too_wide: target_cv = "100%");
+set!(a_whole_fraction: target_cv = 2);
+set!(no_value: max_samples);
+set!(a_setting_of_runs: noise_threshold = "2%");
+set!(twice: workers = 3, workers = 5);
+
+#[problem(tensors = plane, workers = 5)]
+fn problem_with_a_setting(zeros: &mut [f32]) {}
+
 #[problem(tensors = plane, reference = clear_on_cpu)]
 fn problem_with_a_reference(zeros: &mut [f32]) {}
 

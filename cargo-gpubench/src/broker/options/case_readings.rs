@@ -108,16 +108,18 @@ fn modes_of(wanted: Option<Modes>, flushes: bool) -> Option<Modes> {
 /// Returns the settings of a benchmark's attribute.
 pub(in crate::broker) fn settings_of(benchmark: &Benchmark) -> Result<CaseSettings, ReadingError> {
     let mut settings = CaseSettings::default();
+    let wrong = |key: &str, source| ReadingError::Attribute {
+        file: benchmark.file.clone(),
+        line: benchmark.line,
+        path: benchmark.path.clone(),
+        key: key.to_owned(),
+        source,
+    };
     for (key, value) in &benchmark.settings {
-        settings.set(key, value).map_err(|source| ReadingError::Attribute {
-            file: benchmark.file.clone(),
-            line: benchmark.line,
-            path: benchmark.path.clone(),
-            key: key.clone(),
-            source,
-        })?;
+        settings.set(key, value).map_err(|source| wrong(key, source))?;
     }
-    Ok(settings)
+    let crossing = |error| wrong("min-samples", InvalidSetting::Value(Box::new(error)));
+    settings.consistent().map_err(crossing)
 }
 
 #[cfg(test)]
