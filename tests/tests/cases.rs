@@ -101,6 +101,23 @@ fn cases_come_from_the_columns_and_keys_of_files() {
 }
 
 #[test]
+fn a_range_of_powers_lists_them() {
+    let others = [
+        "--axis",
+        "cols=3",
+        "--axis",
+        "gain=2",
+        "--axis",
+        "threads=32",
+        "--axis",
+        "kind=x",
+    ];
+    let names = listed(&[&["in_blocks", "--axis", "rows=2^4:2^8:2,7"], &others[..]].concat());
+    let rows: Vec<_> = names.iter().filter_map(|name| name.split(',').next()).collect();
+    assert_eq!(rows, ["rows=16", "rows=64", "rows=256", "rows=7"]);
+}
+
+#[test]
 fn cases_that_cannot_be_listed_fail_their_benchmark_with_the_reason() {
     let words = ["--features", "mistaken", "--test", "partial", "misread"];
     let finished = shapes().args(words).finish().expect_code(100);

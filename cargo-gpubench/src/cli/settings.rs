@@ -211,13 +211,15 @@ settings! {
         /// Replace the values of an axis
         ///
         /// `width=1024,2048` lists values. `width=256:1024:256` is a range of integers that
-        /// includes its end; the step defaults to 1. `mode="a,b"` quotes a string. May be given
-        /// several times; the values for one axis add up. Benchmarks without the axis are not
-        /// affected. An axis that no selected benchmark has is an error. If `cases(..)` lists
-        /// the values of several axes together, give values for all of them, which are then
-        /// combined, or choose among the cases with filters.
+        /// includes its end; the step defaults to 1. `width=2^10` is a power, and `width=2^8:2^12`
+        /// lists the powers of two from 256 to 4096; a step then counts exponents. A range has at
+        /// most 10000 values. `mode="a,b"` quotes a string. May be given several times; the values
+        /// for one axis add up. Benchmarks without the axis are not affected. An axis that no
+        /// selected benchmark has is an error. If `cases(..)` lists the values of several axes
+        /// together, give values for all of them, which are then combined, or choose among the
+        /// cases with filters.
         #[arg(long, value_name = "NAME=VALUES")]
-        axis: Vec<AxisOverride> => Profile "--axis width=1024,2048 --axis 'height=256:1024:256'";
+        axis: Vec<AxisOverride> => Profile "--axis width=1024,2048 --axis height=256:1024:256 --axis 'depth=2^4:2^6'";
 
         /// Run one part of the selected cases, to share a run between machines
         ///

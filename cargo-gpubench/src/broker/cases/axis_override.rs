@@ -9,7 +9,8 @@ use thiserror::Error;
 /// Most values of a range.
 const MOST_VALUES_OF_A_RANGE: u64 = 10_000;
 
-/// Values for every axis of a name: `width=1024,2048`, `width=256:1024:256`, `mode="a,b"`.
+/// Values for every axis of a name: `width=1024,2048`, `width=256:1024:256`, `width=2^8:2^10`,
+/// `mode="a,b"`.
 ///
 /// The type of the axis decides how the texts are parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +43,7 @@ pub enum InvalidAxisOverride {
     #[error("axis `{0}` has unbalanced quotes")]
     Quotes(String),
     /// A name with brackets, as NVBench writes axes.
-    #[error("the name of an axis has no brackets; `{name}[..]` is NVBench's form (hint: type `{axis_option}`)", axis_option = listing(.name, .values))]
+    #[error("the name of an axis has no brackets; `{name}[..]` is NVBench's form (hint: type `{axis_option}`)", axis_option = in_our_form(.name, .values))]
     NvBench {
         /// The axis, without brackets.
         name: String,
@@ -51,31 +52,27 @@ pub enum InvalidAxisOverride {
     },
 }
 
-/// Most values that a hint lists.
-const MOST_IN_A_HINT: usize = 12;
-
-/// Returns the option for the values of an axis that NVBench writes as `[..]`. Exponents of two,
-/// `[pow2]`, become numbers.
-fn listing(name: &str, values: &str) -> String {
-    let powers = powers_of_two(values).filter(|powers| (1..=MOST_IN_A_HINT).contains(&powers.len()));
-    let values = powers.map_or("1024,2048".to_owned(), |powers| powers.join(","));
-    format!("--axis {name}={values}")
-}
-
-/// Returns the powers of two with these exponents: `4`, `[4:8]` or `[4:8:2]`.
-fn powers_of_two(exponents: &str) -> Option<Vec<String>> {
-    let bounds = exponents.trim_matches(['[', ']']).split(':');
-    let bounds: Vec<u32> = bounds.map(|bound| bound.trim().parse().ok()).collect::<Option<_>>()?;
-    let (first, last, step) = match bounds[..] {
-        [only] => (only, only, 1),
-        [first, last] => (first, last, 1),
-        [first, last, step] => (first, last, step),
-        _ => return None,
-    };
-    let exponents = (first..=last).step_by(usize::try_from(step).ok().filter(|step| *step > 0)?);
-    exponents
-        .map(|exponent| Some(1u64.checked_shl(exponent)?.to_string()))
-        .collect()
+/// Returns the option for the values of an axis that NVBench writes as `[pow2]=[4:8:2]`, with
+/// exponents of two.
+fn in_our_form(name: &str, values: &str) -> String {
+    let exponents = values.trim_matches(['[', ']']);
+    let powers = exponents.split(',').map(|range| {
+        let bounds: Vec<u32> = range
+            .split(':')
+            .map(|bound| bound.trim().parse().ok())
+            .collect::<Option<_>>()?;
+        match bounds[..] {
+            [only] => Some(format!("2^{only}")),
+            [first, last] => Some(format!("2^{first}:2^{last}")),
+            [first, last, step] => Some(format!("2^{first}:2^{last}:{step}")),
+            _ => None,
+        }
+    });
+    let powers: Option<Vec<_>> = powers.collect();
+    format!(
+        "--axis {name}={}",
+        powers.map_or("1024,2048".to_owned(), |powers| powers.join(","))
+    )
 }
 
 impl FromStr for AxisOverride {
@@ -151,6 +148,9 @@ pub enum InvalidAxisValue {
     /// A range without values, or without an end.
     #[error("the range `{0}` is empty")]
     EmptyRange(String),
+    /// A range of powers whose step is a power.
+    #[error("the step of `{0}`, a range of powers, is a power")]
+    PowerAsStep(String),
     /// A range with too many values.
     #[error("the range `{0}` has more than {MOST_VALUES_OF_A_RANGE} values")]
     LongRange(String),
@@ -161,11 +161,17 @@ impl InvalidAxisValue {
     pub(super) fn hint(&self, axis: &str) -> Option<String> {
         match self {
             Self::NotAnInteger(text) if text.contains("..") => Some(format!(
-                "write a range as `{axis}=1:4` or `{axis}=64:1024:64`; it includes its end"
+                "write a range as `{axis}=1:4`, `{axis}=64:1024:64` or `{axis}=2^6:2^10`; it includes its end"
             )),
             Self::NotAnInteger(text) | Self::NotANumber(text) if text.starts_with('[') || text.ends_with(']') => Some(
                 format!("leave out the brackets: `{axis}=1,2,3`, or `{axis}=4:8` for a range of integers"),
             ),
+            Self::NotAnInteger(text) if text.contains('^') => {
+                Some(format!("write a power as `{axis}=2^10`, with a base of at least 2"))
+            }
+            Self::PowerAsStep(_) => Some(format!(
+                "the step counts exponents: `{axis}=2^6:2^10:2` is 64, 256 and 1024"
+            )),
             Self::NotAnInteger(text) if text.starts_with(|first: char| first.is_ascii_digit()) => {
                 Some(format!("write only digits, as in `{axis}=1024`"))
             }
@@ -244,7 +250,7 @@ impl ValueText {
             Self::Quoted(text) => Err(InvalidAxisValue::NotAnInteger(text.clone())),
             Self::Plain(text) if is_bracketed(text) => Err(InvalidAxisValue::NotAnInteger(text.clone())),
             Self::Plain(text) if text.contains(':') => range(text),
-            Self::Plain(text) => Ok(vec![AxisValue::Int(integer(text)?)]),
+            Self::Plain(text) => Ok(vec![AxisValue::Int(number(text)?.value())]),
         }
     }
 }
@@ -253,23 +259,79 @@ fn is_bracketed(text: &str) -> bool {
     text.starts_with('[') || text.ends_with(']')
 }
 
-fn integer(text: &str) -> Result<i64, InvalidAxisValue> {
-    let parsed: Result<i64, _> = text.replace('_', "").parse();
-    parsed.map_err(|error| match error.kind() {
-        IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => InvalidAxisValue::OutOfRange(text.to_owned()),
-        _ => InvalidAxisValue::NotAnInteger(text.to_owned()),
-    })
+/// An integer as written.
+#[derive(Clone, Copy)]
+enum Number {
+    Plain(i64),
+    /// `2^10`.
+    Power {
+        base: i64,
+        exponent: u32,
+        value: i64,
+    },
 }
 
-/// Parses `start:stop` or `start:stop:step`. Includes `stop` if a step reaches it.
+impl Number {
+    fn value(self) -> i64 {
+        match self {
+            Self::Plain(value) | Self::Power { value, .. } => value,
+        }
+    }
+}
+
+/// Parses `1_024` or `2^10`.
+fn number(text: &str) -> Result<Number, InvalidAxisValue> {
+    let wrong = || InvalidAxisValue::NotAnInteger(text.to_owned());
+    let too_large = || InvalidAxisValue::OutOfRange(text.to_owned());
+    let plain = |part: &str| part.replace('_', "").parse::<i64>();
+    let Some((base, exponent)) = text.split_once('^') else {
+        return plain(text).map(Number::Plain).map_err(|error| match error.kind() {
+            IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => too_large(),
+            _ => wrong(),
+        });
+    };
+    let base = plain(base).ok().filter(|base| *base > 1).ok_or_else(wrong)?;
+    let exponent: u32 = exponent.parse().map_err(|_| wrong())?;
+    let value = base.checked_pow(exponent).ok_or_else(too_large)?;
+    Ok(Number::Power { base, exponent, value })
+}
+
+/// Parses `start:stop` or `start:stop:step`. Includes `stop` if a step reaches it. If both bounds
+/// are powers of one base, so are the values, and the step counts exponents.
 fn range(text: &str) -> Result<Vec<AxisValue>, InvalidAxisValue> {
-    let bounds: Vec<i64> = text.split(':').map(integer).collect::<Result<_, _>>()?;
+    let bounds: Vec<Number> = text.split(':').map(number).collect::<Result<_, _>>()?;
     let empty = || InvalidAxisValue::EmptyRange(text.to_owned());
     let (start, stop, step) = match bounds[..] {
-        [start, stop] => (start, stop, 1),
+        [start, stop] => (start, stop, Number::Plain(1)),
         [start, stop, step] => (start, stop, step),
         _ => return Err(empty()),
     };
+    match (start, stop) {
+        (
+            Number::Power { base, exponent, .. },
+            Number::Power {
+                base: same,
+                exponent: last,
+                ..
+            },
+        ) if base == same => {
+            let Number::Plain(step) = step else {
+                return Err(InvalidAxisValue::PowerAsStep(text.to_owned()));
+            };
+            let exponents = steps(exponent.into(), last.into(), step, text)?;
+            // The last power is an `i64`, so the others are too.
+            let powers = exponents.filter_map(|exponent| base.checked_pow(exponent.try_into().ok()?));
+            Ok(powers.map(AxisValue::Int).collect())
+        }
+        _ => Ok(steps(start.value(), stop.value(), step.value(), text)?
+            .map(AxisValue::Int)
+            .collect()),
+    }
+}
+
+/// Returns the numbers from `start` to `stop`. `text` is the range in errors.
+fn steps(start: i64, stop: i64, step: i64, text: &str) -> Result<impl Iterator<Item = i64> + use<>, InvalidAxisValue> {
+    let empty = || InvalidAxisValue::EmptyRange(text.to_owned());
     let step = u64::try_from(step).ok().filter(|step| *step > 0).ok_or_else(empty)?;
     if stop < start {
         return Err(empty());
@@ -278,9 +340,7 @@ fn range(text: &str) -> Result<Vec<AxisValue>, InvalidAxisValue> {
     if steps >= MOST_VALUES_OF_A_RANGE {
         return Err(InvalidAxisValue::LongRange(text.to_owned()));
     }
-    Ok((0..=steps)
-        .map(|number| AxisValue::Int(start.wrapping_add_unsigned(number * step)))
-        .collect())
+    Ok((0..=steps).map(move |number| start.wrapping_add_unsigned(number * step)))
 }
 
 #[cfg(test)]
@@ -313,8 +373,47 @@ mod tests {
     }
 
     #[test]
+    fn powers_are_numbers_and_a_range_of_powers_counts_exponents() {
+        assert_eq!(integers("a=2^10,10^3,2^0,7"), Ok(vec![1024, 1000, 1, 7]));
+        assert_eq!(integers("a=2^4:2^7"), Ok(vec![16, 32, 64, 128]));
+        assert_eq!(integers("a=2^10:2^30:10"), Ok(vec![1 << 10, 1 << 20, 1 << 30]));
+        assert_eq!(integers("a=10^0:10^2"), Ok(vec![1, 10, 100]));
+        assert_eq!(integers("a=2^62"), Ok(vec![1 << 62]));
+        // Bounds of several kinds are numbers, and so is a step between numbers.
+        assert_eq!(integers("a=0:2^4:2^3"), Ok(vec![0, 8, 16]));
+        assert_eq!(integers("a=2^1:3^1"), Ok(vec![2, 3]));
+    }
+
+    #[test]
+    fn invalid_powers_are_refused() {
+        for text in ["2^", "^3", "2^-1", "2^x", "-2^2", "1^5", "0^2", "2^3^2", "2^1.5"] {
+            let refused = Err(InvalidAxisValue::NotAnInteger(text.to_owned()));
+            assert_eq!(integers(&format!("a={text}")), refused);
+        }
+        for text in ["2^63", "10^99", "2^4294967295"] {
+            assert_eq!(
+                integers(&format!("a={text}")),
+                Err(InvalidAxisValue::OutOfRange(text.to_owned()))
+            );
+        }
+        let text = "2^4:2^8:2^1";
+        assert_eq!(
+            integers(&format!("a={text}")),
+            Err(InvalidAxisValue::PowerAsStep(text.to_owned()))
+        );
+    }
+
+    #[test]
     fn invalid_ranges_are_refused() {
-        for text in ["3:1", "1:3:0", "1:3:-1", "1:2:3:4"] {
+        for text in [
+            "3:1",
+            "1:3:0",
+            "1:3:-1",
+            "1:2:3:4",
+            "2^8:2^4",
+            "2^4:2^8:0",
+            "2^1:2^2:1:1",
+        ] {
             assert_eq!(
                 integers(&format!("a={text}")),
                 Err(InvalidAxisValue::EmptyRange(text.to_owned()))
@@ -369,14 +468,16 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_in_the_form_of_nvbench_is_refused_with_the_values_as_numbers() {
+    fn an_axis_in_the_form_of_nvbench_is_refused_with_our_form_of_its_values() {
         let refusal = |text: &str| text.parse::<AxisOverride>().expect_err("a refusal").to_string();
         insta::assert_snapshot!(
-            ["rows[pow2]=[4:8:1]", "rows[pow2]=[4:60]", "rows[pow2]=10"].map(refusal).join("\n"),
+            ["rows[pow2]=[4:8:1]", "rows[pow2]=[10:30:5]", "rows[pow2]=[4,6]", "rows[pow2]=10", "type[x]=[f32]"].map(refusal).join("\n"),
             @r"
-        the name of an axis has no brackets; `rows[..]` is NVBench's form (hint: type `--axis rows=16,32,64,128,256`)
-        the name of an axis has no brackets; `rows[..]` is NVBench's form (hint: type `--axis rows=1024,2048`)
-        the name of an axis has no brackets; `rows[..]` is NVBench's form (hint: type `--axis rows=1024`)
+        the name of an axis has no brackets; `rows[..]` is NVBench's form (hint: type `--axis rows=2^4:2^8:1`)
+        the name of an axis has no brackets; `rows[..]` is NVBench's form (hint: type `--axis rows=2^10:2^30:5`)
+        the name of an axis has no brackets; `rows[..]` is NVBench's form (hint: type `--axis rows=2^4,2^6`)
+        the name of an axis has no brackets; `rows[..]` is NVBench's form (hint: type `--axis rows=2^10`)
+        the name of an axis has no brackets; `type[..]` is NVBench's form (hint: type `--axis type=1024,2048`)
         "
         );
     }

@@ -123,7 +123,7 @@ pub(super) const FOREIGN: &[Foreign] = &[
     row(&["--filterset", "--filter-expr", "-E"], &[Nextest], "gemm", FILTER),
     row(&["--run-ignored"], &[Nextest], "--include-ignored", "`--ignored` runs only those marked `ignore`"),
     none(&["--no-tests"], &[Nextest], "if no case is selected, the exit code is 4"),
-    row(&["-a"], &[NvBench], "--axis n=1024,2048", "several `--axis` combine"),
+    row(&["-a"], &[NvBench], "--axis n=2^10:2^30:5", "in place of `n[pow2]=[10:30:5]`; several `--axis` combine"),
     row(&["--help-axes", "--help-axis"], &[NvBench], "help cases", "it explains `--axis`"),
     row(&["--parameter-scan", "--parameter-step-size", "-D"], &[Hyperfine], "--axis n=256:1024:256", "the range includes its end"),
     row(&["--parameter-list", "-L"], &[Hyperfine], "--axis n=1024,2048", ""),
