@@ -25,8 +25,8 @@ pub(crate) struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Returns a type with the name of the static, whose functions launch the kernels. Rust has
-    /// separate names for types and for statics.
+    /// Returns a type with the name of the static, whose functions launch the kernels. In
+    /// Rust, a type and a static may share a name.
     pub(crate) fn kernel_functions(&self, files: &[File]) -> TokenStream {
         let Source { visibility, name, .. } = self;
         let files = files.iter().map(|file| (&*file.inside, Cow::Borrowed(&*file.text)));
