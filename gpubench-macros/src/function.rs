@@ -98,7 +98,7 @@ impl Function {
     pub(crate) fn parse_benchmark(item: TokenStream, options: &Options) -> Result<Function> {
         let execution = &options.execution;
         let item = match (parse(Attribute::Gpubench, item, &options.types)?, &options.launch) {
-            (Parsed::Function(item), None) => item,
+            (Parsed::Function(item), None) => *item,
             (Parsed::Signature(signature), Some(launch)) => launch.function(signature, options)?,
             (Parsed::Function(item), Some(launch)) => return Err(launch.has_a_body(&item)),
             (Parsed::Signature(signature), None) => return Err(LaunchOption::missing(&signature)),
@@ -126,7 +126,7 @@ impl Function {
     pub(crate) fn parse_problem(item: TokenStream, options: &Options) -> Result<Function> {
         let types = options.types.clone();
         let mut item = match parse(Attribute::Problem, item, &types)? {
-            Parsed::Function(item) => item,
+            Parsed::Function(item) => *item,
             Parsed::Signature(item) => {
                 let message = "a problem's function is its reference, so it needs a body";
                 return Err(Error::new(item.semicolon.span(), message));
@@ -320,7 +320,7 @@ pub(crate) fn as_plain_rust(item: TokenStream) -> TokenStream {
 
 /// The item under an attribute.
 enum Parsed {
-    Function(ItemFn),
+    Function(Box<ItemFn>),
     Signature(Box<FunctionSignature>),
 }
 
@@ -331,7 +331,7 @@ fn parse(attribute: Attribute, item: TokenStream, types: &Types) -> Result<Parse
         Attribute::Problem => "#[problem]",
     };
     let parsed = match syn::parse2(item)? {
-        Item::Fn(item) => Parsed::Function(item),
+        Item::Fn(item) => Parsed::Function(Box::new(item)),
         Item::Verbatim(tokens) if syn::parse2::<FunctionSignature>(tokens.clone()).is_ok() => {
             Parsed::Signature(Box::new(syn::parse2(tokens)?))
         }

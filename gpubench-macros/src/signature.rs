@@ -222,9 +222,7 @@ pub(crate) fn declared_tensors(options: &Options, function: &Function) -> Result
             None => Ok(None),
             Some(generate) => Err(Error::new(
                 generate.span(),
-                format!(
-                    "`generate` fills tensors that the signature declares: write `#[fill(ByCpu, n)]` before one, or call `.generate(..)` in the function of `tensors = ..`"
-                ),
+                "`generate` fills tensors that the signature declares: write `#[fill(ByCpu, n)]` before one, or call `.generate(..)` in the function of `tensors = ..`",
             )),
         };
     };

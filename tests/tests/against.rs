@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use gpubench_tests::{Finished, Fixture, Npy, Role, Run, repository};
+use gpubench_tests::{Ending, Finished, Fixture, Npy, Role, Run, repository};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -694,7 +694,8 @@ fn a_candidate_that_writes_to_outputs_between_its_calls_is_still_compared() {
     repository.git(&["checkout", "--quiet", "main"]);
     // The kernel's second thread competes with it for a processor. On a busy machine the change can
     // be too uncertain to judge.
-    assert!([Some(0), Some(3)].contains(&finished.code), "{}", finished.stderr);
+    let endings = [Ending::Code(0), Ending::Code(3)];
+    assert!(endings.contains(&finished.ending), "{}", finished.stderr);
     let comparison = comparison(&finished);
     let row = row(&comparison, "spin");
     let judged = ["regressed", "inconclusive"].map(serde_json::Value::from);

@@ -23,6 +23,7 @@ mod norms {
     }
 
     #[gpubench(axes(rows = [2], cols = [3]), reference = nothing, reduction = cols)]
+    #[allow(clippy::too_many_arguments)]
     fn every_role(
         launcher: &mut Launcher,
         rows: usize,
