@@ -88,6 +88,18 @@ macro_rules! subcommands {
 }
 
 subcommands! {
+    /// Make a crate with a kernel and its benchmark
+    ///
+    /// `cargo gpubench` runs it at once. The crate is made as `cargo new` makes one.
+    "new" => New(NewArguments);
+
+    /// Write a benchmark for each kernel of a package
+    ///
+    /// Reads the package's CUDA C++ and writes an example with one benchmark for each kernel:
+    /// parameters, tensors and the launch, as far as the declarations tell. What they do not tell
+    /// is marked `TODO`. The example is a cdylib, and the runtime a dev-dependency.
+    "init" => Init(InitArguments);
+
     /// Compare stored runs: regressions and improvements
     ///
     /// The first run is the baseline. For every benchmark of the others, the comparison has a
@@ -120,18 +132,6 @@ subcommands! {
     /// platform, `cargo-gpubench gpubench --archive-file FILE` runs the file without cargo, sources
     /// or network.
     "archive" => Archive(ArchiveArguments);
-
-    /// Make a crate with a kernel and its benchmark
-    ///
-    /// `cargo gpubench` runs it at once. The crate is made as `cargo new` makes one.
-    "new" => New(NewArguments);
-
-    /// Write a benchmark for each kernel of a package
-    ///
-    /// Reads the package's CUDA C++ and writes an example with one benchmark for each kernel:
-    /// parameters, tensors and the launch, as far as the declarations tell. What they do not tell
-    /// is marked `TODO`. The example is a cdylib, and the runtime a dev-dependency.
-    "init" => Init(InitArguments);
 
     /// Show what this machine can measure, and what limits it
     ///

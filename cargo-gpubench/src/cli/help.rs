@@ -165,11 +165,13 @@ fn short_page(gpubench: &Command) -> String {
         heading("Options"),
         heading("Commands")
     );
-    // Packagers find `man` in the long page.
+    // The long page has what is set up once or used rarely.
     let command = gpubench
         .clone()
         .mut_subcommand(HELP, |help| help.hide(true))
         .mut_subcommand("man", |man| man.hide(true))
+        .mut_subcommand("completions", |completions| completions.hide(true))
+        .mut_subcommand("judge", |judge| judge.hide(true))
         .help_template(template);
     rendered(
         command,

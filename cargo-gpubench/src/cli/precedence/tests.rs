@@ -529,6 +529,7 @@ fn example_of(option: &Arg) -> String {
         "memcheck",
         "ncu",
         "metrics.prom",
+        "ptx",
     ];
     texts
         .iter()
