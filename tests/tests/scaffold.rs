@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use camino::{Utf8Path, Utf8PathBuf};
-use gpubench_tests::{Fixture, Run};
+use gpubench_tests::{Fixture, Run, repository};
 
 /// A folder that is removed with the value.
 struct Folder {
@@ -54,7 +54,7 @@ fn a_new_crate_runs_at_once_and_ranks_its_kernels() {
 fn a_new_crate_of_ptx_needs_a_gpu() {
     let folder = folder();
     let made = in_folder(&folder.path, &["new", "image", "--template", "ptx", "--name", "other"]).finish();
-    assert!(made.expect_code(0).stderr.contains("kernels in `src/kernels.ptx`"));
+    assert!(made.expect_code(0).stderr.contains("`src/kernels.ptx`"));
     let finished = Run::on(&Fixture::made_in(&folder.path.join("image")))
         .args(["--test", "--device", "cpu"])
         .finish()
@@ -64,6 +64,36 @@ fn a_new_crate_of_ptx_needs_a_gpu() {
         "{}",
         finished.stdout
     );
+}
+
+#[test]
+fn templates_with_host_code_are_the_hosted_examples() {
+    let templates = repository().join("cargo-gpubench/src/scaffold/templates");
+    let examples = repository().join("kernels/hosted-examples");
+    for file in [
+        "launcher/build.rs",
+        "launcher/src/add1.cu",
+        "launcher/src/lib.rs",
+        "cudarc/src/lib.rs",
+    ] {
+        let [template, example] =
+            [&templates, &examples].map(|folder| std::fs::read_to_string(folder.join(file)).expect("text"));
+        assert_eq!(template, example, "{file}");
+    }
+    let folder = folder();
+    let _ = in_folder(&folder.path, &["new", "by-cudarc", "--template", "cudarc"])
+        .finish()
+        .expect_code(0);
+    let of_crate = std::fs::read_to_string(folder.path.join("by-cudarc/Cargo.toml")).expect("text");
+    let of_example = std::fs::read_to_string(examples.join("cudarc/Cargo.toml")).expect("text");
+    let cudarc = |manifest: &str| {
+        manifest
+            .lines()
+            .find(|line| line.starts_with("cudarc = "))
+            .map(str::to_owned)
+    };
+    assert!(cudarc(&of_crate).is_some());
+    assert_eq!(cudarc(&of_crate), cudarc(&of_example));
 }
 
 const KERNELS: &str = "

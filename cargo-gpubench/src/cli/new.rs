@@ -18,16 +18,16 @@ settings! {
         #[arg(long, value_name = "NAME")]
         name: Option<String> => Line "my-kernels --name kernels", common;
 
-        /// What the kernels are written in
-        #[arg(long, value_name = "LANGUAGE", default_value = "cuda")]
+        /// How the kernels are written and launched
+        #[arg(long, value_name = "KIND", default_value = "cuda")]
         template: Template => Line "my-kernels --template ptx", common;
     }
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  cargo gpubench new my-kernels                  CUDA C++
-  cargo gpubench new my-kernels --template ptx   PTX";
+  cargo gpubench new my-kernels                     CUDA C++
+  cargo gpubench new my-kernels --template cudarc   launched by cudarc";
 
 impl NewArguments {
     /// Returns the options.

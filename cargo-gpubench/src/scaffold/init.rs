@@ -186,7 +186,7 @@ fn with_example(text: &str, manifest: &toml::Table, example: &str) -> String {
     });
     let text = match has_runtime {
         true => text.to_owned(),
-        false => with_dependency(text, "dev-dependencies", &runtime_dependency()),
+        false => with_dependency(text, "dev-dependencies", "gpubench", &runtime_dependency()),
     };
     format!(
         "{}\n\n[[example]]\nname = {example:?}\ncrate-type = [\"cdylib\"]\n",

@@ -10,29 +10,47 @@ use super::dependency::runtime_dependency;
 use super::files::{read, replace, write_new};
 use crate::cdylibs::make_crate;
 
-/// What the new crate's kernels are written in.
+/// How the new crate's kernels are written and launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Template {
-    /// CUDA C++
+    /// CUDA C++, launched by the tool
     Cuda,
-    /// PTX, for GPUs only
+    /// PTX, launched by the tool, for GPUs only
     Ptx,
+    /// CUDA C++ with a launch function of its own, compiled by nvcc
+    Launcher,
+    /// CUDA C++, compiled and launched by cudarc
+    Cudarc,
+}
+
+/// The files of a template: the path in the crate, and the text.
+macro_rules! files {
+    ($template:literal: $($path:literal)*) => {
+        &[$(($path, include_str!(concat!("templates/", $template, "/", $path)))),*]
+    };
 }
 
 impl Template {
-    /// Returns the file of the kernels in `src`, with its text, and the text of `lib.rs`.
-    fn files(self) -> (&'static str, &'static str, &'static str) {
+    fn files(self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Template::Cuda => (
-                "kernels.cu",
-                include_str!("templates/kernels.cu"),
-                include_str!("templates/cuda.rs"),
-            ),
-            Template::Ptx => (
-                "kernels.ptx",
-                include_str!("templates/kernels.ptx"),
-                include_str!("templates/ptx.rs"),
-            ),
+            Template::Cuda => files!("cuda": "src/kernels.cu" "src/lib.rs"),
+            Template::Ptx => files!("ptx": "src/kernels.ptx" "src/lib.rs"),
+            Template::Launcher => files!("launcher": "build.rs" "src/add1.cu" "src/lib.rs"),
+            Template::Cudarc => files!("cudarc": "src/lib.rs"),
+        }
+    }
+
+    /// Returns what the manifest needs besides the runtime: a table, a package and its value.
+    fn dependencies(self) -> &'static [(&'static str, &'static str, &'static str)] {
+        match self {
+            Template::Cuda | Template::Ptx => &[],
+            Template::Launcher => &[("build-dependencies", "cc", "\"1.2\"")],
+            Template::Cudarc => &[(
+                "dependencies",
+                "cudarc",
+                "{ version = \"0.19\", default-features = false, \
+                 features = [\"std\", \"driver\", \"nvrtc\", \"cuda-12080\", \"dynamic-loading\"] }",
+            )],
         }
     }
 }
@@ -44,7 +62,7 @@ pub struct NewOptions {
     pub path: Utf8PathBuf,
     /// The package's name. The default is the folder's.
     pub name: Option<String>,
-    /// What its kernels are written in.
+    /// How its kernels are written and launched.
     pub template: Template,
 }
 
@@ -58,20 +76,29 @@ pub fn new_crate(options: &NewOptions) -> Result<ExitCode, Failure> {
         return Err(ScaffoldError::NotMade { path: path.clone() }.into());
     }
     let manifest = path.join("Cargo.toml");
-    let text = with_dependency(&read(&manifest)?, "dependencies", &runtime_dependency());
+    let mut text = with_dependency(&read(&manifest)?, "dependencies", "gpubench", &runtime_dependency());
+    for (table, package, value) in template.dependencies() {
+        text = with_dependency(&text, table, package, value);
+    }
     replace(&manifest, &text)?;
-    let (file, kernels, library) = template.files();
-    write_new(&path.join("src").join(file), kernels)?;
-    replace(&path.join("src/lib.rs"), library)?;
+    for (file, text) in template.files() {
+        let file = path.join(file);
+        match file.exists() {
+            true => replace(&file, text)?,
+            false => write_new(&file, text)?,
+        }
+    }
+    let files: Vec<String> = template.files().iter().map(|(file, _)| format!("`{file}`")).collect();
     Output::stderr().print(&format!(
-        "Created `{path}`: kernels in `src/{file}`, benchmarks in `src/lib.rs`.\nRun them: `cd {path} && cargo gpubench`\n"
+        "Created `{path}` with {}.\nRun its benchmarks: `cd {path} && cargo gpubench`\n",
+        files.join(", ")
     ))?;
     Ok(ExitCode::Success)
 }
 
-/// Adds the runtime to a table of a manifest. The table is added if it is missing.
-pub(super) fn with_dependency(manifest: &str, table: &str, value: &str) -> String {
-    let line = format!("gpubench = {value}\n");
+/// Adds a package to a table of a manifest. The table is added if it is missing.
+pub(super) fn with_dependency(manifest: &str, table: &str, package: &str, value: &str) -> String {
+    let line = format!("{package} = {value}\n");
     let header = format!("[{table}]");
     let mut lines: Vec<String> = manifest.lines().map(|line| format!("{line}\n")).collect();
     match lines.iter().position(|line| line.trim() == header) {
@@ -89,14 +116,14 @@ mod tests {
     fn a_dependency_is_added_to_its_table() {
         let empty = "[package]\nname = \"a\"\n\n[dependencies]\n";
         let added = "[package]\nname = \"a\"\n\n[dependencies]\ngpubench = \"1\"\n";
-        assert_eq!(with_dependency(empty, "dependencies", "\"1\""), added);
+        assert_eq!(with_dependency(empty, "dependencies", "gpubench", "\"1\""), added);
     }
 
     #[test]
     fn a_missing_table_is_added() {
         let added = "[package]\nname = \"a\"\n\n[dev-dependencies]\ngpubench = \"1\"\n";
         assert_eq!(
-            with_dependency("[package]\nname = \"a\"", "dev-dependencies", "\"1\""),
+            with_dependency("[package]\nname = \"a\"", "dev-dependencies", "gpubench", "\"1\""),
             added
         );
     }

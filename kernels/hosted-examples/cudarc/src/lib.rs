@@ -12,12 +12,6 @@ extern "C" __global__ void add1(const float *x, float *y, unsigned long long n) 
 }
 "#;
 
-fn vectors(n: usize) -> Tensors {
-    Tensors::new()
-        .input("x", f32::shape(n), Uniform(0.0..1.0))
-        .output("y", f32::shape(n))
-}
-
 fn add_on_cpu(_n: usize, x: &[f32], y: &mut [f32]) {
     for (x, y) in x.iter().zip(y) {
         *y = x + 1.0;
@@ -27,13 +21,11 @@ fn add_on_cpu(_n: usize, x: &[f32], y: &mut [f32]) {
 #[gpubench(
     hosted,
     axes(n = [1 << 10, 1 << 21, 1 << 26]),
-    tensors = vectors,
     reference = add_on_cpu,
     exact,
-    bytes = 8 * n,
     requires(cuda),
 )]
-fn add1(host: &mut Host, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+fn add1(host: &mut Host, n: usize, #[fill(Uniform(0.0..1.0), n)] x: In<f32>, #[shape(n)] y: Out<f32>) -> Result<()> {
     // The primary context, which the tool also retains.
     let context = CudaContext::new(host.ordinal() as usize)?;
     let add1 = context.load_module(compile_ptx(SOURCE)?)?.load_function("add1")?;

@@ -9,12 +9,6 @@ unsafe extern "C" {
     fn launch_add1(x: *const f32, y: *mut f32, n: usize, stream: *mut c_void) -> i32;
 }
 
-fn vectors(n: usize) -> Tensors {
-    Tensors::new()
-        .input("x", f32::shape(n), Uniform(0.0..1.0))
-        .output("y", f32::shape(n))
-}
-
 fn add_on_cpu(_n: usize, x: &[f32], y: &mut [f32]) {
     for (x, y) in x.iter().zip(y) {
         *y = x + 1.0;
@@ -31,13 +25,11 @@ fn succeeded(what: &str, code: i32) -> Result<()> {
 #[gpubench(
     hosted,
     axes(n = [1 << 10, 1 << 21, 1 << 26]),
-    tensors = vectors,
     reference = add_on_cpu,
     exact,
-    bytes = 8 * n,
     requires(cuda),
 )]
-fn add1(host: &mut Host, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+fn add1(host: &mut Host, n: usize, #[fill(Uniform(0.0..1.0), n)] x: In<f32>, #[shape(n)] y: Out<f32>) -> Result<()> {
     // SAFETY: the function has no parameters, and the tool has made the device's primary context
     // current.
     succeeded("loading `add1`", unsafe { prepare_add1() })?;
