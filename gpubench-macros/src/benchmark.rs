@@ -158,6 +158,7 @@ fn entry(options: &Options, function: &Function, ignored: bool, parts: &Parts) -
         .iter()
         .map(|Given { key, value, .. }| quote!((#key, #value)));
     let body = body(function, &options.execution);
+    let types = function.types.listed();
     Ok(quote! {
         __gpubench::__private::BenchmarkEntry {
             module: ::core::module_path!(),
@@ -172,6 +173,7 @@ fn entry(options: &Options, function: &Function, ignored: bool, parts: &Parts) -
             axis_names: &[#(#axis_names),*],
             axes: || #axes,
             device_axes: || #device_axes,
+            types: #types,
             settings: &[#(#settings),*],
             problem: #problem,
             body: #body,

@@ -166,6 +166,12 @@ fn tokens_until(input: ParseStream, is_end: impl Fn(ParseStream) -> bool) -> Tok
 impl WrittenGrid {
     fn parse(written: TokenStream, place: Span) -> Result<WrittenGrid> {
         let parts = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(written)?;
+        if let (1, Some(Expr::Lit(_) | Expr::Tuple(_))) = (parts.len(), parts.first()) {
+            return Err(Error::new(
+                place,
+                "the threads of a block are missing: write `<<<blocks, threads>>>`",
+            ));
+        }
         match parts.len() {
             1..=3 => Ok(WrittenGrid {
                 place,

@@ -40,7 +40,9 @@ impl Types {
                     format!("the types of `{name}` are given twice"),
                 ));
             }
-            let list: ExprArray = value(&name, &content, &format!("{name} = [f32, F16]"))?;
+            let written = format!("{name} = [f32, F16]");
+            let list: ExprArray = value(&name, &content, &written)
+                .map_err(|_| Error::new(name.span(), format!("expected a list of types: `{written}`")))?;
             let types = list.elems.iter().map(type_of).collect::<Result<Vec<_>>>()?;
             if types.is_empty() {
                 return Err(Error::new(list.span(), format!("`{name}` has no types")));
@@ -98,6 +100,15 @@ impl Types {
             let (name, types) = (name.unraw().to_string(), types.iter().map(shown));
             quote!(__gpubench::__private::axis_values::<&::core::primitive::str>(#name, [#(#types),*]))
         })
+    }
+
+    /// Returns `&[(&str, &[&str])]`: the types of every parameter, by name.
+    pub(crate) fn listed(&self) -> TokenStream {
+        let parameters = self.parameters.iter().map(|TypeParameter { name, types }| {
+            let (name, types) = (name.unraw().to_string(), types.iter().map(shown));
+            quote!((#name, &[#(#types),*]))
+        });
+        quote!(&[#(#parameters),*])
     }
 
     /// Returns the name of each axis, with its place.

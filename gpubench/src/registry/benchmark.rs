@@ -3,7 +3,7 @@
 use super::{ProblemDefinition, path};
 use crate::abi::guard;
 use crate::axis::PartOfGroup;
-use crate::catalog::{Axis, Benchmark, DeviceKind, Execution, Params, Requirement, Selection};
+use crate::catalog::{Axis, AxisValue, Benchmark, DeviceKind, Execution, Params, Requirement, Selection};
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::library::Library;
@@ -34,6 +34,8 @@ pub struct BenchmarkEntry {
     pub axes: fn() -> Vec<Axis>,
     /// Axes that replace the problem's on one kind of device.
     pub device_axes: fn() -> Vec<(DeviceKind, Vec<Axis>)>,
+    /// The types of every type parameter that it is made for, by name.
+    pub types: &'static [(&'static str, &'static [&'static str])],
     /// Settings of its cases: keys and values.
     pub settings: &'static [(&'static str, &'static str)],
     pub problem: &'static ProblemDefinition,
@@ -98,6 +100,10 @@ impl BenchmarkEntry {
         };
         let listed = guard(list).map_err(|panic| panic.to_string());
         let listed = listed.and_then(|listed| listed.map_err(|part: PartOfGroup| part.to_string()));
+        let listed = listed.and_then(|listed| match self.foreign_type(&listed.0) {
+            None => Ok(listed),
+            Some((parameter, ty)) => Err(format!("the problem is not for `{parameter}={ty}`")),
+        });
         listed.map_err(|reason| {
             Error::new(format!(
                 "the axes of `{}` at {}:{} cannot be listed: {reason}",
@@ -106,6 +112,19 @@ impl BenchmarkEntry {
                 self.line
             ))
         })
+    }
+
+    /// Returns a type parameter with a type that the problem's axis of that name does not have. Such
+    /// an instance would never run.
+    fn foreign_type(&self, axes: &[Axis]) -> Option<(&'static str, &'static str)> {
+        let parameters = self.types.iter();
+        parameters
+            .flat_map(|(parameter, types)| types.iter().map(move |ty| (*parameter, *ty)))
+            .find(|(parameter, ty)| {
+                let axis = axes.iter().find(|axis| axis.names == [*parameter]);
+                let is_it = |value: &[AxisValue]| value == [AxisValue::Text((*ty).to_owned())];
+                axis.is_some_and(|axis| !axis.values.iter().any(|value| is_it(value)))
+            })
     }
 
     /// Checks that the axes of a case without arguments can be listed.

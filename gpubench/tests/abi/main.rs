@@ -402,6 +402,7 @@ fn benchmarks_are_listed_by_path() {
         "sums::tree::two-passes",
         "types::scaling::from_half",
         "types::scaling::scale",
+        "types::scaling::to_a_foreign_type",
     ];
     assert_eq!(paths, expected);
 }

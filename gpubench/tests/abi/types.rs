@@ -39,6 +39,16 @@ mod scaling {
         }
     }
 
+    #[gpubench(problem = converted, types(To = [f32, F16], From = [F16]))]
+    fn to_a_foreign_type<From: Element, To: Element>(
+        launcher: &mut Launcher,
+        _n: usize,
+        x: In<From>,
+        y: Out<To>,
+    ) -> Result<()> {
+        launcher.copy(x, y)
+    }
+
     #[gpubench(problem = converted, types(To = [f32, f64], From = [F16]))]
     fn from_half<From: Element, To: Element>(launcher: &mut Launcher, n: usize, x: In<From>, y: Out<To>) -> Result<()> {
         let kernel = format!("convert<{}, {}>", From::CUDA_TYPE, To::CUDA_TYPE);
@@ -107,6 +117,16 @@ fn several_types_are_combined_and_named_in_any_order() {
     let recording = record("types::scaling::from_half", types).unwrap();
     assert_eq!(dtypes(&recording), [DType::F16, DType::F64]);
     assert_eq!(kernel(&recording), "convert<__half, double>");
+}
+
+#[test]
+fn a_type_that_the_problem_does_not_have_is_an_error() {
+    let (status, message) = record("types::scaling::to_a_foreign_type", Vec::new()).unwrap_err();
+    assert_eq!(status, Status::Failed);
+    assert!(
+        message.ends_with("cannot be listed: the problem is not for `To=F16`"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -21,6 +21,9 @@ fn no_grid(n: usize, x: In<f32>, y: Out<f32>);
 #[gpubench(problem = copy, launch = IMAGE.kernel("copy")<<<n, 1>>>)]
 fn no_arguments(n: usize, x: In<f32>, y: Out<f32>);
 
+#[gpubench(problem = copy, launch = IMAGE.kernel("copy")<<<1>>>(x, y))]
+fn no_threads(n: usize, x: In<f32>, y: Out<f32>);
+
 #[gpubench(problem = copy, launch = IMAGE.kernel("copy")<<<n, 1, 2, 3>>>(x, y))]
 fn too_many_parts(n: usize, x: In<f32>, y: Out<f32>);
 

@@ -137,19 +137,18 @@ fn asked(windows: &[&WindowEvidence], position: usize, which: fn(&OutputFacts) -
     answers.filter(|answer| *answer != OtherAnswer::NotAsked).collect()
 }
 
-/// Whether the checks have accepted zeros, or old answers, in every call that tried them. `tensors`
-/// are those of one call.
+/// Whether the check of an output has accepted zeros, or old answers, in every call that tried
+/// them. `tensors` are those of one call.
 pub(super) fn may_be_blind(tensors: &[Tensor], windows: &[&WindowEvidence]) -> bool {
     let count = |is: fn(Role) -> bool| tensors.iter().filter(|tensor| is(tensor.role)).count();
     let (inputs, outputs) = (count(Role::is_input), count(Role::is_output));
-    let all_accept = |which| {
-        let accepts = |position| {
+    let any_accepts = |which| {
+        (0..outputs).any(|position| {
             let asked = asked(windows, position, which);
             !asked.is_empty() && !asked.contains(&OtherAnswer::Fails)
-        };
-        outputs > 0 && (0..outputs).all(accepts)
+        })
     };
-    all_accept(OutputFacts::zeros) || inputs > 0 && all_accept(OutputFacts::old_answer)
+    any_accepts(OutputFacts::zeros) || inputs > 0 && any_accepts(OutputFacts::old_answer)
 }
 
 /// Returns what the checks cannot detect.
@@ -159,41 +158,110 @@ pub(super) fn check_findings(
     checks: &[Check],
     distinct_inputs: u64,
 ) -> CheckFindings {
-    let (old, zeros) = (blind_checks(checks, distinct_inputs), zeros_pass(windows, checks.len()));
-    let both = old.as_ref().and(zeros.as_ref()).map(|_| {
-        "the check cannot judge this kernel: in every call the tolerance also accepts zeros, and the right answers to other \
-         inputs (hint: tighten the tolerance, or choose inputs with larger answers that differ more)"
-            .to_owned()
-    });
+    let outputs: Vec<&Tensor> = recording
+        .tensors
+        .iter()
+        .filter(|tensor| tensor.role.is_output())
+        .collect();
+    let accepted = AcceptedAnswers::of(&outputs, windows, checks, distinct_inputs);
     CheckFindings {
-        blind: blindness(recording, windows, distinct_inputs).or(both),
-        notices: old
+        blind: blindness(recording, windows, distinct_inputs).or_else(|| accepted.blindness()),
+        notices: accepted
+            .old_answers_pass()
             .into_iter()
-            .chain(zeros)
+            .chain(accepted.zeros_pass())
             .chain(wide_tolerances(recording))
             .chain(default_tolerances(recording))
             .collect(),
     }
 }
 
-/// Reports checks that accept a kernel that repeats an old answer for new inputs.
-fn blind_checks(checks: &[Check], distinct_inputs: u64) -> Option<String> {
-    let are_blind = !checks.is_empty() && checks.iter().all(|check| check.stale_output_passes == Some(true));
-    (are_blind && distinct_inputs > 1).then(|| {
-        "the tolerance also accepts the right answers to other inputs: a kernel that repeats an old answer would pass \
-         (hint: tighten the tolerance, or choose inputs that change the answer more)"
-            .to_owned()
-    })
+/// The outputs whose check accepts wrong answers. A strict check of one output says nothing about
+/// another.
+struct AcceptedAnswers<'r> {
+    outputs: &'r [&'r Tensor],
+    /// Positions of outputs that accept the right answers to other inputs.
+    old: Vec<usize>,
+    /// Positions of outputs that accept zeros where other values are expected.
+    zeros: Vec<usize>,
 }
 
-/// Reports checks that accept a kernel that writes only zeros.
-fn zeros_pass(windows: &[&WindowEvidence], outputs: usize) -> Option<String> {
-    let pass = |position| pass(windows, position, OutputFacts::zeros) == Some(true);
-    (outputs > 0 && (0..outputs).all(pass)).then(|| {
-        "the tolerance also accepts zeros where other values are expected: a kernel that writes only zeros would pass \
-         (hint: tighten the tolerance, or choose larger inputs)"
-            .to_owned()
-    })
+impl<'r> AcceptedAnswers<'r> {
+    fn of(
+        outputs: &'r [&'r Tensor],
+        windows: &[&WindowEvidence],
+        checks: &[Check],
+        distinct_inputs: u64,
+    ) -> AcceptedAnswers<'r> {
+        let is_stale = |position: &usize| {
+            let check = checks.get(*position);
+            distinct_inputs > 1 && check.is_some_and(|check| check.stale_output_passes == Some(true))
+        };
+        let takes_zeros = |position: &usize| pass(windows, *position, OutputFacts::zeros) == Some(true);
+        AcceptedAnswers {
+            outputs,
+            old: (0..outputs.len()).filter(is_stale).collect(),
+            zeros: (0..outputs.len()).filter(takes_zeros).collect(),
+        }
+    }
+
+    /// Reports a kernel that nobody can judge: an output accepts both, or one of them and nobody
+    /// chose its tolerance.
+    fn blindness(&self) -> Option<String> {
+        let both = |position: &&usize| self.zeros.contains(position);
+        if let Some(position) = self.old.iter().find(both) {
+            let within = self.within(&[*position]);
+            return Some(format!(
+                "the check cannot judge this kernel: in every call the tolerance{within} also accepts zeros, and the right \
+                 answers to other inputs (hint: tighten the tolerance, or choose inputs with larger answers that differ more)"
+            ));
+        }
+        let is_default = |position: &&usize| matches!(self.outputs[**position].tolerance, Tolerance::Default { .. });
+        let (position, accepted) = match (self.old.iter().find(is_default), self.zeros.iter().find(is_default)) {
+            (Some(position), _) => (position, "the right answers to other inputs"),
+            (None, Some(position)) => (position, "zeros"),
+            (None, None) => return None,
+        };
+        Some(format!(
+            "the check cannot judge this kernel: the tolerance that follows from the type and `reduction` also accepts \
+             {accepted} as `{}` (hint: write `tolerance(..)` for numbers of this size)",
+            self.outputs[*position].name
+        ))
+    }
+
+    /// Reports checks that accept a kernel that repeats an old answer for new inputs.
+    fn old_answers_pass(&self) -> Option<String> {
+        (!self.old.is_empty()).then(|| {
+            format!(
+                "the tolerance{} also accepts the right answers to other inputs: a kernel that repeats an old answer would \
+                 pass (hint: tighten the tolerance, or choose inputs that change the answer more)",
+                self.within(&self.old)
+            )
+        })
+    }
+
+    /// Reports checks that accept a kernel that writes only zeros.
+    fn zeros_pass(&self) -> Option<String> {
+        (!self.zeros.is_empty()).then(|| {
+            format!(
+                "the tolerance{} also accepts zeros where other values are expected: a kernel that writes only zeros would \
+                 pass (hint: tighten the tolerance, or choose larger inputs)",
+                self.within(&self.zeros)
+            )
+        })
+    }
+
+    /// Returns ` of ..` with the names of outputs, unless they are all.
+    fn within(&self, positions: &[usize]) -> String {
+        if positions.len() == self.outputs.len() {
+            return String::new();
+        }
+        let names: Vec<String> = positions
+            .iter()
+            .map(|position| format!("`{}`", self.outputs[*position].name))
+            .collect();
+        format!(" of {}", names.join(", "))
+    }
 }
 
 /// Returns the error that a tolerance allows. An exact output may have none.
@@ -576,44 +644,90 @@ mod tests {
         );
     }
 
-    #[test]
-    fn zeros_pass_if_every_output_accepts_them() {
-        use OtherAnswer::{Fails, NotAsked, Passes};
-        for (answers, pass) in [
-            ([Passes, Passes], true),
-            ([Passes, Fails], false),
-            ([Fails, Passes], false),
-            ([Passes, NotAsked], false),
-        ] {
-            let mut facts = Box::new(WindowFacts::zeroed());
-            facts.output_count = 2;
-            for (output, answer) in facts.outputs.iter_mut().zip(answers) {
-                output.zeros = answer as u64;
-            }
-            let windows = vec![WindowEvidence::new(facts, None); LEAST_CALLS];
-            let windows: Vec<&WindowEvidence> = windows.iter().collect();
-            assert_eq!(zeros_pass(&windows, 2).is_some(), pass, "{answers:?}");
-            assert_eq!(zeros_pass(&windows[1..], 2), None, "too few calls");
+    /// The findings about two outputs, `y` and `z`, whose checks say this of zeros and old answers.
+    fn of_outputs(
+        tolerances: [Tolerance; 2],
+        zeros: [OtherAnswer; 2],
+        old: [OtherAnswer; 2],
+        calls: usize,
+    ) -> CheckFindings {
+        let mut facts = Box::new(WindowFacts::zeroed());
+        facts.output_count = 2;
+        for (output, (zeros, old)) in facts.outputs.iter_mut().zip(zeros.into_iter().zip(old)) {
+            (output.zeros, output.old_answer) = (zeros as u64, old as u64);
         }
-        assert_eq!(zeros_pass(&[], 0), None);
+        let windows = vec![WindowEvidence::new(facts, None); calls];
+        let windows: Vec<&WindowEvidence> = windows.iter().collect();
+        let checks = [0, 1].map(|position| Check {
+            stale_output_passes: stale_output_passes(&windows, position),
+            ..sample_check()
+        });
+        let [first, second] = tolerances.map(y);
+        let z = Tensor {
+            name: "z".to_owned(),
+            ..second
+        };
+        let recording = Recording {
+            tensors: vec![first, z],
+            ..of(y(Tolerance::Exact))
+        };
+        check_findings(&recording, &windows, &checks, 2)
+    }
+
+    const STATED: Tolerance = Tolerance::Close { rtol: 0.0, atol: 1.0 };
+
+    #[test]
+    fn an_output_that_accepts_wrong_answers_is_told_whatever_the_others_do() {
+        use OtherAnswer::{Fails, NotAsked, Passes};
+        for (answers, within) in [
+            ([Passes, Passes], Some("tolerance also")),
+            ([Passes, Fails], Some("tolerance of `y` also")),
+            ([Fails, Passes], Some("tolerance of `z` also")),
+            ([Passes, NotAsked], Some("tolerance of `y` also")),
+            ([Fails, NotAsked], None),
+        ] {
+            for (zeros, old) in [(answers, [Fails; 2]), ([Fails; 2], answers)] {
+                let CheckFindings { blind, notices } = of_outputs([STATED; 2], zeros, old, LEAST_CALLS);
+                assert_eq!(blind, None, "{answers:?}");
+                match within {
+                    None => assert_eq!(notices, [""; 0]),
+                    Some(within) => assert!(notices.len() == 1 && notices[0].contains(within), "{notices:?}"),
+                }
+                let too_few = of_outputs([STATED; 2], zeros, old, LEAST_CALLS - 1);
+                assert_eq!(too_few.notices, [""; 0]);
+            }
+        }
     }
 
     #[test]
-    fn checks_are_blind_if_every_output_accepts_old_answers() {
-        let blind = |answers: &[Option<bool>], inputs| {
-            let sample = sample_check();
-            let check = |&stale_output_passes: &Option<bool>| Check {
-                stale_output_passes,
-                ..sample.clone()
-            };
-            let checks: Vec<Check> = answers.iter().map(check).collect();
-            blind_checks(&checks, inputs).is_some()
+    fn one_output_that_accepts_zeros_and_old_answers_cannot_be_judged() {
+        use OtherAnswer::{Fails, NotAsked, Passes};
+        for other in [Fails, NotAsked] {
+            let blind = of_outputs([STATED; 2], [other, Passes], [other, Passes], LEAST_CALLS).blind;
+            assert!(blind.is_some_and(|blind| blind.contains("the tolerance of `z` also accepts zeros, and")));
+            let apart = of_outputs([STATED; 2], [Passes, other], [other, Passes], LEAST_CALLS);
+            assert_eq!(apart.blind, None, "different outputs accept them");
+        }
+    }
+
+    #[test]
+    fn a_tolerance_that_nobody_chose_may_accept_no_wrong_answers() {
+        use OtherAnswer::{Fails, Passes};
+        let tolerances = [STATED, Tolerance::Default { rtol: 1e-6, atol: 1e-3 }];
+        let of = |zeros, old| of_outputs(tolerances, [Fails, zeros], [Fails, old], LEAST_CALLS).blind;
+        assert_eq!(of(Fails, Fails), None);
+        assert!(of(Passes, Fails).is_some_and(|blind| blind.contains("also accepts zeros as `z`")));
+        assert!(of(Fails, Passes).is_some_and(|blind| blind.contains("answers to other inputs as `z`")));
+    }
+
+    #[test]
+    fn without_other_inputs_there_are_no_old_answers() {
+        let check = Check {
+            stale_output_passes: Some(true),
+            ..sample_check()
         };
-        assert!(blind(&[Some(true), Some(true)], 20));
-        assert!(!blind(&[Some(true), Some(false)], 20));
-        assert!(!blind(&[Some(true), None], 20));
-        assert!(!blind(&[Some(true)], 1), "there are no other inputs");
-        assert!(!blind(&[], 20));
+        let findings = check_findings(&of(y(STATED)), &[], &[check], 1);
+        assert_eq!((findings.blind, findings.notices.len()), (None, 0));
     }
 
     #[test]
