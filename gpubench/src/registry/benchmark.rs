@@ -114,8 +114,8 @@ impl BenchmarkEntry {
         })
     }
 
-    /// Returns a type parameter with a type that the problem's axis of that name does not have. Such
-    /// an instance would never run.
+    /// Returns a type parameter with a type that the problem's axis of that name does not have. Its
+    /// instance would never run.
     fn foreign_type(&self, axes: &[Axis]) -> Option<(&'static str, &'static str)> {
         let parameters = self.types.iter();
         parameters
