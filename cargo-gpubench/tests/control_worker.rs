@@ -433,7 +433,7 @@ impl Stage {
         Ok(Side {
             benchmark,
             request: codec::encode(&request),
-            recording,
+            recording: *recording,
             encoded,
         })
     }

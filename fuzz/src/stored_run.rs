@@ -76,6 +76,7 @@ fn started(result: &BenchmarkComplete) -> BenchmarkStarted {
         case: result.case.clone(),
         mode: result.mode,
         metric: result.metric.clone(),
+        counters: result.throughput.counter_names(),
         index: result.index,
     }
 }

@@ -128,6 +128,7 @@ fn recording() -> Recording {
         work: Work {
             bytes: Some(6),
             flops: None,
+            counters: Vec::new(),
         },
         plan: Plan::default(),
         reference: Reference::Author,

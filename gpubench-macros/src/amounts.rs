@@ -1,4 +1,5 @@
-//! Mistakes in the arithmetic of `bytes` and `flops` that the compiler would explain badly.
+//! Mistakes in the arithmetic of `bytes`, `flops` and counters that the compiler would explain
+//! badly.
 
 use crate::function::{Function, Parameter};
 use proc_macro2::Ident;

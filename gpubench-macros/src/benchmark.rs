@@ -74,6 +74,7 @@ fn shared_problem(problem: &Path, options: &Options, function: &Function) -> Res
         "reduction",
         "bytes",
         "flops",
+        "counters",
     ] {
         if let Some(given) = options.given(option) {
             return Err(Error::new(

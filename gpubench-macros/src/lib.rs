@@ -9,6 +9,7 @@ mod benchmark;
 mod callee;
 mod case_file;
 mod comparison;
+mod counters;
 mod cuda_image;
 mod cuda_source;
 mod function;

@@ -2,6 +2,7 @@
 
 use crate::axes::{AxisList, AxisOption, reject_part_of_group};
 use crate::comparison::Comparison;
+use crate::counters::Counter;
 use crate::launch::LaunchOption;
 use crate::library;
 use crate::reference::ReferenceOption;
@@ -57,6 +58,7 @@ pub(crate) struct Options {
     pub(crate) reduction: Option<Expr>,
     pub(crate) bytes: Option<Expr>,
     pub(crate) flops: Option<Expr>,
+    pub(crate) counters: Vec<Counter>,
     pub(crate) name: Option<LitStr>,
     pub(crate) settings: Vec<settings::Given>,
     pub(crate) ignore: Option<Span>,
@@ -123,6 +125,7 @@ impl Options {
             "bytes" => self.bytes = Some(value(&option, input, "bytes = 8 * n")?),
             "reduction" => self.reduction = Some(value(&option, input, "reduction = cols")?),
             "flops" => self.flops = Some(value(&option, input, "flops = 2 * n")?),
+            "counters" => self.counters = Counter::parse_list(&option, input)?,
             "name" => self.name = Some(case_name(&option, input)?),
             "problem" => self.problem = Some(problem(&option, input)?),
             "crate" => self.library = Some(library::parse(&option, input)?),
@@ -240,6 +243,7 @@ impl Attribute {
                     ("reduction", "reduction = .."),
                     ("bytes", "bytes = .."),
                     ("flops", "flops = .."),
+                    ("counters", "counters(..)"),
                     ("problem", "problem = .."),
                     ("name", "name = \"..\""),
                     ("ignore", "ignore"),
@@ -265,6 +269,7 @@ impl Attribute {
                     ("reduction", "reduction = .."),
                     ("bytes", "bytes = .."),
                     ("flops", "flops = .."),
+                    ("counters", "counters(..)"),
                     ("requires", "requires(..)"),
                     ("cpu", "cpu(axes(..), cases(..), reference = ..)"),
                     ("cuda", "cuda(axes(..), cases(..), reference = ..)"),

@@ -66,6 +66,7 @@ pub(crate) fn definition(
     let tolerance = Comparison::tokens(options.comparison.as_ref());
     let tensors = tensors(options, function)?;
     let work = work(options, function)?;
+    let counters = options.counters.iter().map(|counter| &counter.name);
     let reduction = reduction(options, function)?;
     let operands = function.reference_arguments().map(|parameter| parameter.text());
     let reference = match reference {
@@ -86,6 +87,7 @@ pub(crate) fn definition(
             reduction: #reduction,
             tensors: #tensors,
             work: #work,
+            counters: &[#(#counters),*],
             operands: &[#(#operands),*],
             reference: #reference,
             device_references: #device_references,
@@ -211,6 +213,8 @@ fn work(options: &Options, function: &Function) -> Result<TokenStream> {
         }
     };
     let (bytes, flops) = (amount("bytes", &options.bytes)?, amount("flops", &options.flops)?);
+    let counters = options.counters.iter().map(|counter| counter.tokens(function));
+    let counters = counters.collect::<Result<Vec<_>>>()?;
     let registered = Registered {
         name: "gpubench_work",
         params: &params,
@@ -218,7 +222,11 @@ fn work(options: &Options, function: &Function) -> Result<TokenStream> {
         returned: quote!(__gpubench::catalog::Work),
         body: quote! {
             #bindings
-            ::core::result::Result::Ok(__gpubench::catalog::Work { bytes: #bytes, flops: #flops })
+            ::core::result::Result::Ok(__gpubench::catalog::Work {
+                bytes: #bytes,
+                flops: #flops,
+                counters: __gpubench::__private::vec![#(#counters),*],
+            })
         },
     };
     Ok(registered.expression(&function.types))

@@ -10,7 +10,7 @@ pub use std::vec;
 pub use std::vec::Vec;
 
 use crate::axis::AxisParam;
-use crate::catalog::{Axis, AxisValue, Params, Role};
+use crate::catalog::{Axis, AxisValue, Counter, Params, Role};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::host::Host;
@@ -137,6 +137,14 @@ pub fn launch(
 /// Returns the value of `bytes` or `flops`.
 pub fn work(option: &str, value: impl Amount) -> Result<Option<u64>> {
     amount(option, value).map(Some)
+}
+
+/// Returns a counter of `counters(..)`.
+pub fn counter(name: &str, value: impl Amount) -> Result<Counter> {
+    Ok(Counter {
+        name: name.to_owned(),
+        amount: amount(name, value)?,
+    })
 }
 
 /// Returns a tensor that a reference reads.

@@ -36,6 +36,8 @@ pub struct Benchmark {
     pub axes: Vec<Axis>,
     /// Names of the axes that it adds to those of its problem. Their values compete.
     pub own_axes: Vec<String>,
+    /// Names of the counters of its problem, in order.
+    pub counters: Vec<String>,
     /// Axes that replace the axes of the same name on one kind of device.
     pub device_axes: Vec<(DeviceKind, Vec<Axis>)>,
     /// Settings of its cases, with the keys and values that a profile has: `mode` and `cold,warm`.
@@ -425,12 +427,23 @@ impl Tolerance {
 }
 
 /// The declared cost of one call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Bytes that must be read or written.
     pub bytes: Option<u64>,
     /// Floating-point operations.
     pub flops: Option<u64>,
+    /// What else it processes, such as tokens.
+    pub counters: Vec<Counter>,
+}
+
+/// A declared amount with a name of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counter {
+    /// Name: letters, digits and `_`.
+    pub name: String,
+    /// Amount in one call.
+    pub amount: u64,
 }
 
 /// The type of a tensor's elements.

@@ -150,6 +150,22 @@ pub struct Throughput {
     /// it has them. Null if the inputs have several types or the peak is not known. Single
     /// precision above its own peak is compared with the TF32 peak.
     pub of_peak_flops: Option<f64>,
+    /// Rates of the counters that the benchmark or its problem declares, in order. Missing without
+    /// any, and if the metric is not a time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counters: Vec<CounterRate>,
+}
+
+/// A counter of the benchmark, such as tokens or pixels, and its rate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct CounterRate {
+    /// Name: letters, digits and `_`.
+    pub name: String,
+    /// Declared amount in one call.
+    pub amount: u64,
+    /// Amount per second.
+    pub per_s: f64,
 }
 
 words! {
@@ -163,12 +179,14 @@ words! {
 }
 
 /// The work of one call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Amounts {
     /// Bytes read and written, and where the number is from.
     pub bytes: Option<(u64, BytesFrom)>,
     /// Floating-point operations.
     pub flops: Option<u64>,
+    /// Names and amounts of the counters.
+    pub counters: Vec<(String, u64)>,
 }
 
 impl Amounts {
@@ -177,6 +195,7 @@ impl Amounts {
         Amounts {
             bytes: bytes.map(|bytes| (bytes, BytesFrom::Declared)),
             flops,
+            counters: Vec::new(),
         }
     }
 }
@@ -191,10 +210,16 @@ pub struct Peaks {
 }
 
 impl Throughput {
-    /// Computes the rates of bytes and floating-point operations in a time, in nanoseconds. All
-    /// rates are `None` if the time is not positive. A rate of the tensors' bytes is also `None` if
-    /// it is above the peak: the kernel did not touch all of them.
-    pub fn new(Amounts { bytes, flops }: Amounts, time_ns: f64, peaks: Peaks) -> Throughput {
+    /// Returns the names of the counters, in order.
+    pub fn counter_names(&self) -> Vec<String> {
+        self.counters.iter().map(|counter| counter.name.clone()).collect()
+    }
+
+    /// Computes the rates of the amounts in a time, in nanoseconds. All rates are `None`, and
+    /// counters missing, if the time is not positive. A rate of the tensors' bytes is also `None`
+    /// if it is above the peak: the kernel did not touch all of them.
+    pub fn new(amounts: Amounts, time_ns: f64, peaks: Peaks) -> Throughput {
+        let Amounts { bytes, flops, counters } = amounts;
         let rate = |amount: Option<u64>| {
             let rate = amount? as f64 / (time_ns * 1e-9);
             (time_ns > 0.0 && rate.is_finite()).then_some(rate)
@@ -216,6 +241,13 @@ impl Throughput {
             flops_per_s,
             of_peak_bandwidth: share(bytes_per_s, peaks.bandwidth),
             of_peak_flops: share(flops_per_s, peaks.flops),
+            counters: counters
+                .into_iter()
+                .filter_map(|(name, amount)| {
+                    let per_s = rate(Some(amount))?;
+                    Some(CounterRate { name, amount, per_s })
+                })
+                .collect(),
         }
     }
 }
@@ -443,7 +475,10 @@ mod tests {
 
     #[test]
     fn throughput_is_declared_work_over_the_time() {
-        let work = Amounts::declared(Some(8_000), Some(1_000));
+        let work = Amounts {
+            counters: vec![("tokens".to_owned(), 3), ("images".to_owned(), 0)],
+            ..Amounts::declared(Some(8_000), Some(1_000))
+        };
         let peaks = Peaks {
             bandwidth: Some(16e9),
             flops: None,
@@ -453,6 +488,11 @@ mod tests {
         assert!((throughput.flops_per_s.unwrap() - 1e9).abs() < 1.0);
         assert!((throughput.of_peak_bandwidth.unwrap() - 0.5).abs() < 1e-9);
         assert_eq!(throughput.of_peak_flops, None);
+        let counters = throughput.counters.iter();
+        let counters: Vec<_> = counters
+            .map(|counter| (&*counter.name, counter.amount, counter.per_s.round()))
+            .collect();
+        assert_eq!(counters, [("tokens", 3, 3e6), ("images", 0, 0.0)]);
     }
 
     #[test]
@@ -461,7 +501,13 @@ mod tests {
             bandwidth: Some(16e9),
             flops: None,
         };
-        let of = |bytes| Throughput::new(Amounts { bytes, flops: None }, 1_000.0, peaks);
+        let of = |bytes| {
+            let amounts = Amounts {
+                bytes,
+                ..Amounts::default()
+            };
+            Throughput::new(amounts, 1_000.0, peaks)
+        };
         let possible = of(Some((16_000, BytesFrom::Tensors)));
         assert!((possible.bytes_per_s.unwrap() - 16e9).abs() < 1.0);
         assert_eq!(possible.bytes_from, Some(BytesFrom::Tensors));
@@ -478,9 +524,15 @@ mod tests {
 
     #[test]
     fn throughput_needs_a_positive_time_and_declared_work() {
-        let work = Amounts::declared(Some(8), None);
+        let work = Amounts {
+            counters: vec![("tokens".to_owned(), 8)],
+            ..Amounts::declared(Some(8), None)
+        };
         for time in [0.0, -1.0, f64::NAN] {
-            assert_eq!(Throughput::new(work, time, Peaks::default()), Throughput::default());
+            assert_eq!(
+                Throughput::new(work.clone(), time, Peaks::default()),
+                Throughput::default()
+            );
         }
         assert_eq!(
             Throughput::new(Amounts::default(), 1.0, Peaks::default()),

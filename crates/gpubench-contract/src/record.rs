@@ -186,6 +186,9 @@ pub struct BenchmarkStarted {
     /// What the samples will measure. Missing in records of older versions of the tool.
     #[serde(default = "Metric::time")]
     pub metric: Metric,
+    /// Names of its counters, in order. Missing without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counters: Vec<String>,
     /// Position of the result in the run, from 0.
     pub index: u64,
 }

@@ -40,21 +40,23 @@ pub fn in_unit(value: f64, unit: &str) -> Quantity {
 /// its size in the base unit. Times, sizes and energies have units of their own. All others have
 /// decimal prefixes.
 pub fn scale_of(value: f64, base: &str) -> (f64, String) {
-    let fits = |units: &[Unit]| {
-        let mut fitting = units.iter().filter(|(worth, _)| (value / worth).abs() < 999.95);
-        fitting.next().copied().unwrap_or(units[units.len() - 1])
-    };
     if let Some((_, units)) = SCALES.iter().find(|(known, _)| *known == base) {
-        let (worth, unit) = fits(units);
+        let (worth, unit) = fitting(value, units);
         return (worth, unit.to_owned());
     }
-    let (worth, prefix) = fits(&PREFIXES);
+    let (worth, prefix) = fitting(value, &PREFIXES);
     let gap = if prefix.is_empty() || base.is_empty() || base.contains('/') {
         ""
     } else {
         " "
     };
     (worth, format!("{prefix}{gap}{base}"))
+}
+
+/// Returns the first unit in which a value has at most three digits before the decimal point.
+fn fitting(value: f64, units: &[Unit]) -> Unit {
+    let mut fitting = units.iter().filter(|(worth, _)| (value / worth).abs() < 999.95);
+    fitting.next().copied().unwrap_or(units[units.len() - 1])
 }
 
 /// Returns the letters of the longest unit that values of a base unit are shown in.
@@ -106,6 +108,16 @@ pub fn byte_rate(bytes_per_second: f64) -> Quantity {
 /// Formats an arithmetic rate: `5.240 GFLOP/s`.
 pub fn flop_rate(flops_per_second: f64) -> Quantity {
     in_unit(flops_per_second, "FLOP/s")
+}
+
+/// Formats the rate of a counter: `1.204 G tokens/s`. Its name is never one of a unit, such as `B`.
+pub fn counter_rate(name: &str, per_second: f64) -> Quantity {
+    let (worth, prefix) = fitting(per_second, &PREFIXES);
+    let gap = if prefix.is_empty() { "" } else { " " };
+    Quantity {
+        number: four_digits(per_second / worth),
+        unit: format!("{prefix}{gap}{name}/s"),
+    }
 }
 
 /// Formats a size with binary prefixes, as is usual for caches and buffers: `8 MiB`, `1.500 KiB`.
@@ -216,6 +228,9 @@ mod tests {
         assert_eq!(flop_rate(5.24e9).to_string(), "5.240 GFLOP/s");
         assert_eq!(in_unit(1.204e6, "instructions").to_string(), "1.204 M instructions");
         assert_eq!(in_unit(12.0, "instructions").to_string(), "12.00 instructions");
+        assert_eq!(counter_rate("tokens", 1.204e9).to_string(), "1.204 G tokens/s");
+        assert_eq!(counter_rate("B", 2_048.0).to_string(), "2.048 k B/s");
+        assert_eq!(counter_rate("images", 12.0).to_string(), "12.00 images/s");
         assert_eq!(in_unit(1.204e6, "ns").to_string(), "1.204 ms");
         assert_eq!(in_unit(12.5 * 1_048_576.0, "B").to_string(), "12.50 MiB");
         assert_eq!(in_unit(1_204e-6, "J").to_string(), "1.204 mJ");

@@ -94,6 +94,7 @@ fn result(id: &str, index: u64, samples: usize, noise: &mut fastrand::Rng) -> Be
         params,
         mode: Mode::Cold,
         metric: Metric::time(),
+        counters: Vec::new(),
         index,
     };
     let center = 1e4 * (1.0 + index as f64);

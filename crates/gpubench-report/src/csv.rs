@@ -1,7 +1,8 @@
 //! Results as comma-separated values (RFC 4180): one row per result, values in the unit of their
 //! metric, empty fields for unknown values.
 //!
-//! The columns and their order are fixed. Later versions append columns, before those of the axes.
+//! The columns and their order are fixed. Later versions append columns, before those of the axes
+//! and, last, the counters.
 
 use super::{Output, OutputError, Reporter};
 use gpubench_contract::{
@@ -75,10 +76,11 @@ const COLUMNS: [(&str, Value); 40] = [
 
 /// Writes one row per result, as soon as it has its verdict. If there will be a comparison, it
 /// writes all rows at the end of the run. Every axis of a selected case has a column `param_<axis>`
-/// after the others.
+/// after the others, and every counter then a column `counter_<name>_per_s`.
 pub struct CsvReporter {
     output: Output,
     axes: Vec<String>,
+    counters: Vec<String>,
     /// Results that wait for the comparison. `None` if each is written immediately.
     waiting: Option<Vec<BenchmarkComplete>>,
     comparison: Option<ComparisonComplete>,
@@ -90,6 +92,7 @@ impl CsvReporter {
         CsvReporter {
             output,
             axes: Vec::new(),
+            counters: Vec::new(),
             waiting: None,
             comparison: None,
         }
@@ -112,7 +115,8 @@ impl Reporter for CsvReporter {
     fn run_started(&mut self, _: &RunStarted, cases: &[BenchmarkStarted]) -> Result<(), OutputError> {
         self.axes = axes_of(cases);
         let titles = COLUMNS.iter().map(|(title, _)| *title);
-        self.output.print(&header(titles, &self.axes))
+        self.counters = counters_of(cases);
+        self.output.print(&header(titles, &self.axes, &self.counters))
     }
 
     fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
@@ -123,7 +127,7 @@ impl Reporter for CsvReporter {
                     comparison: None,
                     compared: None,
                 };
-                self.write_row(&row.fields(&self.axes))
+                self.write_row(&row.fields(&self.axes, &self.counters))
             }
             Some(waiting) => {
                 waiting.push(result.clone());
@@ -150,7 +154,7 @@ impl Reporter for CsvReporter {
                 comparison: comparison.as_ref(),
                 compared: rows.get(&result.key()).copied(),
             };
-            self.write_row(&row.fields(&self.axes))?;
+            self.write_row(&row.fields(&self.axes, &self.counters))?;
         }
         Ok(())
     }
@@ -188,10 +192,25 @@ impl Row<'_> {
         self.compared.map(|compared| compared.verdict.as_str()).or_else(is_new)
     }
 
-    fn fields(&self, axes: &[String]) -> Vec<Field> {
+    fn fields(&self, axes: &[String], counters: &[String]) -> Vec<Field> {
         let columns = COLUMNS.iter().map(|(_, field)| field(self));
-        columns.chain(params_of(self.result, axes)).collect()
+        let rates = counters.iter().map(|name| {
+            let mut own = self.result.throughput.counters.iter();
+            number(own.find(|own| own.name == *name).map(|own| own.per_s))
+        });
+        columns.chain(params_of(self.result, axes)).chain(rates).collect()
     }
+}
+
+/// Returns the names of all counters in order of appearance, without duplicates.
+fn counters_of(cases: &[BenchmarkStarted]) -> Vec<String> {
+    let mut counters: Vec<String> = Vec::new();
+    for name in cases.iter().flat_map(|case| &case.counters) {
+        if !counters.contains(name) {
+            counters.push(name.clone());
+        }
+    }
+    counters
 }
 
 /// Returns a result's values of these axes.
@@ -205,10 +224,12 @@ pub(super) fn params_of(result: &BenchmarkComplete, axes: &[String]) -> impl Ite
     })
 }
 
-/// Returns the first line: the titles, then a column `param_<axis>` for each axis.
-pub(super) fn header<'a>(titles: impl Iterator<Item = &'a str>, axes: &[String]) -> String {
+/// Returns the first line: the titles, then a column for each axis, then one for each counter.
+pub(super) fn header<'a>(titles: impl Iterator<Item = &'a str>, axes: &[String], counters: &[String]) -> String {
     let axes = axes.iter().map(|axis| format!("param_{axis}"));
-    let fields: Vec<Field> = titles.map(str::to_owned).chain(axes).map(Field::Text).collect();
+    let counters = counters.iter().map(|name| format!("counter_{name}_per_s"));
+    let fields = titles.map(str::to_owned).chain(axes).chain(counters);
+    let fields: Vec<Field> = fields.map(Field::Text).collect();
     line(&fields)
 }
 

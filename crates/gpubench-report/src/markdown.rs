@@ -6,9 +6,10 @@ use super::pull_request::comparison_below_results;
 use super::remarks::{Remarks, named};
 use super::wording::capitalized;
 use super::{Output, OutputError, Reporter};
-use gpubench_contract::units::{byte_rate, counted, flop_rate, percent};
+use gpubench_contract::units::{byte_rate, counted, counter_rate, flop_rate, listed, percent};
 use gpubench_contract::{
-    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, ContestComplete, Metric, Readings, RunFinished, RunStarted,
+    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, ContestComplete, Metric, Readings, RunFinished,
+    RunStarted, Throughput,
 };
 
 /// Writes a table with one row per result, as soon as it has its verdict. Remarks and the
@@ -26,8 +27,16 @@ pub struct MarkdownReporter {
     below_contests: Vec<String>,
     /// Whether the table's header is written. It waits for the name of the metric.
     has_head: bool,
-    /// The readings of all results.
+    columns: Columns,
+}
+
+/// What the columns depend on.
+#[derive(Default)]
+struct Columns {
+    /// The readings of all results. If they differ, they have a column.
     readings: Readings,
+    /// Whether a case has counters. If so, they have a column.
+    has_counters: bool,
 }
 
 /// Bytes reserved for the last lines.
@@ -38,8 +47,8 @@ const FOR_FAILURES: usize = 8 * 1024;
 
 /// Titles after those of case and mode, and below them the alignment.
 const HEAD: [&str; 2] = [
-    "| Verdict | VALUE | ± 95% | CV | n | Bandwidth | Compute | Grade |",
-    "|:--------|-------:|-------:|---:|--:|----------:|--------:|:------|",
+    "| Verdict | VALUE | ± 95% | CV | n | Bandwidth | Compute ",
+    "|:--------|-------:|-------:|---:|--:|----------:|--------:",
 ];
 
 impl MarkdownReporter {
@@ -53,7 +62,7 @@ impl MarkdownReporter {
             for_the_comparison: 0,
             below_contests: Vec::new(),
             has_head: false,
-            readings: Readings::default(),
+            columns: Columns::default(),
         }
     }
 
@@ -118,7 +127,10 @@ impl MarkdownReporter {
 
 impl Reporter for MarkdownReporter {
     fn run_started(&mut self, run: &RunStarted, cases: &[BenchmarkStarted]) -> Result<(), OutputError> {
-        self.readings = cases.iter().map(BenchmarkStarted::reading).collect();
+        self.columns = Columns {
+            readings: cases.iter().map(BenchmarkStarted::reading).collect(),
+            has_counters: cases.iter().any(|case| !case.counters.is_empty()),
+        };
         let (version, device) = (plain(&run.tool_version), plain(&run.device.name));
         let notice = run.device.kind.words().unverified;
         let note = notice.map_or_else(String::new, |notice| format!("\n{notice}\n"));
@@ -127,10 +139,10 @@ impl Reporter for MarkdownReporter {
 
     fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
         if !std::mem::replace(&mut self.has_head, true) {
-            self.print(&head(&self.readings, &result.metric))?;
+            self.print(&head(&self.columns, &result.metric))?;
         }
         self.remarks.add_result(result, &result.label());
-        let row = row(result, &self.readings);
+        let row = row(result, &self.columns);
         if row.len() > self.room_for(result) {
             self.rows_left_out += 1;
             return Ok(());
@@ -192,23 +204,29 @@ fn contest_table(contest: &ContestComplete) -> String {
 }
 
 /// Returns the table's header.
-fn head(readings: &Readings, metric: &Metric) -> String {
-    let mode = if readings.differ() {
+fn head(columns: &Columns, metric: &Metric) -> String {
+    let mode = if columns.readings.differ() {
         ["| Case | Mode ", "|:-----|:-----"]
     } else {
         ["| Case ", "|:-----"]
     };
+    let last = if columns.has_counters {
+        ["| Counters | Grade |", "|---------:|:------|"]
+    } else {
+        ["| Grade |", "|:------|"]
+    };
     let lines = mode
         .into_iter()
         .zip(HEAD)
-        .map(|(first, others)| format!("{first}{others}\n"));
+        .zip(last)
+        .map(|((first, others), last)| format!("{first}{others}{last}\n"));
     lines
         .collect::<String>()
         .replace("VALUE", &plain(&capitalized(&metric.name)))
 }
 
-/// Returns a row, with a cell for the reading if there are several.
-fn row(result: &BenchmarkComplete, readings: &Readings) -> String {
+/// Returns a row, with cells for the reading and the counters if there are such columns.
+fn row(result: &BenchmarkComplete, columns: &Columns) -> String {
     let stats = result.stats.as_ref().filter(|_| !result.verdict.is_failure());
     let verdict = match result.verdict {
         verdict if verdict.is_failure() => format!("**{verdict}**"),
@@ -227,12 +245,21 @@ fn row(result: &BenchmarkComplete, readings: &Readings) -> String {
                 .map(|rate| bandwidth(rate, result.throughput.of_peak_bandwidth)),
         ),
         shown(stats.and(result.throughput.flops_per_s).map(flop_rate)),
-        shown(result.grade),
     ];
+    let counters = columns
+        .has_counters
+        .then(|| counters(stats.map(|_| &result.throughput)));
+    let cells: Vec<String> = cells.into_iter().chain(counters).chain([shown(result.grade)]).collect();
     let name = format!("{} {}", plain(&result.package), code(&result.case));
-    let reading = readings.differ().then(|| plain(&result.reading().to_string()));
+    let reading = columns.readings.differ().then(|| plain(&result.reading().to_string()));
     let first: Vec<String> = std::iter::once(name).chain(reading).collect();
     format!("| {} | {} |\n", first.join(" | "), cells.join(" | "))
+}
+
+/// `1.204 G tokens/s, 3.120 k images/s`.
+fn counters(throughput: Option<&Throughput>) -> String {
+    let counters = throughput.into_iter().flat_map(|throughput| &throughput.counters);
+    listed(counters.map(|counter| Some(plain(&counter_rate(&counter.name, counter.per_s).to_string()))))
 }
 
 /// `2.451 TB/s (51.1% of peak)`.

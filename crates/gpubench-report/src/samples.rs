@@ -42,7 +42,7 @@ impl SamplesReporter {
 impl Reporter for SamplesReporter {
     fn run_started(&mut self, _: &RunStarted, cases: &[BenchmarkStarted]) -> Result<(), OutputError> {
         self.axes = axes_of(cases);
-        self.output.print(&header(COLUMNS.into_iter(), &self.axes))
+        self.output.print(&header(COLUMNS.into_iter(), &self.axes, &[]))
     }
 
     fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {

@@ -249,7 +249,9 @@ fn twice_as_fast(mut result: BenchmarkComplete) -> BenchmarkComplete {
         flops_per_s,
         of_peak_bandwidth,
         of_peak_flops,
+        counters,
     } = &mut result.throughput;
+    counters.iter_mut().for_each(|counter| counter.per_s *= 2.0);
     for rate in [bytes_per_s, flops_per_s, of_peak_bandwidth, of_peak_flops] {
         *rate = rate.map(|rate| 2.0 * rate);
     }
@@ -500,6 +502,7 @@ impl Cases {
             case,
             mode: Mode::Cold,
             metric: Metric::time(),
+            counters: Vec::new(),
             index: self.cases.len() as u64,
         };
         self.results.push(result(&started));

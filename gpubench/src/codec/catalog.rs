@@ -14,6 +14,7 @@ codec_struct!(Benchmark {
     requirements,
     axes,
     own_axes,
+    counters,
     device_axes,
     settings,
     own_library
@@ -89,7 +90,8 @@ codec_enum!(Tolerance {
     1 = Close { rtol, atol },
     2 = Default { rtol, atol }
 });
-codec_struct!(Work { bytes, flops });
+codec_struct!(Work { bytes, flops, counters });
+codec_struct!(Counter { name, amount });
 codec_enum!(DType {
     0 = U8,
     1 = I8,

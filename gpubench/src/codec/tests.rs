@@ -42,13 +42,13 @@ fn benchmark() -> impl Strategy<Value = Benchmark> {
         any::<u32>(),
         selection,
         vec(requirement, 0..3),
-        (axes(), vec(text(), 0..3)),
+        (axes(), vec(text(), 0..3), vec(text(), 0..3)),
         vec((device_kind(), axes()), 0..3),
         vec((text(), text()), 0..3),
         option::of(text()),
     )
         .prop_map(
-            |(names, line, selection, requirements, (axes, own_axes), device_axes, settings, own_library)| {
+            |(names, line, selection, requirements, (axes, own_axes, counters), device_axes, settings, own_library)| {
                 let (library, path, problem, file) = names;
                 Benchmark {
                     library,
@@ -60,6 +60,7 @@ fn benchmark() -> impl Strategy<Value = Benchmark> {
                     requirements,
                     axes,
                     own_axes,
+                    counters,
                     device_axes,
                     settings,
                     own_library,
@@ -272,7 +273,9 @@ fn plan() -> impl Strategy<Value = Plan> {
 }
 
 fn recording() -> impl Strategy<Value = Recording> {
-    let work = any::<(Option<u64>, Option<u64>)>().prop_map(|(bytes, flops)| Work { bytes, flops });
+    let counter = (text(), any::<u64>()).prop_map(|(name, amount)| Counter { name, amount });
+    let work = (any::<(Option<u64>, Option<u64>)>(), vec(counter, 0..3));
+    let work = work.prop_map(|((bytes, flops), counters)| Work { bytes, flops, counters });
     let reference = prop_oneof![Just(Reference::Author), plan().prop_map(Reference::Plan)];
     let execution = prop_oneof![
         Just(Execution::Sealed),

@@ -11,6 +11,6 @@ mod tensor_map;
 mod types;
 
 pub use library_call::*;
-pub use rules::check;
+pub use rules::{check, check_counters};
 pub use tensor_map::*;
 pub use types::*;

@@ -38,13 +38,14 @@ fn broken(message: impl std::fmt::Display) -> Result<()> {
 pub fn check(recording: &Recording, facts: &DeviceFacts) -> Result<()> {
     let Recording {
         tensors,
+        work,
         plan,
         reference,
         execution,
         call,
-        ..
     } = recording;
     check_tensors(tensors)?;
+    check_counters(work.counters.iter().map(|counter| counter.name.as_str()))?;
     match execution {
         Execution::Sealed => check_plan(plan, tensors, facts)?,
         Execution::Hosted | Execution::HostedSync if *plan == Plan::default() => {}
@@ -59,6 +60,40 @@ pub fn check(recording: &Recording, facts: &DeviceFacts) -> Result<()> {
     check_plan(plan, tensors, facts)
         .and_then(|()| check_reference(plan, tensors))
         .map_err(|error| error.context("its reference"))
+}
+
+/// Most counters of a benchmark.
+const MAX_COUNTERS: usize = 16;
+
+/// Most letters of a counter's name. The macros check it too.
+const MAX_COUNTER_NAME: usize = 32;
+
+/// Checks the names of the counters of a benchmark, which reports show as units.
+///
+/// # Errors
+/// There are too many, or a name is not one, or given twice.
+pub fn check_counters<'n>(counters: impl ExactSizeIterator<Item = &'n str>) -> Result<()> {
+    if counters.len() > MAX_COUNTERS {
+        return broken(format!(
+            "it has {} counters; the limit is {MAX_COUNTERS}",
+            counters.len()
+        ));
+    }
+    let mut names = HashSet::from(["bytes", "flops"]);
+    for name in counters {
+        let is_named = name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+        if name.is_empty() || !is_named || name.chars().count() > MAX_COUNTER_NAME {
+            let beginning: String = name.chars().take(MAX_COUNTER_NAME + 1).collect();
+            return broken(format!(
+                "the name of a counter, `{}`, is not 1 to {MAX_COUNTER_NAME} letters, digits and `_`",
+                beginning.escape_debug()
+            ));
+        }
+        if !names.insert(name) {
+            return broken(format!("two amounts are named `{name}`"));
+        }
+    }
+    Ok(())
 }
 
 fn check_tensors(tensors: &[Tensor]) -> Result<()> {

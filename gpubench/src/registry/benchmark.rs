@@ -159,6 +159,7 @@ impl BenchmarkEntry {
             requirements,
             axes,
             own_axes,
+            counters: self.problem.counters.iter().map(|name| (*name).to_owned()).collect(),
             device_axes,
             settings: settings
                 .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))

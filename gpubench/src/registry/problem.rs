@@ -36,6 +36,8 @@ pub struct ProblemDefinition {
     pub reduction: fn(&Params) -> Result<Option<u64>>,
     pub tensors: fn(&Params) -> Result<Tensors>,
     pub work: fn(&Params) -> Result<Work>,
+    /// Names of the counters of `work`.
+    pub counters: &'static [&'static str],
     /// Parameters of the reference.
     pub operands: &'static [&'static str],
     pub reference: ReferenceFunction,
@@ -109,9 +111,10 @@ const fn same(left: &str, right: &str) -> bool {
     true
 }
 
-/// A number of bytes or operations: an integer, or a floating-point number, which is rounded.
+/// A number of bytes, operations or items: an integer, or a floating-point number, which is
+/// rounded.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a number of bytes or operations: write an integer or a float"
+    message = "`{Self}` is not a number of bytes, operations or items: write an integer or a float"
 )]
 pub trait Amount: Copy + std::fmt::Display {
     #[doc(hidden)]
@@ -145,7 +148,7 @@ impl Amount for f32 {
     }
 }
 
-/// Returns the value of `bytes = ...` or `flops = ...`.
+/// Returns the value of `bytes = ..`, `flops = ..` or a counter.
 pub(crate) fn amount(option: &str, value: impl Amount) -> Result<u64> {
     value.amount().ok_or_else(|| {
         Error::new(format!(

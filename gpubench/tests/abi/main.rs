@@ -11,7 +11,7 @@ mod types;
 use client::{Memory, catalog, params, record};
 use gpubench::abi::Status;
 use gpubench::catalog::{
-    AxisValue, Benchmark, DeviceKind, Fill, Requirement, Role, Selection, Source, SourceForm, Tolerance, Work,
+    AxisValue, Benchmark, Counter, DeviceKind, Fill, Requirement, Role, Selection, Source, SourceForm, Tolerance, Work,
 };
 use gpubench::plan::{Argument, BufferId, Step};
 
@@ -41,6 +41,7 @@ mod image {
         tolerance(rtol = 1e-5, atol = 1e-6),
         bytes = 16 * width * height,
         flops = 5 * width * height,
+        counters(pixels = width * height, rows = height as f64),
         cpu(axes(width = [256])),
     )]
     fn grayscale(launcher: &mut Launcher, width: usize, height: usize, rgb: In<f32>, gray: Out<f32>) -> Result<()> {
@@ -170,6 +171,13 @@ mod axes {
         launcher.memset(scratch, seed as u8)
     }
 
+    pub(super) const COUNTED: u32 = line!() + 1;
+    #[gpubench(axes(len = [4]), counters(tokens = len * len, rest = 5 - i64::from(len)))]
+    fn counted(launcher: &mut Launcher, len: u32) -> Result<()> {
+        let scratch = launcher.scratch::<u8>(len as usize)?;
+        launcher.memset(scratch, 1)
+    }
+
     #[gpubench(axes(r#type = ["a", "b"]))]
     fn raw(launcher: &mut Launcher, r#type: &str) -> Result<()> {
         let scratch = launcher.scratch::<u8>(r#type.len())?;
@@ -287,6 +295,7 @@ fn the_catalog_has_all_options_of_a_benchmark() {
         format!("{:?}", benchmark.axes),
         "[Axis { names: [\"width\"], values: [[Int(1024)], [Int(4096)]] }, Axis { names: [\"height\"], values: [[Int(1024)], [Int(4096)]] }]"
     );
+    assert_eq!(benchmark.counters, ["pixels", "rows"]);
     assert_eq!(benchmark.device_axes.len(), 1);
     assert_eq!(benchmark.device_axes[0].0, DeviceKind::Cpu);
 }
@@ -312,6 +321,31 @@ fn an_axis_can_have_the_name_of_a_keyword() {
 }
 
 #[test]
+fn a_counter_that_is_no_amount_fails_its_case() {
+    let counted = |len| record("axes::counted", params([("len", len)]));
+    let amounts: Vec<_> = counted(5)
+        .unwrap()
+        .work
+        .counters
+        .iter()
+        .map(|counter| counter.amount)
+        .collect();
+    assert_eq!(amounts, [25, 0]);
+    let (status, message) = counted(6).unwrap_err();
+    assert_eq!(status, Status::Failed);
+    assert!(
+        message.contains("`rest` is `-1`, which is not a number from 0"),
+        "{message}"
+    );
+    let (_, message) = counted(1 << 16).unwrap_err();
+    let place = format!(
+        "attempt to multiply with overflow (at gpubench/tests/abi/main.rs:{}",
+        axes::COUNTED
+    );
+    assert!(message.contains(&place), "{message}");
+}
+
+#[test]
 fn a_case_is_recorded_as_tensors_work_and_plan() {
     let recording = record("image::grayscale", params([("width", 20), ("height", 30)])).unwrap();
     let shapes: Vec<_> = recording
@@ -330,7 +364,17 @@ fn a_case_is_recorded_as_tensors_work_and_plan() {
         recording.work,
         Work {
             bytes: Some(9600),
-            flops: Some(3000)
+            flops: Some(3000),
+            counters: vec![
+                Counter {
+                    name: "pixels".to_owned(),
+                    amount: 600
+                },
+                Counter {
+                    name: "rows".to_owned(),
+                    amount: 30
+                }
+            ]
         }
     );
     let [Step::Launch(launch)] = &recording.plan.steps[..] else {
@@ -374,6 +418,7 @@ fn benchmarks_are_listed_by_path() {
         .map(|benchmark| benchmark.path)
         .collect();
     let expected = [
+        "axes::counted",
         "axes::kinds",
         "axes::nothing",
         "axes::raw",

@@ -146,6 +146,7 @@ mod tests {
             params: [("n".to_owned(), AxisValue::Int(n))].into_iter().collect(),
             modes: Modes::only(Mode::Cold),
             metrics: Metrics::TIME,
+            counters: Vec::new(),
             disposition: Disposition::Run,
         };
         let numbers = |cases: &[Case]| -> Vec<String> { cases.iter().map(Case::name).collect() };

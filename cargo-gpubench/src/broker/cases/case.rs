@@ -25,6 +25,8 @@ pub struct Case {
     pub modes: Modes,
     /// What is read of its calls.
     pub metrics: Metrics,
+    /// Names of its counters.
+    pub counters: Vec<String>,
     /// Whether the case runs.
     pub disposition: Disposition,
 }
@@ -205,6 +207,7 @@ mod tests {
                 .collect(),
             modes: Modes::only(Mode::Cold),
             metrics: Metrics::TIME,
+            counters: Vec::new(),
             disposition: Disposition::Run,
         }
     }

@@ -104,6 +104,7 @@ mod tests {
             requirements: Vec::new(),
             axes,
             own_axes: Vec::new(),
+            counters: Vec::new(),
             device_axes,
             settings: Vec::new(),
             own_library: None,

@@ -132,6 +132,7 @@ mod tests {
             params: [("n".to_owned(), AxisValue::Int(n))].into_iter().collect(),
             modes: Modes::only(Mode::Cold),
             metrics: Metrics::TIME,
+            counters: Vec::new(),
             disposition: Disposition::Run,
         }
     }

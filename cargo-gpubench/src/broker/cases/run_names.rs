@@ -39,6 +39,7 @@ impl RunNames {
             case: case.name_as(self.naming),
             mode,
             metric,
+            counters: case.counters.clone(),
             index: index as u64,
         }
     }

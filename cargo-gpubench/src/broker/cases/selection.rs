@@ -177,6 +177,7 @@ fn candidates<'a>(
                     params,
                     modes: Modes::only(Mode::Cold),
                     metrics: Metrics::TIME,
+                    counters: benchmark.counters.clone(),
                     disposition: disposition(benchmark, device),
                 },
                 benchmark,

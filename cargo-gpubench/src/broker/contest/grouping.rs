@@ -143,6 +143,7 @@ mod tests {
             params: params.collect(),
             modes: Modes::only(Mode::Cold),
             metrics: Metrics::TIME,
+            counters: Vec::new(),
             disposition: Disposition::Run,
         }
     }
@@ -158,6 +159,7 @@ mod tests {
             requirements: Vec::new(),
             axes: Vec::new(),
             own_axes: vec!["tile".to_owned()],
+            counters: Vec::new(),
             device_axes: Vec::new(),
             settings: Vec::new(),
             own_library: None,

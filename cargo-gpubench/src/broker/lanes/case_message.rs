@@ -76,6 +76,7 @@ mod tests {
             requirements: Vec::new(),
             axes: Vec::new(),
             own_axes: Vec::new(),
+            counters: Vec::new(),
             device_axes: Vec::new(),
             settings: Vec::new(),
             own_library: None,

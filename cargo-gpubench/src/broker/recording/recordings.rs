@@ -91,7 +91,7 @@ impl Recorder<'_, '_, '_> {
         };
         let (recording, encoded) = loop {
             match self.record_twice(case, &request)? {
-                Recorded::Recording(recording, encoded) => break (recording, encoded),
+                Recorded::Recording(recording, encoded) => break (*recording, encoded),
                 Recorded::NeedsOccupancy(query) => self.add_occupancy(&mut request, &query)?,
             }
         };

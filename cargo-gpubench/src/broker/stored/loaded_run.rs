@@ -77,6 +77,7 @@ fn announcement(result: &BenchmarkComplete) -> BenchmarkStarted {
         case: result.case.clone(),
         mode: result.mode,
         metric: result.metric.clone(),
+        counters: result.throughput.counter_names(),
         index: result.index,
     }
 }

@@ -33,6 +33,7 @@ pub(crate) fn case_of(result: &BenchmarkComplete) -> Case {
         params: params.map(|(name, param)| (name.clone(), value(param))).collect(),
         modes: Modes::only(result.mode),
         metrics: Metrics::from_metric(&result.metric),
+        counters: result.throughput.counter_names(),
         disposition: Disposition::Run,
     }
 }

@@ -14,8 +14,7 @@ const PRECISION: &str = "sampling also stops after `--max-time` or `--max-sample
 const FILTER: &str = "the word is a regular expression for names; `--skip` excludes cases";
 const CALLS_TOGETHER: &str = "a sample is then this many calls; in the mode `cold` it is one call";
 const SORTED: &str = "benchmarks are sorted by name, and `--contest` ranks those of one problem by time";
-const DECLARED_WORK: &str =
-    "`bytes = ..` and `flops = ..` in `#[gpubench(..)]` say what a call does, and give the rates";
+const DECLARED_WORK: &str = "`bytes = ..`, `flops = ..` and `counters(items = n)` in `#[gpubench(..)]` say what a call does, and give the rates";
 const FRESH_INPUTS: &str = "generators make the inputs of each call, and no preparation is part of a time";
 const THROTTLED: &str = "throttled samples are taken again or flagged";
 const CASE_UNDER_PROFILER: &str = "words after `--` are the profiler's own";

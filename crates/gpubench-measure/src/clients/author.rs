@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use gpubench::catalog::{AxisValue, Catalog, OccupancyQuery, RecordRequest, Recording};
 use gpubench::codec;
+use gpubench::plan::check_counters;
 
 use super::{Child, Interrupt, Output, RoleEnvironment, RoleFailure, RoleName};
 use gpubench_device::{FrozenFile, KernelHost};
@@ -35,7 +36,7 @@ pub struct AuthorClient {
 #[derive(Debug)]
 pub enum Recorded {
     /// The recording and its encoding.
-    Recording(Recording, Vec<u8>),
+    Recording(Box<Recording>, Vec<u8>),
     /// The recording needs an occupancy that the request does not have.
     NeedsOccupancy(OccupancyQuery),
 }
@@ -149,7 +150,7 @@ impl AuthorClient {
         }
         let encoded = AuthorProblem::done(frame)?;
         let recording = codec::decode(&encoded).map_err(|error| AuthorProblem::damaged("recording", &error))?;
-        Ok(Recorded::Recording(recording, encoded))
+        Ok(Recorded::Recording(Box::new(recording), encoded))
     }
 
     /// Gives the author the buffers of a case.
@@ -242,6 +243,9 @@ fn refuse_unusable_texts(catalog: &Catalog) -> Result<(), AuthorProblem> {
                 ));
             }
         }
+        if let Err(error) = check_counters(benchmark.counters.iter().map(String::as_str)) {
+            return refuse(format!("the benchmark `{}`: {error}", benchmark.path));
+        }
         for axis in axes() {
             let length = |value: &AxisValue| match value {
                 AxisValue::Text(text) => text.len(),
@@ -333,7 +337,7 @@ mod tests {
 
     #[test]
     fn unprintable_and_long_texts_and_ragged_lists_are_rejected() {
-        let refusal_of = |path: &str, axis: Axis| {
+        let refusal_with = |path: &str, axis: Axis, counters: &[&str]| {
             let benchmark = Benchmark {
                 library: "lib".to_owned(),
                 path: path.to_owned(),
@@ -344,6 +348,7 @@ mod tests {
                 requirements: Vec::new(),
                 axes: Vec::new(),
                 own_axes: Vec::new(),
+                counters: counters.iter().map(|name| (*name).to_owned()).collect(),
                 device_axes: vec![(gpubench::catalog::DeviceKind::Cpu, vec![axis])],
                 settings: Vec::new(),
                 own_library: None,
@@ -354,6 +359,7 @@ mod tests {
             };
             refuse_unusable_texts(&catalog).map_or_else(|problem| problem.to_string(), |()| "taken".to_owned())
         };
+        let refusal_of = |path: &str, axis: Axis| refusal_with(path, axis, &["tokens"]);
         let refusal = |path: &str, axis: &str, value: usize| {
             let values = vec![AxisValue::Int(1), AxisValue::Text("v".repeat(value))];
             refusal_of(path, Axis::of(axis, values))
@@ -379,6 +385,15 @@ mod tests {
         assert_eq!(
             refusal_of("b", ragged),
             "the axis `(m, n)` of the benchmark `b` has not one value for each name"
+        );
+        let of_counters = |counters: &[&str]| refusal_with("b", Axis::of("n", Vec::new()), counters);
+        assert_eq!(
+            of_counters(&["a\x1b"]),
+            r"the benchmark `b`: the name of a counter, `a\u{1b}`, is not 1 to 32 letters, digits and `_`"
+        );
+        assert_eq!(
+            of_counters(&["a"; 17]),
+            "the benchmark `b`: it has 17 counters; the limit is 16"
         );
     }
 

@@ -1,18 +1,20 @@
 //! The work of a call: what the benchmark declares, or else what its tensors say.
 
-use gpubench::catalog::{Recording, Role, Tensor, Work};
+use gpubench::catalog::{Counter, Recording, Role, Tensor, Work};
 use gpubench_contract::{Amounts, BytesFrom};
 
 /// Returns the work of one call. Without declared bytes, every input and output counts once, what
 /// is read and overwritten twice, and scratch memory not at all.
 pub(super) fn amounts(recording: &Recording) -> Amounts {
-    let Work { bytes, flops } = recording.work;
-    match bytes {
-        Some(_) => Amounts::declared(bytes, flops),
-        None => Amounts {
-            bytes: Some((tensor_bytes(&recording.tensors), BytesFrom::Tensors)),
-            flops,
-        },
+    let Work { bytes, flops, counters } = &recording.work;
+    let declared = || bytes.map(|bytes| (bytes, BytesFrom::Declared));
+    let counters = counters.iter();
+    Amounts {
+        bytes: declared().or_else(|| Some((tensor_bytes(&recording.tensors), BytesFrom::Tensors))),
+        flops: *flops,
+        counters: counters
+            .map(|Counter { name, amount }| (name.clone(), *amount))
+            .collect(),
     }
 }
 

@@ -15,6 +15,7 @@ pub(super) fn passed_case(kind: DeviceKind) -> BenchmarkComplete {
         case: "axpy".to_owned(),
         mode: Mode::Cold,
         metric: Metric::time(),
+        counters: Vec::new(),
         index: 0,
     };
     let device = DeviceName {

@@ -73,6 +73,7 @@ mod tests {
             work: Work {
                 bytes: declared,
                 flops: None,
+                counters: Vec::new(),
             },
             plan: Plan::default(),
             reference: Reference::Author,

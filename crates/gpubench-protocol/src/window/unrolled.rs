@@ -25,7 +25,7 @@ pub fn unrolled(recording: &Recording, calls: NonZeroU32) -> Recording {
     let count = recording.tensors.len() as u32;
     Recording {
         tensors: tensors.collect(),
-        work: recording.work,
+        work: recording.work.clone(),
         plan: repeated(&recording.plan, calls, count),
         reference: match &recording.reference {
             Reference::Author => Reference::Author,
@@ -166,6 +166,7 @@ mod tests {
             work: Work {
                 bytes: Some(32),
                 flops: None,
+                counters: Vec::new(),
             },
             reference: Reference::Plan(plan.clone()),
             plan,

@@ -10,7 +10,7 @@ use super::trend::Past;
 use super::{audit, checks, distribution, integrity, kernels, sequence, steps, surroundings, trend};
 use crate::repeat;
 use crate::wording::capitalized;
-use gpubench_contract::units::{byte_rate, flop_rate, percent, time, wall_time};
+use gpubench_contract::units::{byte_rate, counter_rate, flop_rate, percent, time, wall_time};
 use gpubench_contract::{BenchmarkComplete, ChangeVerdict, ComparisonComplete, Stats, Throughput, Verdict};
 use gpubench_store::StoredRun;
 
@@ -158,7 +158,7 @@ fn work(throughput: &Throughput) -> Facts {
     let intensity = both
         .map(|(flops, bytes)| flops / bytes)
         .filter(|intensity| intensity.is_finite());
-    Facts::default()
+    let facts = Facts::default()
         .and_known("Bandwidth", throughput.bytes_per_s.map(byte_rate))
         .and_known("of peak", throughput.of_peak_bandwidth.map(percent))
         .and_known("Compute", throughput.flops_per_s.map(flop_rate))
@@ -166,5 +166,9 @@ fn work(throughput: &Throughput) -> Facts {
         .and_known(
             "Intensity",
             intensity.map(|intensity| format!("{} FLOP/B", crate::wording::three_digits(intensity))),
-        )
+        );
+    throughput.counters.iter().fold(facts, |facts, counter| {
+        let rate = counter_rate(&counter.name, counter.per_s);
+        facts.and(&capitalized(&counter.name), text(rate))
+    })
 }

@@ -3,9 +3,9 @@
 use anstyle::Style;
 
 use super::style::{BAD, DOUBTFUL, FAINT, GOOD, PLAIN, Styling, TITLE};
-use super::table::{Cell, Column, GAP, Left, NONE, Right, Table, aligned, value, value_width};
+use super::table::{Cell, Column, GAP, Left, NONE, NUMBER, Right, Table, aligned, value, value_width};
 use crate::wording;
-use gpubench_contract::units::{byte_rate, flop_rate, percent};
+use gpubench_contract::units::{byte_rate, counter_rate, flop_rate, percent};
 use gpubench_contract::{BenchmarkComplete, Grade, Metric, Readings, Stats, Verdict};
 use gpubench_diagnostic::layout::{in_one_line, padded, width};
 use gpubench_diagnostic::printable_line;
@@ -22,13 +22,14 @@ pub(super) enum Figure {
     Bytes,
     OfPeak,
     Flops,
+    Counter,
     Grade,
 }
 
 use Figure::*;
 
 /// All columns, in order.
-const ALL: [Column<Figure>; 10] = [
+const ALL: [Column<Figure>; 11] = [
     Column::new(Left, Reading, 4, "mode"),
     Column::new(Left, Verdict, 7, "verdict"),
     Column::new(Right, Value, 8, "time"),
@@ -38,25 +39,32 @@ const ALL: [Column<Figure>; 10] = [
     Column::new(Right, Bytes, 10, "bandwidth"),
     Column::new(Right, OfPeak, 7, "of peak"),
     Column::new(Right, Flops, 13, "compute"),
+    Column::new(Right, Counter, 7, "counter"),
     Column::new(Left, Grade, 9, "grade"),
 ];
 
 /// The order in which a narrow terminal drops columns. Mode, verdict and median always remain. The
 /// grade is dropped last, because it qualifies the time.
-const DROPPED_FIRST: &[Figure] = &[Samples, Cv, Flops, Bytes, OfPeak, Interval, Grade];
+const DROPPED_FIRST: &[Figure] = &[Samples, Cv, Flops, Bytes, OfPeak, Counter, Interval, Grade];
 
 /// Returns the `wanted` columns that fit a line of `line` columns with names of these widths. The
 /// longest name may take half of the line. Only if `readings` differ, there is a column for them.
-/// `metrics` are those of the values.
+/// `metrics` are those of the values. `counters` are the first of each case. Without any, there is
+/// no column for them.
 pub(super) fn table_for(
     line: usize,
     names: impl IntoIterator<Item = usize>,
     readings: &Readings,
     metrics: &[Metric],
+    counters: &[&str],
     wanted: impl Fn(Figure) -> bool,
     styling: Styling,
 ) -> Table<Figure> {
-    let is_wanted = |key| if key == Reading { readings.differ() } else { wanted(key) };
+    let is_wanted = |key| match key {
+        Reading => readings.differ(),
+        Counter => !counters.is_empty() && wanted(key),
+        _ => wanted(key),
+    };
     let mut columns: Vec<_> = ALL.into_iter().filter(|column| is_wanted(column.key)).collect();
     if let Some(column) = columns.first_mut().filter(|column| column.key == Reading) {
         let widths = readings.iter().map(|reading| width(&reading.to_string()));
@@ -66,6 +74,16 @@ pub(super) fn table_for(
         let titles = metrics.iter().map(|metric| width(&metric.name));
         let widths = titles.chain([value_width(metrics), column.width]);
         column.width = widths.max().unwrap_or_default();
+    }
+    if let Some(column) = columns.iter_mut().find(|column| column.key == Counter) {
+        let units = counters
+            .iter()
+            .map(|name| width(&format!("G {}/s", printable_line(name))));
+        column.width = units
+            .map(|unit| NUMBER + unit)
+            .chain([column.width])
+            .max()
+            .unwrap_or_default();
     }
     let dropped = (0..=DROPPED_FIRST.len()).map(|count| &DROPPED_FIRST[..count]);
     Table::new(columns, names, line / 2, styling).fit(line, dropped)
@@ -86,7 +104,7 @@ pub(super) fn titles(table: &Table<Figure>, metric: &Metric) -> String {
 /// Returns the text after the name of a case, for a line of `line` columns.
 pub(super) fn figures(table: &Table<Figure>, result: &BenchmarkComplete, line: usize) -> String {
     match (&result.stats, result.verdict) {
-        (Some(stats), Verdict::Pass) => table.cells(|column| column.key.cell(result, stats)),
+        (Some(stats), Verdict::Pass) => table.cells(|column| column.key.cell(result, stats, column.width)),
         _ => outcome(table, result, line),
     }
 }
@@ -116,7 +134,8 @@ fn outcome(table: &Table<Figure>, result: &BenchmarkComplete, line: usize) -> St
 }
 
 impl Figure {
-    fn cell(self, result: &BenchmarkComplete, stats: &Stats) -> Cell {
+    /// Returns a cell of a column that is `width` terminal columns wide.
+    fn cell(self, result: &BenchmarkComplete, stats: &Stats, width: usize) -> Cell {
         let throughput = &result.throughput;
         let text = match self {
             Reading => Some(result.reading().to_string()),
@@ -132,6 +151,10 @@ impl Figure {
             Bytes => Some(aligned(throughput.bytes_per_s.map(byte_rate), 4)),
             OfPeak => throughput.of_peak_bandwidth.map(percent),
             Flops => Some(aligned(throughput.flops_per_s.map(flop_rate), 7)),
+            Counter => throughput.counters.first().map(|counter| {
+                let rate = counter_rate(&printable_line(&counter.name), counter.per_s);
+                aligned(Some(rate), width.saturating_sub(NUMBER))
+            }),
             Grade => {
                 return match result.grade {
                     Some(grade) => (grade.to_string(), style_of(grade)),
@@ -173,7 +196,7 @@ mod tests {
     use gpubench_contract::Mode;
 
     fn shown(line: usize, wanted: fn(Figure) -> bool) -> Vec<Figure> {
-        let table = table_for(line, [20], &Readings::default(), &[], wanted, Styling::Plain);
+        let table = table_for(line, [20], &Readings::default(), &[], &[], wanted, Styling::Plain);
         let keys = ALL.map(|column| column.key).into_iter();
         keys.filter(|key| table.shows(*key)).collect()
     }
@@ -187,7 +210,7 @@ mod tests {
 
     #[test]
     fn several_modes_have_a_column_that_is_never_dropped() {
-        let table = table_for(30, [20], &readings(), &[], |_| true, Styling::Plain);
+        let table = table_for(30, [20], &readings(), &[], &[], |_| true, Styling::Plain);
         assert!(table.shows(Reading) && table.shows(Verdict) && table.shows(Value));
     }
 
@@ -212,7 +235,7 @@ mod tests {
         let shown_at = |line| shown(line, |_| true);
         assert_eq!(
             shown_at(120),
-            ALL[1..].iter().map(|column| column.key).collect::<Vec<_>>()
+            [Verdict, Value, Interval, Cv, Samples, Bytes, OfPeak, Flops, Grade]
         );
         assert_eq!(shown_at(84), [Verdict, Value, Interval, Bytes, OfPeak, Grade]);
         assert_eq!(shown_at(74), [Verdict, Value, Interval, OfPeak, Grade]);
@@ -226,7 +249,7 @@ mod tests {
             for name in [0, 10, 30, 90] {
                 for (unwanted, readings) in [(None, &one), (Some(OfPeak), &one), (None, &several)] {
                     let wanted = |figure| Some(figure) != unwanted;
-                    let table = table_for(line, [name, 10], readings, &[], wanted, Styling::Plain);
+                    let table = table_for(line, [name, 10], readings, &[], &["tokens"], wanted, Styling::Plain);
                     assert!(table.width() <= line, "{line} {name}");
                 }
             }

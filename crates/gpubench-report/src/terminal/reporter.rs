@@ -67,6 +67,7 @@ impl TerminalReporter {
                 [],
                 &Readings::default(),
                 &[],
+                &[],
                 |figure| figure != Figure::OfPeak,
                 options.styling,
             ),
@@ -166,8 +167,10 @@ impl Reporter for TerminalReporter {
         let names = self.tree.lines().iter().map(Line::width);
         let readings = cases.iter().map(BenchmarkStarted::reading).collect();
         let metrics: Vec<Metric> = cases.iter().map(|case| case.metric.clone()).collect();
-        let line = self.options.table_width();
-        self.table = columns::table_for(line, names, &readings, &metrics, wanted, self.options.styling);
+        let counters = cases.iter().filter_map(|case| Some(case.counters.first()?.as_str()));
+        let counters: Vec<&str> = counters.collect();
+        let (line, styling) = (self.options.table_width(), self.options.styling);
+        self.table = columns::table_for(line, names, &readings, &metrics, &counters, wanted, styling);
         self.device = Some(run.device.kind);
         if self.options.progress == ProgressDisplay::Stderr {
             self.progress = Some(ProgressLine::new(run.cases));

@@ -142,7 +142,7 @@ impl<K: Copy + PartialEq> Table<K> {
 }
 
 /// Letters of the longest number, and the space after it.
-const NUMBER: usize = 6;
+pub(super) const NUMBER: usize = 6;
 
 /// Returns a value of a metric that the title or the row names, aligned with others of the metric.
 pub(super) fn value(metric: &Metric, value: Option<f64>) -> String {

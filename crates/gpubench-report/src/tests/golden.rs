@@ -1,7 +1,7 @@
 //! Snapshots of the sample runs in every report.
 
 use super::play::Play;
-use gpubench_contract::{DeviceKind, Record, RunEnd, RunFinished};
+use gpubench_contract::{Amounts, DeviceKind, Peaks, Record, RunEnd, RunFinished, Throughput};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -137,6 +137,55 @@ fn a_contest_in_markdown() {
 #[test]
 fn markdown_table_of_two_modes() {
     insta::assert_snapshot!(written(&in_two_modes(on_gpu()), MarkdownReporter::new));
+}
+
+/// The first cases process tokens, and the first one images too.
+fn with_counters(mut run: SampleRun) -> SampleRun {
+    for (position, result) in run.results.iter_mut().enumerate().take(2) {
+        let time_ns = result.stats.as_ref().unwrap().value;
+        let amounts = Amounts {
+            counters: [("tokens", 4096_u64 >> (10 * position)), ("images", 8)]
+                .into_iter()
+                .take(2 - position)
+                .map(|(name, amount)| (name.to_owned(), amount))
+                .collect(),
+            ..Amounts::default()
+        };
+        result.throughput.counters = Throughput::new(amounts, time_ns, Peaks::default()).counters;
+        run.cases[position].counters = result.throughput.counter_names();
+    }
+    run
+}
+
+#[test]
+fn a_run_with_counters_has_a_column_for_them() {
+    let run = with_counters(on_gpu());
+    let pages = [
+        terminal(&run, 140, Styling::Plain),
+        terminal(&run, 70, Styling::Plain),
+        written(&run, MarkdownReporter::new),
+        written(&run, CsvReporter::new),
+    ];
+    insta::assert_snapshot!(pages.join("\n"));
+}
+
+#[test]
+fn names_of_counters_that_are_not_from_the_tool_do_no_harm() {
+    let mut run = with_counters(on_gpu());
+    let name = "\x1b[2J|<b>\n::error::".to_owned() + &"x".repeat(500);
+    run.results[0].throughput.counters[0].name.clone_from(&name);
+    run.cases[0].counters[0] = name;
+    let table = terminal(&run, 140, Styling::Plain);
+    let pages = [
+        table.clone(),
+        written(&run, MarkdownReporter::new),
+        written(&run, CsvReporter::new),
+    ];
+    for page in pages {
+        assert!(!page.contains('\x1b') && !page.contains("\n::error"), "{page}");
+    }
+    assert!(!table.contains("xxx"), "the column does not fit\n{table}");
+    assert!(!written(&run, MarkdownReporter::new).contains("<b>"));
 }
 
 #[test]

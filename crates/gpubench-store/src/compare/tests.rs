@@ -75,6 +75,7 @@ fn result(name: &str, verdict: Verdict) -> BenchmarkComplete {
         case: name.into(),
         mode: Mode::Cold,
         metric: Metric::time(),
+        counters: Vec::new(),
         index: 0,
     };
     BenchmarkComplete {

@@ -87,6 +87,7 @@ fn result(run_id: &str, index: u64, name: &str, workers: &[Vec<f64>]) -> Benchma
         case: name.into(),
         mode: Mode::Cold,
         metric: Metric::time(),
+        counters: Vec::new(),
         index,
     };
     let by_worker: Vec<&[f64]> = workers.iter().map(Vec::as_slice).collect();

@@ -1,6 +1,7 @@
 //! Values on both sides of every limit.
 
 use super::*;
+use gpubench::catalog::Counter;
 
 fn valid(change: impl FnOnce(&mut Recording)) -> bool {
     verdict(change) == "valid"
@@ -37,6 +38,34 @@ fn the_number_of_outputs_is_limited() {
         assert_eq!(with(MAX_OUTPUTS, role), "valid");
         assert_eq!(with(MAX_OUTPUTS + 1, role), "it has 61 outputs; the limit is 60");
     }
+}
+
+#[test]
+fn the_number_and_names_of_counters_are_limited() {
+    let with = |names: &[&str]| {
+        let counter = |name: &&str| Counter {
+            name: (*name).to_owned(),
+            amount: 1,
+        };
+        verdict(|recording| recording.work.counters = names.iter().map(counter).collect())
+    };
+    let longest = "a".repeat(32);
+    assert_eq!(with(&["tokens", "größe_2", &longest]), "valid");
+    for (name, shown) in [("", ""), ("a b", "a b"), ("\x1b[2J", "\\u{1b}[2J"), ("a\n", "a\\n")] {
+        assert_eq!(
+            with(&[name]),
+            format!("the name of a counter, `{shown}`, is not 1 to 32 letters, digits and `_`")
+        );
+    }
+    assert!(with(&[&(longest + "a")]).contains("is not 1 to 32 letters"));
+    for name in ["bytes", "flops"] {
+        assert_eq!(with(&[name]), format!("two amounts are named `{name}`"));
+    }
+    assert_eq!(with(&["tokens", "tokens"]), "two amounts are named `tokens`");
+    let names: Vec<String> = (0..17).map(|number| format!("c{number}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    assert_eq!(with(&names[..16]), "valid");
+    assert_eq!(with(&names), "it has 17 counters; the limit is 16");
 }
 
 #[test]

@@ -30,6 +30,7 @@ fn benchmark(path: &str, axes: Vec<Axis>) -> Benchmark {
         requirements: Vec::new(),
         axes,
         own_axes: Vec::new(),
+        counters: Vec::new(),
         device_axes: Vec::new(),
         settings: Vec::new(),
         own_library: None,
@@ -525,6 +526,7 @@ fn any_benchmark() -> impl Strategy<Value = Benchmark> {
     };
     (awkward_name(), axes(), axes()).prop_map(|(path, axes, of_cpu)| Benchmark {
         own_axes: Vec::new(),
+        counters: Vec::new(),
         device_axes: vec![(DeviceKind::Cpu, of_cpu)],
         ..benchmark(&path, axes)
     })

@@ -345,6 +345,7 @@ fn counts_have_no_figures_of_times() {
         work: Work {
             bytes: Some(1_000),
             flops: Some(2_000),
+            counters: Vec::new(),
         },
         ..recording(Sealed)
     };

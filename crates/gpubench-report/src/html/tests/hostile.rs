@@ -8,7 +8,7 @@ use roxmltree::{Document, Node, ParsingOptions};
 use super::pages::{comparison, plain_page, stored};
 use crate::HtmlReport;
 use crate::tests::hostile::{self, HOSTILE};
-use gpubench_contract::{Conservation, Stats, Throughput, WorkerShare};
+use gpubench_contract::{Conservation, CounterRate, Stats, Throughput, WorkerShare};
 use gpubench_stats::summary;
 use gpubench_store::StoredRun;
 use gpubench_testing::{every_verdict, on_gpu};
@@ -188,7 +188,7 @@ proptest! {
             result.workers = vec![WorkerShare { samples: own, value: Some(figures[2]) }, WorkerShare { samples: 3, value: None }];
             let computed = summary(&[&samples]);
             result.stats = computed.or(result.stats.take()).map(|stats| Stats { value: figures[3], ci95: Some([figures[4], figures[5]]), ..stats });
-            result.throughput = Throughput { bytes_per_s: Some(figures[6]), bytes_from: None, flops_per_s: Some(figures[7]), of_peak_bandwidth: Some(figures[8]), of_peak_flops: None };
+            result.throughput = Throughput { bytes_per_s: Some(figures[6]), bytes_from: None, flops_per_s: Some(figures[7]), of_peak_bandwidth: Some(figures[8]), of_peak_flops: None, counters: vec![CounterRate { name: "<b>".into(), amount: own, per_s: figures[7] }] };
             result.conservation = Some(Conservation { excess_ns: Some(figures[9]), bound_ns: Some(figures[10]), ..Conservation::new(1.0, 2.0, None).unwrap() });
         }
         let mut compared = comparison(&run);
