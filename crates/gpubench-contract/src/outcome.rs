@@ -163,9 +163,9 @@ words! {
         GeneratorTimeout = "generator-timeout",
         /// The check cannot tell right from wrong. In every call all outputs had one and the same
         /// value, so a kernel that ignores its inputs would pass, or all elements of an output were
-        /// NaN or infinite as expected. Or the tolerance of an output accepts zeros, and the answers
-        /// to other inputs, or one of them if nobody wrote it. Set a tighter tolerance, or use
-        /// inputs that change the answer more.
+        /// NaN or infinite as expected. Or an output's tolerance accepts zeros, and the answers to
+        /// other inputs, or one of them if nobody wrote it. Set a tighter tolerance, or use inputs
+        /// that change the answer more.
         BlindCheck = "blind-check",
         /// The case has a notice about its check or its audit, and `--deny notices` is set.
         DeniedNotice = "denied-notice",
