@@ -256,6 +256,19 @@ pub struct Recording {
     pub call: Option<Box<LibraryCall>>,
 }
 
+impl Recording {
+    /// Whether a call has nothing to write, because all outputs are empty. It may then have no
+    /// steps, and its time means nothing.
+    pub fn writes_nothing(&self) -> bool {
+        write_nothing(&self.tensors)
+    }
+}
+
+/// Whether all outputs among the tensors are empty.
+pub(crate) fn write_nothing(tensors: &[Tensor]) -> bool {
+    !tensors.iter().any(Tensor::is_compared)
+}
+
 /// The source of a case's expected outputs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reference {
@@ -350,6 +363,12 @@ impl Tensor {
     /// that the product does not overflow.
     pub fn elements(&self) -> u64 {
         self.shape.iter().product()
+    }
+
+    /// Whether elements of the tensor are compared with expected ones: it is an output, and not
+    /// empty.
+    pub fn is_compared(&self) -> bool {
+        self.role.is_output() && !self.shape.contains(&0)
     }
 
     /// Returns the number of bytes. Call it only after [`plan::check`](crate::plan::check).

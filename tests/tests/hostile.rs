@@ -218,7 +218,7 @@ ends! {
 ends! {
     an_unknown_kernel_is_an_error_that_lists_the_kernels: "plans::unknown_kernel" is "error", "plan-invalid", "src/plans.rs:20", "`plans.cu`", "`twicee`", "`twice`";
     an_unknown_template_is_named: "plans::unknown_template" is "error", "plan-invalid", "`plans.cu`", "thrice";
-    a_grid_of_no_blocks_is_named: "plans::grid_of_nothing" is "error", "recording-failed", "src/plans.rs:26", "plans::grid_of_nothing", "`twice`", "no blocks";
+    a_grid_of_no_blocks_is_named: "plans::grid_of_nothing" is "error", "recording-failed", "src/plans.rs:26", "plans::grid_of_nothing", "`twice`", "no blocks", "(hint: launch nothing if there is nothing to do";
     a_block_too_large_is_named: "plans::block_too_large" is "error", "recording-failed", "4096 threads", "1024";
     an_offset_past_the_end_is_named: "plans::offset_past_the_end" is "error", "recording-failed", "argument 1", "601", "600";
     a_missing_argument_is_named: "plans::argument_missing" is "error", "plan-invalid", "src/plans.rs:35", "3 parameters", "2 arguments", "`size_t n` is missing", "`twice(const float *x, float *y, size_t n)`";
@@ -232,7 +232,7 @@ ends! {
         "plans::tensor_map_where_there_are_none" is "error", "recording-failed", "argument 1", "no tensor maps", "9.0";
     a_plan_without_a_step_is_refused: "plans::launches_nothing" is "error", "plan-invalid", "src/plans.rs:", "`plans::launches_nothing`", "launches nothing";
     ignored_errors_of_the_launcher_fail_the_case: "plans::errors_passed_over" is "error", "recording-failed", "src/plans.rs:63", "2048x1x1 threads";
-    scratch_of_no_elements_is_named: "plans::scratch_of_nothing" is "error", "recording-failed", "no elements";
+    scratch_of_no_elements_is_named: "plans::scratch_of_nothing" is "error", "recording-failed", "0 elements";
     too_much_shared_memory_is_named: "plans::too_much_shared_memory" is "error", "recording-failed", "1073741824 bytes";
     another_element_type_is_named: "plans::element_type_differs" is "error", "recording-failed", "`x`", "In<f32>", "In<f64>";
     a_missing_tensor_is_named: "plans::tensor_missing" is "error", "recording-failed", "src/plans.rs:", "no tensor is called `x`", "did you mean `xs`?";

@@ -26,26 +26,25 @@ impl Shape {
         &self.extents
     }
 
-    /// Returns the number of elements, if there is at least one and the bytes fit the address
-    /// space.
+    /// Returns the number of elements, if the bytes fit the address space.
     pub(crate) fn elements(&self) -> Result<u64> {
         elements(&self.extents, self.dtype)
     }
 }
 
-/// Returns the number of elements of a shape, if there is at least one and the bytes fit the
-/// address space.
+/// Returns the number of elements of a shape, if the bytes fit the address space. Those of an empty
+/// shape must fit without its zeros, so that no product of extents overflows.
 pub(crate) fn elements(extents: &[u64], dtype: DType) -> Result<u64> {
     let elements = extents
         .iter()
-        .try_fold(1u64, |product, extent| product.checked_mul(*extent))
+        .try_fold(1u64, |product, extent| product.checked_mul((*extent).max(1)))
         .filter(|count| {
             count
                 .checked_mul(dtype.size() as u64)
                 .is_some_and(|bytes| bytes <= isize::MAX as u64)
         });
     match elements {
-        Some(0) => Err(Error::new(format!("the shape {extents:?} has no elements"))),
+        Some(_) if extents.contains(&0) => Ok(0),
         Some(elements) => Ok(elements),
         None => Err(match wrapped(extents) {
             Some(extent) => Error::new(format!(

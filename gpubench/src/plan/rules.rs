@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use super::library_call::check_library_call;
 use super::{Argument, BufferId, ConstantValue, Cooperation, Dependence, Launch, Plan, Span, Step};
-use crate::catalog::{DeviceFacts, Execution, Fill, Recording, Role, Tensor};
+use crate::catalog::{DeviceFacts, Execution, Fill, Recording, Role, Tensor, write_nothing};
 use crate::element::elements;
 use crate::error::{Error, Result};
 use crate::tensors::check_fill;
@@ -131,7 +131,7 @@ fn check_plan(plan: &Plan, tensors: &[Tensor], facts: &DeviceFacts) -> Result<()
     if scratch.contains(&0) {
         return broken("it allocates zero bytes of scratch memory");
     }
-    if plan.steps.is_empty() {
+    if plan.steps.is_empty() && !write_nothing(tensors) {
         return broken("it launches nothing");
     }
     check_length(plan.steps.len())?;
@@ -176,7 +176,8 @@ pub(crate) fn check_length(steps: usize) -> Result<()> {
     }
 }
 
-/// Checks that a reference writes every output and does not use the benchmark's scratch tensors.
+/// Checks that a reference writes every output that is not empty, and does not use the benchmark's
+/// scratch tensors.
 fn check_reference(plan: &Plan, tensors: &[Tensor]) -> Result<()> {
     let written: HashSet<BufferId> = plan.steps.iter().flat_map(writable_buffers).collect();
     let copied = plan.steps.iter().filter_map(|step| match step {
@@ -191,7 +192,7 @@ fn check_reference(plan: &Plan, tensors: &[Tensor]) -> Result<()> {
                 "it uses `{name}`, the benchmark's scratch memory (hint: allocate with `launcher.scratch(..)`)"
             ));
         }
-        if tensor.role.is_output() && !written.contains(&buffer) {
+        if tensor.is_compared() && !written.contains(&buffer) {
             return broken(format!("it does not write the output `{name}`"));
         }
     }
@@ -360,7 +361,9 @@ impl StepRules<'_> {
 pub(crate) fn check_grid(blocks: [i128; 3], facts: &DeviceFacts) -> Result<[u32; 3]> {
     let (shown, largest) = (shape(blocks), facts.max_grid);
     if blocks.iter().any(|&blocks| blocks < 1) {
-        return Err(Error::new(format!("a grid of {shown} has no blocks")));
+        return Err(Error::new(format!(
+            "a grid of {shown} has no blocks, and a GPU refuses to launch it (hint: launch nothing if there is nothing to do: `if n == 0 {{ return Ok(()); }}`)"
+        )));
     }
     narrow(blocks, largest).ok_or_else(|| {
         let largest = shape(largest.map(i128::from));

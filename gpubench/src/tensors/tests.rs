@@ -87,10 +87,6 @@ fn invalid_tensors_are_rejected() {
     let input = |shape, fill: fn(Tensors, Shape) -> Tensors| rejection(fill(Tensors::new(), shape));
     let uniform = |tensors: Tensors, shape| tensors.input("x", shape, Uniform(0.0..1.0));
     assert_eq!(
-        input(f32::shape([4, 0]), uniform),
-        "tensor `x`: the shape [4, 0] has no elements"
-    );
-    assert_eq!(
         input(f32::shape([1 << 62, 2]), uniform),
         "tensor `x`: the shape [4611686018427387904, 2] has more bytes than memory can hold"
     );
@@ -98,6 +94,12 @@ fn invalid_tensors_are_rejected() {
         input(f32::shape([-1i32 as usize, 2]), uniform),
         "tensor `x`: the extent -1 of a shape is negative (hint: an axis or a difference below zero was converted to `usize`)"
     );
+    // The rest of an empty shape has the same limits.
+    assert_eq!(
+        input(f32::shape([0, 1 << 62]), uniform),
+        "tensor `x`: the shape [0, 4611686018427387904] has more bytes than memory can hold"
+    );
+    assert!(input(f32::shape([-1i32 as usize, 0]), uniform).contains("the extent -1 of a shape is negative"));
     assert_eq!(
         input(u32::shape(4), uniform),
         "tensor `x`: u32 elements cannot be filled with floating-point numbers: use `Integers(..)` or `Bits`"
@@ -138,6 +140,17 @@ fn invalid_tensors_are_rejected() {
         "tensor `x`: `Normal` with mean 0 and standard deviation -1 is not a distribution"
     );
     assert!(input(f32::shape(4), |tensors, shape| tensors.input("x", shape, Bits)).contains("`Bits` is for integers"));
+}
+
+#[test]
+fn a_tensor_may_be_empty() {
+    let empty = Tensors::new()
+        .input("x", f32::shape([4, 0]), Uniform(0.0..1.0))
+        .output("y", u8::shape(0));
+    let described = describe(empty, None).unwrap();
+    let elements: Vec<u64> = described.iter().map(Tensor::elements).collect();
+    assert_eq!(elements, [0, 0]);
+    assert!(!described[1].is_compared());
 }
 
 #[test]

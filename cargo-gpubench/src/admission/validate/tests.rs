@@ -424,6 +424,61 @@ fn a_reference_follows_the_rules_of_plans_and_writes_every_output() {
     insta::assert_snapshot!(messages.join("\n"));
 }
 
+#[test]
+fn a_call_and_its_reference_need_no_steps_if_every_output_is_empty() {
+    let without_steps = |shapes: &[u64]| {
+        verdict(|recording| {
+            let output = |(position, extent): (usize, &u64)| Tensor {
+                name: format!("y{position}"),
+                shape: vec![*extent, 8],
+                ..recording.tensors[1].clone()
+            };
+            let outputs: Vec<Tensor> = shapes.iter().enumerate().map(output).collect();
+            recording.tensors.truncate(1);
+            recording.tensors.extend(outputs);
+            recording.plan.steps.clear();
+            recording.reference = Reference::Plan(Plan::default());
+        })
+    };
+    assert_eq!(without_steps(&[0]), "valid");
+    assert_eq!(without_steps(&[0, 0]), "valid");
+    assert_eq!(without_steps(&[0, 1]), "it launches nothing");
+    assert_eq!(without_steps(&[]), "it has no output tensor, so nothing can be checked");
+}
+
+#[test]
+fn a_reference_may_leave_an_empty_output_and_no_step_writes_to_one() {
+    let with_empty = |step: Option<Step>| {
+        verdict(|recording| {
+            let empty = Tensor {
+                name: "none".to_owned(),
+                shape: vec![0],
+                ..recording.tensors[1].clone()
+            };
+            recording.tensors.push(empty);
+            recording.plan.steps.extend(step);
+            recording.reference = Reference::Plan(Plan {
+                steps: vec![Step::Launch(launch())],
+                ..Plan::default()
+            });
+        })
+    };
+    let at = |offset, len| Step::Memset {
+        target: Span {
+            buffer: BufferId::Tensor(2),
+            offset,
+            len,
+        },
+        value: 0,
+    };
+    assert_eq!(with_empty(None), "valid");
+    assert_eq!(
+        with_empty(Some(at(0, 1))),
+        "step 2: memset: 1 bytes at offset 0 are out of bounds of `none`, which has 0 bytes"
+    );
+    assert_eq!(with_empty(Some(at(0, 0))), "step 2: memset: the range is empty");
+}
+
 /// Returns a source without the kernel under test, but with a kernel of the same name.
 fn source_of_its_own(path: &str, files: Vec<SourceFile>) -> Source {
     let contents = b"__global__ void axpy(float *y, size_t n, unsigned long long seed) {}".to_vec();
@@ -508,8 +563,8 @@ fn every_error_in_tensors_is_reported() {
         verdict(|recording| recording.tensors[1].name = "x".to_owned()),
         verdict(|recording| recording.tensors[1].shape = vec![1 << 40, 1 << 40]),
         verdict(|recording| recording.tensors[0].shape = vec![1 << 41]),
-        verdict(|recording| recording.tensors[1].shape = vec![0]),
         verdict(|recording| recording.tensors[0].shape = vec![u64::MAX, 0]),
+        verdict(|recording| recording.tensors[0].shape = vec![0, 1 << 40, 1 << 40]),
         verdict(|recording| recording.tensors[1].fill = Fill::Bits),
         verdict(|recording| recording.tensors[0].fill = Fill::Uniform { low: 1.0, high: 1.0 }),
         verdict(|recording| {

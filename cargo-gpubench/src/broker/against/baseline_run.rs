@@ -117,6 +117,9 @@ impl<'p> BaselineCase<'p> {
                 Disposition::Run => "it was not prepared in the baseline".to_owned(),
             }),
             Some(Err(failure)) => BaselineCase::Failed(failure.clone()),
+            Some(Ok(_)) if recording.writes_nothing() => {
+                BaselineCase::Unlike("all outputs of the candidate are empty, so it has no time to compare".to_owned())
+            }
             Some(Ok(prepared)) => match difference(
                 ("the baseline", &prepared.recorded.recording),
                 ("the candidate", recording),

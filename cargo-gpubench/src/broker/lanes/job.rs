@@ -46,8 +46,17 @@ pub(in crate::broker) enum Purpose<'r> {
     Times,
     /// Its counts.
     Counts(MetricRequest<'r>),
+    /// Nothing but its verdict.
+    Verdict,
     /// What its calls ask of the driver, and submit.
     Audit(&'r Doorbells<'r>),
+}
+
+impl Entry<'_, '_> {
+    /// Whether the calls of the case have nothing to write. It is then checked and not measured.
+    pub(in crate::broker) fn writes_nothing(&self) -> bool {
+        self.prepared.recorded.recording.writes_nothing()
+    }
 }
 
 impl<'j> Job<'j> {

@@ -168,11 +168,15 @@ impl Lane<'_, '_> {
                 ..self.unmeasured(entry.job, entry.contest.clone())
             };
             // What is counted is counted call by call.
-            let has_samples = parts.figures.is_some() && entry.job.announced.metric.is_time();
+            let has_samples = parts.sample_count() > 0 && entry.job.announced.metric.is_time();
             let mut result = parts.record(self.context, unmeasured);
             let wanted = entry.job.options.calls_per_sample.filter(|_| has_samples);
             let fewer = fewer_calls(result.mode, wanted, result.calls_per_sample);
             result.notices.extend(fewer);
+            if entry.writes_nothing() {
+                result.contest = None;
+                result.notices.extend(self.not_measured(&result));
+            }
             Finished::from(match &observation {
                 Some(observation) => with_observation(result, observation),
                 None => result,
@@ -181,6 +185,17 @@ impl Lane<'_, '_> {
         let mut results: Vec<Finished> = results.collect();
         results[0].baseline = baseline;
         Ok(results)
+    }
+
+    /// Returns the notice about a case with nothing to write that passed: there is no time to show.
+    fn not_measured(&self, result: &BenchmarkComplete) -> Option<String> {
+        let is_missed = self.context.settings.mode.is_timed() && result.verdict == Verdict::Pass;
+        is_missed.then(|| {
+            format!(
+                "it has no {}, because all of its outputs are empty: it was checked that its calls write nothing",
+                result.metric.name
+            )
+        })
     }
 
     /// Returns the parts of the results of cases that were measured together, and the baseline's
@@ -213,6 +228,10 @@ impl Lane<'_, '_> {
         }
         let mut all = Vec::new();
         for (entry, parts) in entries.iter().zip(parts) {
+            if entry.writes_nothing() {
+                all.push(parts);
+                continue;
+            }
             let (outcome, hardware) = self.hardware_metrics(entry, parts.outcome)?;
             let (outcome, audit) = self.audit(entry, outcome)?;
             all.push(ResultParts {

@@ -38,7 +38,9 @@ impl Lane<'_, '_> {
             .as_ref()
             .filter(|_| kind == MetricKind::Instructions)
             .map(|folder| folder.join(format!("callgrind.out.{}", entrants[0].0.file_name())));
-        let purpose = if kind.is_count() {
+        let purpose = if entrants[0].1.recorded.recording.writes_nothing() {
+            Purpose::Verdict
+        } else if kind.is_count() {
             Purpose::Counts(MetricRequest {
                 kind,
                 names: &[],
@@ -69,8 +71,13 @@ impl Lane<'_, '_> {
         let labels: Vec<String> = entrants.iter().map(|(job, _)| job.label()).collect();
         let _measures = timeline::span(Track::Command, labels.join(", "));
         let inputs = inputs(self.context, purpose, entrants, baseline, &labels, earlier.call_ns);
+        // The workers of a check have other orders of blocks and threads.
+        let timed_left = match purpose {
+            Purpose::Verdict => 0,
+            Purpose::Times | Purpose::Counts(_) | Purpose::Audit(_) => first.timed_left,
+        };
         earlier.idle_workers.before(another(
-            first.timed_left,
+            timed_left,
             &entrants[0].1.recorded.recording,
             selected.facts,
             options.calls_per_sample,
@@ -152,7 +159,7 @@ fn inputs<'c>(
     let rivals: Vec<&Recording> = rivals.map(|rival| &rival.recorded.recording).collect();
     let mode = match purpose {
         Purpose::Times => first.announced.mode,
-        Purpose::Counts(_) | Purpose::Audit(_) => one_by_one(first.announced.mode),
+        Purpose::Verdict | Purpose::Counts(_) | Purpose::Audit(_) => one_by_one(first.announced.mode),
     };
     let recording = &prepared.recorded.recording;
     CaseInputs {
@@ -173,6 +180,7 @@ fn protocol<'p>(context: LaneContext<'p>, purpose: Purpose<'p>, options: &CaseOp
     };
     let protocol = match purpose {
         Purpose::Times => context.settings.protocol_for(options, company),
+        Purpose::Verdict => context.settings.checking_protocol(options),
         Purpose::Counts(metric) => context.settings.counting_protocol(options, metric),
         Purpose::Audit(doorbells) => context.settings.audit_protocol(options, doorbells),
     };
@@ -205,8 +213,8 @@ fn names_of(labels: &[String], baseline: Option<&PreparedCase>) -> Vec<String> {
     }
 }
 
-/// Returns the mode of the windows in which the calls of a mode are counted or audited: one call
-/// each.
+/// Returns the mode of the windows in which the calls of a mode are only checked, counted or
+/// audited: one call each.
 fn one_by_one(mode: Mode) -> Mode {
     match mode.launching() {
         Launching::Alone => mode,

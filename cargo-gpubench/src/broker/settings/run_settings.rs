@@ -160,6 +160,18 @@ impl<'a> RunSettings<'a> {
         }
     }
 
+    /// Returns the protocol of a case that is checked and not measured, because its calls have
+    /// nothing to write.
+    pub(in crate::broker) fn checking_protocol(&self, case: &CaseOptions) -> Protocol<'_> {
+        Protocol {
+            mode: RunMode::Test,
+            energy: Energy::Ignored,
+            worker_count: self.one_worker_for_each_schedule(),
+            clock_bound: &self.no_clock,
+            ..self.protocol_for(case, Company::Alone)
+        }
+    }
+
     /// Returns the protocol of the calls that are audited: those of one worker, one after another.
     /// `doorbells` counts what they submit.
     pub(in crate::broker) fn audit_protocol<'p>(
@@ -236,12 +248,14 @@ impl<'a> RunSettings<'a> {
         }
     }
 
+    fn one_worker_for_each_schedule(&self) -> WorkerCountRule {
+        WorkerCountRule::exactly(NonZeroUsize::new(self.schedules().len()).unwrap_or(NonZeroUsize::MIN))
+    }
+
     fn worker_count(&self, case: &CaseOptions, company: Company) -> WorkerCountRule {
         let CaseOptions { workers, analyses, .. } = *case;
         match (company, analyses) {
-            _ if self.mode == RunMode::Test => {
-                WorkerCountRule::exactly(NonZeroUsize::new(self.schedules().len()).unwrap_or(NonZeroUsize::MIN))
-            }
+            _ if self.mode == RunMode::Test => self.one_worker_for_each_schedule(),
             _ if !self.mode.is_timed() => WorkerCountRule::exactly(NonZeroUsize::MIN),
             (Company::Others, _) => WorkerCountRule::exactly(analyses.first(workers)),
             (Company::Alone, InterimAnalyses::Once) => WorkerCountRule::exactly(workers),

@@ -358,6 +358,10 @@ impl Driver for CudaDriver {
 
     fn copy(&mut self, stream: Stream, target: DevicePtr, source: DevicePtr, bytes: u64) -> Result<(), DeviceError> {
         let stream = self.stream_handle(stream)?;
+        // The address of an empty buffer may be in no allocation.
+        if bytes == 0 {
+            return Ok(());
+        }
         let (target, source, bytes) = (target.0, source.0, bytes as usize);
         // SAFETY: the trait's callers pass mapped ranges that do not overlap.
         unsafe { call!(self.context.api, cuMemcpyAsync(target, source, bytes, stream)) }.map_err(of_call)
@@ -365,6 +369,9 @@ impl Driver for CudaDriver {
 
     fn set(&mut self, stream: Stream, target: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError> {
         let stream = self.stream_handle(stream)?;
+        if bytes == 0 {
+            return Ok(());
+        }
         let (target, bytes) = (target.0, bytes as usize);
         // SAFETY: the trait's callers pass a range that is mapped for stores.
         unsafe { call!(self.context.api, cuMemsetD8Async(target, value, bytes, stream)) }.map_err(of_call)

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::num::NonZeroU32;
 
-use gpubench::catalog::{Recording, Role, Tensor, Tolerance};
+use gpubench::catalog::{Recording, Tensor, Tolerance};
 
 use super::pass_criteria::CheckFindings;
 use super::pattern::pattern;
@@ -140,15 +140,21 @@ fn asked(windows: &[&WindowEvidence], position: usize, which: fn(&OutputFacts) -
 /// Whether the check of an output has accepted zeros, or old answers, in every call that tried
 /// them. `tensors` are those of one call.
 pub(super) fn may_be_blind(tensors: &[Tensor], windows: &[&WindowEvidence]) -> bool {
-    let count = |is: fn(Role) -> bool| tensors.iter().filter(|tensor| is(tensor.role)).count();
-    let (inputs, outputs) = (count(Role::is_input), count(Role::is_output));
+    let has_inputs = tensors.iter().any(|tensor| tensor.role.is_input());
     let any_accepts = |which| {
-        (0..outputs).any(|position| {
+        compared(tensors).any(|(position, _)| {
             let asked = asked(windows, position, which);
             !asked.is_empty() && !asked.contains(&OtherAnswer::Fails)
         })
     };
-    any_accepts(OutputFacts::zeros) || inputs > 0 && any_accepts(OutputFacts::old_answer)
+    any_accepts(OutputFacts::zeros) || has_inputs && any_accepts(OutputFacts::old_answer)
+}
+
+/// Returns the outputs that are not empty, with their positions among all outputs. Any answer is
+/// right for an empty one, so it tells nothing about the check.
+fn compared(tensors: &[Tensor]) -> impl Iterator<Item = (usize, &Tensor)> {
+    let outputs = tensors.iter().filter(|tensor| tensor.role.is_output());
+    outputs.enumerate().filter(|(_, tensor)| tensor.is_compared())
 }
 
 /// Returns what the checks cannot detect.
@@ -158,12 +164,7 @@ pub(super) fn check_findings(
     checks: &[Check],
     distinct_inputs: u64,
 ) -> CheckFindings {
-    let outputs: Vec<&Tensor> = recording
-        .tensors
-        .iter()
-        .filter(|tensor| tensor.role.is_output())
-        .collect();
-    let accepted = AcceptedAnswers::of(&outputs, windows, checks, distinct_inputs);
+    let accepted = AcceptedAnswers::of(&recording.tensors, windows, checks, distinct_inputs);
     CheckFindings {
         blind: blindness(recording, windows, distinct_inputs).or_else(|| accepted.blindness()),
         notices: accepted
@@ -179,53 +180,58 @@ pub(super) fn check_findings(
 /// The outputs whose check accepts wrong answers. A strict check of one output says nothing about
 /// another.
 struct AcceptedAnswers<'r> {
-    outputs: &'r [&'r Tensor],
-    /// Positions of outputs that accept the right answers to other inputs.
-    old: Vec<usize>,
-    /// Positions of outputs that accept zeros where other values are expected.
-    zeros: Vec<usize>,
+    /// How many outputs are compared.
+    outputs: usize,
+    /// Outputs that accept the right answers to other inputs.
+    old: Vec<&'r Tensor>,
+    /// Outputs that accept zeros where other values are expected.
+    zeros: Vec<&'r Tensor>,
 }
 
 impl<'r> AcceptedAnswers<'r> {
     fn of(
-        outputs: &'r [&'r Tensor],
+        tensors: &'r [Tensor],
         windows: &[&WindowEvidence],
         checks: &[Check],
         distinct_inputs: u64,
     ) -> AcceptedAnswers<'r> {
-        let is_stale = |position: &usize| {
-            let check = checks.get(*position);
+        let is_stale = |position: usize| {
+            let check = checks.get(position);
             distinct_inputs > 1 && check.is_some_and(|check| check.stale_output_passes == Some(true))
         };
-        let takes_zeros = |position: &usize| pass(windows, *position, OutputFacts::zeros) == Some(true);
+        let takes_zeros = |position: usize| pass(windows, position, OutputFacts::zeros) == Some(true);
+        let outputs_that = |accept: &dyn Fn(usize) -> bool| -> Vec<&'r Tensor> {
+            let outputs = compared(tensors).filter(|(position, _)| accept(*position));
+            outputs.map(|(_, tensor)| tensor).collect()
+        };
         AcceptedAnswers {
-            outputs,
-            old: (0..outputs.len()).filter(is_stale).collect(),
-            zeros: (0..outputs.len()).filter(takes_zeros).collect(),
+            outputs: compared(tensors).count(),
+            old: outputs_that(&is_stale),
+            zeros: outputs_that(&takes_zeros),
         }
     }
 
     /// Reports a kernel that nobody can judge: an output accepts both, or one of them and nobody
     /// chose its tolerance.
     fn blindness(&self) -> Option<String> {
-        let both = |position: &&usize| self.zeros.contains(position);
-        if let Some(position) = self.old.iter().find(both) {
-            let within = self.within(&[*position]);
+        let takes_zeros = |output: &&&Tensor| self.zeros.iter().any(|other| other.name == output.name);
+        if let Some(output) = self.old.iter().find(takes_zeros) {
+            let within = self.within(&[*output]);
             return Some(format!(
                 "the check cannot judge this kernel: in every call the tolerance{within} also accepts zeros, and the right \
                  answers to other inputs (hint: tighten the tolerance, or choose inputs with larger answers that differ more)"
             ));
         }
-        let is_default = |position: &&usize| matches!(self.outputs[**position].tolerance, Tolerance::Default { .. });
-        let (position, accepted) = match (self.old.iter().find(is_default), self.zeros.iter().find(is_default)) {
-            (Some(position), _) => (position, "the right answers to other inputs"),
-            (None, Some(position)) => (position, "zeros"),
+        let is_default = |output: &&&Tensor| matches!(output.tolerance, Tolerance::Default { .. });
+        let (output, accepted) = match (self.old.iter().find(is_default), self.zeros.iter().find(is_default)) {
+            (Some(output), _) => (output, "the right answers to other inputs"),
+            (None, Some(output)) => (output, "zeros"),
             (None, None) => return None,
         };
         Some(format!(
             "the check cannot judge this kernel: the tolerance that follows from the type and `reduction` also accepts \
              {accepted} as `{}` (hint: write `tolerance(..)` for numbers of this size)",
-            self.outputs[*position].name
+            output.name
         ))
     }
 
@@ -252,14 +258,11 @@ impl<'r> AcceptedAnswers<'r> {
     }
 
     /// Returns ` of ..` with the names of outputs, unless they are all.
-    fn within(&self, positions: &[usize]) -> String {
-        if positions.len() == self.outputs.len() {
+    fn within(&self, outputs: &[&Tensor]) -> String {
+        if outputs.len() == self.outputs {
             return String::new();
         }
-        let names: Vec<String> = positions
-            .iter()
-            .map(|position| format!("`{}`", self.outputs[*position].name))
-            .collect();
+        let names: Vec<String> = outputs.iter().map(|output| format!("`{}`", output.name)).collect();
         format!(" of {}", names.join(", "))
     }
 }
@@ -291,7 +294,9 @@ fn default_tolerances(recording: &Recording) -> Option<String> {
         Tolerance::Default { rtol, atol } => Some(format!("`{}` within rtol {rtol:e}, atol {atol:e}", tensor.name)),
         _ => None,
     };
-    let outputs: Vec<String> = recording.tensors.iter().filter_map(by_default).collect();
+    let outputs: Vec<String> = compared(&recording.tensors)
+        .filter_map(|(_, tensor)| by_default(tensor))
+        .collect();
     (!outputs.is_empty()).then(|| {
         format!(
             "the tolerance follows from the type and `reduction`: {} (hint: `tolerance(..)` sets it, and `reduction = ..` is the \
@@ -304,9 +309,7 @@ fn default_tolerances(recording: &Recording) -> Option<String> {
 /// Reports outputs that no call can get wrong in a way that the check tells: one that is never a
 /// number, or outputs that all have one value whatever the inputs.
 fn blindness(recording: &Recording, windows: &[&WindowEvidence], distinct_inputs: u64) -> Option<String> {
-    let outputs = recording.tensors.iter().filter(|tensor| tensor.role.is_output());
-    let constants: Vec<Option<Constant<'_>>> = outputs
-        .enumerate()
+    let constants: Vec<Option<Constant<'_>>> = compared(&recording.tensors)
         .map(|(position, tensor)| Constant::of(tensor, windows, position))
         .collect();
     let never_numbers = constants.iter().flatten().find(|constant| !constant.is_number());
@@ -380,7 +383,7 @@ impl fmt::Display for Constant<'_> {
 #[cfg(test)]
 mod tests {
     use bytemuck::Zeroable;
-    use gpubench::catalog::{DType, Execution, Fill, Reference, Work};
+    use gpubench::catalog::{DType, Execution, Fill, Reference, Role, Work};
     use gpubench::plan::Plan;
 
     use super::*;
@@ -409,7 +412,11 @@ mod tests {
     }
 
     fn sample_check() -> Check {
-        check(&y(Tolerance::Exact), OutputFacts::zeroed())
+        let facts = OutputFacts {
+            elements: 4,
+            ..OutputFacts::zeroed()
+        };
+        check(&y(Tolerance::Exact), facts)
     }
 
     #[test]
@@ -718,6 +725,43 @@ mod tests {
         assert_eq!(of(Fails, Fails), None);
         assert!(of(Passes, Fails).is_some_and(|blind| blind.contains("also accepts zeros as `z`")));
         assert!(of(Fails, Passes).is_some_and(|blind| blind.contains("answers to other inputs as `z`")));
+    }
+
+    #[test]
+    fn an_empty_output_does_not_hide_that_the_check_of_another_is_blind() {
+        let empty = Tensor {
+            name: "none".to_owned(),
+            shape: vec![0, 3],
+            ..y(Tolerance::Exact)
+        };
+        let found = |tensors: [Tensor; 2]| {
+            let mut facts = Box::new(WindowFacts::zeroed());
+            (facts.end, facts.output_count) = (WindowEnd::Checked, 2);
+            for (output, tensor) in facts.outputs.iter_mut().zip(&tensors) {
+                let elements = tensor.elements();
+                *output = OutputFacts {
+                    elements,
+                    matched: elements,
+                    same_as_first: elements,
+                    zeros: OtherAnswer::Passes as u64,
+                    old_answer: OtherAnswer::Passes as u64,
+                    ..OutputFacts::zeroed()
+                };
+            }
+            let windows = vec![WindowEvidence::new(facts, None); LEAST_CALLS];
+            let windows: Vec<&WindowEvidence> = windows.iter().collect();
+            let recording = Recording {
+                tensors: tensors.into(),
+                ..of(empty.clone())
+            };
+            let checks = checks(&recording, NonZeroU32::MIN, &windows, None);
+            let is_doubtful = may_be_blind(&recording.tensors, &windows);
+            (is_doubtful, check_findings(&recording, &windows, &checks, 20))
+        };
+        let (is_doubtful, findings) = found([empty.clone(), y(Tolerance::Exact)]);
+        assert!(is_doubtful && findings.blind.expect("blind").contains("every element of `y` was 0.0"));
+        let (is_doubtful, findings) = found([empty.clone(), empty.clone()]);
+        assert_eq!((is_doubtful, findings), (false, CheckFindings::default()));
     }
 
     #[test]

@@ -6,8 +6,12 @@ use gpubench::catalog::{Recording, Role};
 use gpubench::plan::{BufferId, LibraryArgument, Step};
 
 /// Returns a notice about inputs that no step of the plan uses, or no argument of a library's
-/// function. The inputs that other host code uses are unknown.
+/// function. The inputs that other host code uses are unknown. An empty input, or a call with
+/// nothing to write, needs no use.
 pub(super) fn unused_inputs(recording: &Recording) -> Option<String> {
+    if recording.writes_nothing() {
+        return None;
+    }
     let (used, user, reader): (HashSet<BufferId>, _, _) = match (&recording.call, recording.execution.is_hosted()) {
         (Some(call), _) => (
             call.arguments.iter().filter_map(passed).collect(),
@@ -24,8 +28,9 @@ pub(super) fn unused_inputs(recording: &Recording) -> Option<String> {
     // A kernel may have a constant tensor's values in a `__constant__` variable instead.
     let is_read = |role| role == Role::Input || role == Role::Constant && recording.plan.constants.is_empty();
     let tensors = (0..).zip(&recording.tensors);
-    let unused =
-        tensors.filter(|(position, tensor)| is_read(tensor.role) && !used.contains(&BufferId::Tensor(*position)));
+    let unused = tensors.filter(|(position, tensor)| {
+        is_read(tensor.role) && tensor.elements() > 0 && !used.contains(&BufferId::Tensor(*position))
+    });
     let names: Vec<String> = unused.map(|(_, tensor)| format!("`{}`", tensor.name)).collect();
     match names.as_slice() {
         [] => None,
@@ -121,6 +126,17 @@ mod tests {
         });
         assert_eq!(unused_inputs(&by_variable), None);
         assert_eq!(unused_inputs(&recording(Execution::Hosted, vec![])), None);
+    }
+
+    #[test]
+    fn an_empty_input_or_a_call_that_writes_nothing_needs_no_use() {
+        let mut call = recording(Execution::Sealed, vec![]);
+        call.tensors[0].shape = vec![0];
+        let named = unused_inputs(&call).expect("the other is not empty");
+        assert!(!named.contains("`x`") && named.contains("`weights`"), "{named}");
+        let outputs = call.tensors.iter_mut().filter(|tensor| tensor.role.is_output());
+        outputs.for_each(|output| output.shape = vec![0]);
+        assert_eq!(unused_inputs(&call), None);
     }
 
     #[test]

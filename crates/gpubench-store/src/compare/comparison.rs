@@ -49,7 +49,7 @@ pub fn compare(
         rows: pairing
             .both
             .iter()
-            .filter(|pair| !pair.is_skipped())
+            .filter(|pair| !pair.has_no_values())
             .map(|pair| row(pair, &context))
             .collect(),
         new: names(&pairing.new, &pairing.removed),

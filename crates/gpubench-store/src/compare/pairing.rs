@@ -26,11 +26,16 @@ pub(super) struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// Whether both runs skipped it, as for a benchmark of another device.
-    pub(super) fn is_skipped(&self) -> bool {
+    /// Whether neither run has a value: it was skipped, as for a benchmark of another device, or
+    /// passed without samples, because its calls have nothing to write.
+    pub(super) fn has_no_values(&self) -> bool {
         [self.baseline, self.candidate]
             .iter()
-            .all(|result| result.verdict == Verdict::Skipped)
+            .all(|result| match result.verdict {
+                Verdict::Skipped => true,
+                Verdict::Pass => result.samples.is_empty(),
+                _ => false,
+            })
     }
 }
 

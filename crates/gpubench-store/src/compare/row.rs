@@ -171,7 +171,10 @@ fn other_metric(pair: &Pair<'_>) -> Option<String> {
 
 fn ended(result: &BenchmarkComplete, side: &str) -> Option<String> {
     match result.verdict {
-        Verdict::Pass => None,
+        Verdict::Pass => result
+            .samples
+            .is_empty()
+            .then(|| format!("the {side} has no {}", result.metric.name)),
         Verdict::Skipped => Some(match &result.message {
             None => format!("the {side} was skipped"),
             Some(reason) => format!("the {side} was skipped: {reason}"),

@@ -46,7 +46,8 @@ impl Grid {
         let (items, threads) = (items.dimensions(), threads.dimensions());
         let blocks = std::array::from_fn(|axis| match (items[axis], threads[axis]) {
             (items, threads) if items > 0 && threads > 0 => (items + threads - 1) / threads,
-            // Zero items or threads: the launch returns the error.
+            // Zero items or threads: the launch returns the error. A real call of such a launch
+            // would fail, too, so none is left out here.
             (items, _) => items.min(0),
         });
         Grid::new(blocks, threads)

@@ -138,7 +138,11 @@ impl Launcher {
     /// Returns an error if `len` is zero or too large for the address space.
     #[track_caller]
     pub fn scratch<T: Element>(&mut self, len: usize) -> Result<Scratch<T>> {
-        let elements = self.kept(T::shape(len).elements(), "scratch")?;
+        let elements = T::shape(len).elements().and_then(|elements| match elements {
+            0 => Err(Error::new("0 elements are no memory to allocate")),
+            elements => Ok(elements),
+        });
+        let elements = self.kept(elements, "scratch")?;
         let buffer = BufferId::Scratch(self.plan.scratch.len() as u32);
         self.plan.scratch.push(elements * size_of::<T>() as u64);
         Ok(Scratch::from_view(View::whole(buffer, elements, size_of::<T>())))

@@ -128,11 +128,11 @@ fn a_covering_grid_has_no_more_blocks_than_needed() {
 fn grids_and_blocks_that_the_device_does_not_support_are_rejected() {
     assert_eq!(
         rejection(gpu(), Grid::new(0, 256)),
-        "`blur`: launch of `blur`: a grid of 0x1x1 has no blocks"
+        "`blur`: launch of `blur`: a grid of 0x1x1 has no blocks, and a GPU refuses to launch it (hint: launch nothing if there is nothing to do: `if n == 0 { return Ok(()); }`)"
     );
     assert_eq!(
         rejection(gpu(), Grid::covering(0, 256)),
-        "`blur`: launch of `blur`: a grid of 0x1x1 has no blocks"
+        "`blur`: launch of `blur`: a grid of 0x1x1 has no blocks, and a GPU refuses to launch it (hint: launch nothing if there is nothing to do: `if n == 0 { return Ok(()); }`)"
     );
     assert_eq!(
         rejection(gpu(), Grid::covering(1000, 0)),
@@ -144,7 +144,7 @@ fn grids_and_blocks_that_the_device_does_not_support_are_rejected() {
     );
     assert_eq!(
         rejection(gpu(), Grid::new(-1, 32)),
-        "`blur`: launch of `blur`: a grid of -1x1x1 has no blocks"
+        "`blur`: launch of `blur`: a grid of -1x1x1 has no blocks, and a GPU refuses to launch it (hint: launch nothing if there is nothing to do: `if n == 0 { return Ok(()); }`)"
     );
     assert_eq!(
         rejection(gpu(), Grid::new(1, (32, 33))),
@@ -420,7 +420,7 @@ fn scratch_memory_of_no_or_too_many_elements_is_rejected() {
     let mut launcher = launcher_on(gpu());
     assert_eq!(
         message_of(launcher.scratch::<f32>(0)),
-        "`blur`: scratch: the shape [0] has no elements"
+        "`blur`: scratch: 0 elements are no memory to allocate"
     );
     assert_eq!(
         message_of(launcher.scratch::<f64>(usize::MAX / 4)),

@@ -222,6 +222,17 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_buffer_is_at_the_end_of_a_page_of_redzone() {
+        let facts = facts();
+        let layout = BufferLayout::alone(&facts, 0).unwrap();
+        assert_eq!(
+            (layout.allocation, layout.offset),
+            (facts.granularity, facts.granularity)
+        );
+        assert_eq!((layout.len, layout.front, layout.back), (0, facts.granularity, 0));
+    }
+
+    #[test]
     fn a_row_that_is_too_long_has_no_layout() {
         assert_eq!(BufferLayout::in_row(&facts(), u64::MAX / 4, 0, 8), None);
         assert_eq!(BufferLayout::alone(&facts(), u64::MAX), None);

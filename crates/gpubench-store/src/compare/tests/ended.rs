@@ -31,6 +31,24 @@ fn a_benchmark_that_both_runs_skipped_has_no_row() {
 }
 
 #[test]
+fn a_benchmark_that_passed_without_samples_has_a_row_only_against_one_with_a_value() {
+    let untimed = || result("axpy", Verdict::Pass);
+    for other in [untimed(), result("axpy", Verdict::Skipped)] {
+        let comparison = compared(&run(vec![other]), &run(vec![untimed()]), &Rules::default());
+        assert!(comparison.rows.is_empty() && comparison.new.is_empty() && comparison.removed.is_empty());
+    }
+    let row = row_of(quiet("axpy", 1e5), untimed(), &Rules::default());
+    assert_eq!(
+        (row.verdict, remark(&row)),
+        (ChangeVerdict::NotCompared, "the candidate has no time")
+    );
+    let row = row_of(untimed(), quiet("axpy", 1e5), &Rules::default());
+    assert_eq!(remark(&row), "the baseline has no time");
+    let row = row_of(untimed(), result("axpy", Verdict::WrongOutput), &Rules::default());
+    assert_eq!(row.verdict, ChangeVerdict::NowFails);
+}
+
+#[test]
 fn a_new_failure_differs_from_an_old_one() {
     let failed = || result("axpy", Verdict::WrongOutput);
     let newly = compared(&run(vec![quiet("axpy", 1e5)]), &run(vec![failed()]), &Rules::default());
