@@ -2,7 +2,7 @@
 //! understood gets none.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use gpubench_declarations::{Declarations, DeclaredKernel, Parameter, Texts};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -114,10 +114,9 @@ fn last_name(name: &str) -> &str {
 
 /// Returns the documentation of the functions, with the kernels that have none.
 fn about_all(path: &str, kernels: &[DeclaredKernel], readable: &[(DeclaredKernel, Vec<Parameter>)]) -> String {
-    let has_function = |kernel: &&DeclaredKernel| readable.iter().any(|(known, _)| known == *kernel);
-    let others: Vec<&DeclaredKernel> = kernels.iter().filter(|kernel| !has_function(kernel)).collect();
+    let readable: HashSet<&str> = readable.iter().map(|(kernel, _)| &*kernel.name).collect();
+    let others = kernels.iter().filter(|kernel| !readable.contains(&*kernel.name));
     let listed: String = others
-        .iter()
         .map(|DeclaredKernel { name, file, line, .. }| format!("\n- `{name}`, at `{file}:{line}`"))
         .collect();
     match &*listed {

@@ -13,7 +13,7 @@ use super::ScaffoldError;
 use super::dependency::runtime_dependency;
 use super::files::{read, replace, write_new};
 use super::new_crate::with_dependency;
-use super::sketch::sketch;
+use super::sketch::{TakenNames, sketch};
 
 /// The options of `cargo gpubench init`.
 #[derive(Clone, Debug)]
@@ -82,7 +82,7 @@ struct Benchmarks {
 impl Benchmarks {
     fn of(root: &Utf8Path, files: &[Utf8PathBuf]) -> Result<Benchmarks, ScaffoldError> {
         let (mut sources, mut bodies) = (String::new(), String::new());
-        let (mut taken, mut source_names) = (HashSet::new(), HashSet::new());
+        let (mut taken, mut source_names) = (TakenNames::default(), HashSet::new());
         let (mut count, mut left_out) = (0, Vec::new());
         for file in files {
             let text = read(file)?;

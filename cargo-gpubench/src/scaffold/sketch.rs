@@ -1,6 +1,6 @@
 //! A benchmark for each kernel of a source: what its declaration tells, and a `todo` for the rest.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use gpubench_declarations::{Access, Declarations, DeclaredKernel, Number, Parameter, ParameterType};
@@ -17,22 +17,24 @@ pub(super) struct Sketch {
 
 /// Sketches a benchmark for each kernel that `source`, the name of a `cuda_source!`, declares.
 /// `taken` are names of other benchmarks.
-pub(super) fn sketch(source: &str, declarations: &Declarations<'_>, taken: &mut HashSet<String>) -> Sketch {
+pub(super) fn sketch(source: &str, declarations: &Declarations<'_>, taken: &mut TakenNames) -> Sketch {
     let mut sketch = Sketch::default();
     let kernels = declarations.kernels();
+    let mut shared: HashMap<&str, SharedName> = HashMap::new();
     for kernel in &kernels {
-        let is_alone = kernels
-            .iter()
-            .filter(|other| last_name(&other.name) == last_name(&kernel.name))
-            .count()
-            == 1;
-        let called = match is_alone {
-            true => format!("{source}::{}", raw(last_name(&kernel.name))),
-            false => format!("{source}.kernel({:?})", kernel.name),
+        shared.entry(last_name(&kernel.name)).or_default().kernels += 1;
+    }
+    for kernel in &kernels {
+        let name = last_name(&kernel.name);
+        let shared = shared.entry(name).or_default();
+        let called = match shared.kernels {
+            1 => format!("{source}::{}", raw(name)),
+            _ => format!("{source}.kernel({:?})", kernel.name),
         };
-        match KernelSketch::of(kernel, declarations) {
+        let parameters = shared.parameters.get_or_insert_with(|| declarations.parameters(name));
+        match KernelSketch::of(kernel, parameters.as_deref()) {
             Ok(of_kernel) => {
-                let name = free_name(&of_kernel.name, taken);
+                let name = taken.free_name(&of_kernel.name);
                 let _ = write!(sketch.text, "\n{}", of_kernel.text(&called, &name));
                 sketch.benchmarks += 1;
             }
@@ -50,14 +52,39 @@ fn last_name(name: &str) -> &str {
     name.rsplit("::").next().unwrap_or(name)
 }
 
-/// Returns the name, or one with a number if it is taken.
-fn free_name(name: &str, taken: &mut HashSet<String>) -> String {
-    let numbered = (2..).map(|number| format!("{name}_{number}"));
-    let mut names = std::iter::once(name.to_owned()).chain(numbered);
-    let free = names.find(|name| !taken.contains(name) && !taken.contains(&format!("{name}_on_cpu")));
-    let free = free.unwrap_or_default();
-    taken.extend([free.clone(), format!("{free}_on_cpu")]);
-    free
+/// The kernels with one name in different namespaces. Declarations do not tell them apart.
+#[derive(Default)]
+struct SharedName {
+    kernels: usize,
+    /// Their parameters, once read.
+    parameters: Option<Option<Vec<Parameter>>>,
+}
+
+/// The names of benchmarks and of their references.
+#[derive(Debug, Default)]
+pub(super) struct TakenNames {
+    taken: HashSet<String>,
+    /// For each name of a kernel, the number of the next benchmark.
+    next: HashMap<String, u64>,
+}
+
+impl TakenNames {
+    /// Takes the name, or one with a number if it is taken.
+    fn free_name(&mut self, name: &str) -> String {
+        let next = self.next.entry(name.to_owned()).or_insert(1);
+        loop {
+            let free = match *next {
+                1 => name.to_owned(),
+                number => format!("{name}_{number}"),
+            };
+            let reference = format!("{free}_on_cpu");
+            *next += 1;
+            if !self.taken.contains(&free) && !self.taken.contains(&reference) {
+                self.taken.extend([free.clone(), reference]);
+                return free;
+            }
+        }
+    }
 }
 
 /// What is known of a kernel.
@@ -87,13 +114,11 @@ enum Meaning {
 impl KernelSketch {
     /// # Errors
     /// The declaration does not tell enough: the reason.
-    fn of(kernel: &DeclaredKernel, declarations: &Declarations<'_>) -> Result<KernelSketch, &'static str> {
+    fn of(kernel: &DeclaredKernel, parameters: Option<&[Parameter]>) -> Result<KernelSketch, &'static str> {
         if kernel.is_template {
             return Err("it is a template: name an instance with `kernel(\"name<..>\")`");
         }
-        let parameters = declarations
-            .parameters(&kernel.name)
-            .ok_or("its declarations differ, or it has none that can be read")?;
+        let parameters = parameters.ok_or("its declarations differ, or it has none that can be read")?;
         let mut names = HashSet::new();
         let parameters = parameters
             .iter()
@@ -276,7 +301,7 @@ mod tests {
 
     fn of(text: &str) -> Sketch {
         let texts = Texts::of([("src/k.cu", Cow::from(text))]);
-        sketch("K", &texts.declarations([]), &mut HashSet::new())
+        sketch("K", &texts.declarations([]), &mut TakenNames::default())
     }
 
     #[test]
@@ -293,6 +318,18 @@ mod tests {
              __global__ void gemm(double *y, unsigned n) {}",
         );
         insta::assert_snapshot!(sketch.text);
+    }
+
+    #[test]
+    fn kernels_with_one_name_get_numbers() {
+        let sketch = of(
+            "namespace a { __global__ void k(float *x) {} } namespace b { __global__ void K(float *x) {} }\n\
+             __global__ void k_2(float *x) {} namespace c { __global__ void k(float *x) {} }\n\
+             __global__ void k_on_cpu(float *x) {}",
+        );
+        let functions = sketch.text.lines().filter_map(|line| line.strip_prefix("fn "));
+        let names: Vec<&str> = functions.filter_map(|line| line.strip_suffix('(')).collect();
+        assert_eq!(names, ["k", "k_2", "k_2_2", "k_3", "k_on_cpu_2"]);
     }
 
     #[test]

@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use crate::macros::Macros;
+use crate::functions::Functions;
+use crate::macros::{Expansions, Macros};
 use crate::number::number;
+use crate::structs::Structs;
 use crate::type_names::TypeNames;
-use crate::words::{Token, definitions_apart, tokens};
+use crate::words::{Token, definitions_apart, statement, tokens};
 
 /// The files of a source, apart from their macro definitions.
 #[derive(Clone, Debug, Default)]
@@ -43,32 +45,31 @@ impl Texts {
 
     /// Reads the declarations. `definitions` are those of compiler options: `NAME`, `NAME=value`.
     pub fn declarations<'a>(&'a self, definitions: impl IntoIterator<Item = &'a str>) -> Declarations<'a> {
-        let mut macros = Macros::default();
+        let mut expansions = Expansions::default();
         definitions
             .into_iter()
-            .for_each(|definition| macros.add_option(definition));
+            .for_each(|definition| expansions.add_option(definition));
         self.files
             .iter()
-            .for_each(|file| macros.add_directives(&file.definitions));
+            .for_each(|file| expansions.add_directives(&file.definitions));
         let files: Vec<FileTokens<'_>> = self
             .files
             .iter()
-            .map(|file| {
-                let tokens = tokens(&file.text);
-                let kernels = (0..tokens.len()).filter(|&at| tokens[at].text == "__global__");
-                FileTokens {
-                    path: &file.path,
-                    kernels: kernels.collect(),
-                    tokens,
-                }
+            .map(|file| FileTokens {
+                path: &file.path,
+                tokens: tokens(&file.text),
             })
             .collect();
-        Declarations {
+        let mut declarations = Declarations {
             aliases: TypeNames::of_aliases(files.iter().map(|file| &*file.tokens)),
             renamed: files.iter().flat_map(|file| number_names(&file.tokens)).collect(),
+            functions: Functions::of(&files),
+            structs: Structs::default(),
+            macros: expansions.macros(),
             files,
-            macros,
-        }
+        };
+        declarations.structs = Structs::of(&declarations.files, |word| declarations.redefine(word));
+        declarations
     }
 }
 
@@ -80,6 +81,8 @@ pub struct Declarations<'a> {
     /// Names of number types to which the source gives another meaning.
     renamed: HashSet<String>,
     pub(crate) aliases: TypeNames<'a>,
+    pub(crate) functions: Functions<'a>,
+    pub(crate) structs: Structs<'a>,
 }
 
 impl Declarations<'_> {
@@ -94,24 +97,21 @@ impl Declarations<'_> {
 pub(crate) struct FileTokens<'a> {
     pub(crate) path: &'a str,
     pub(crate) tokens: Vec<Token<'a>>,
-    /// The positions of `__global__`.
-    pub(crate) kernels: Vec<usize>,
 }
 
 /// Returns the names of number types to which a file gives another meaning.
 fn number_names(tokens: &[Token<'_>]) -> Vec<String> {
     let mut names = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
-        let statement = tokens[at + 1..].iter().map(|token| token.text);
-        let statement = statement.take_while(|text| *text != ";");
+        let words = || -> Vec<&str> { statement(tokens, at).iter().map(|token| token.text).collect() };
         let (name, meaning) = match token.text {
             "typename" | "class" | "struct" | "enum" => (tokens.get(at + 1).map(|token| token.text), None),
             "using" => {
-                let words: Vec<&str> = statement.collect();
+                let words = words();
                 (words.first().copied(), words.get(2..).and_then(number))
             }
             "typedef" => {
-                let words: Vec<&str> = statement.collect();
+                let words = words();
                 let split = words.split_last();
                 (
                     split.map(|(name, _)| *name),
@@ -152,5 +152,14 @@ pub(crate) mod tests {
         let texts = |text| Texts::of([("a.cu", Cow::Borrowed(text))]);
         assert!(texts("#define OP(NAME) \\\n  __global__ void NAME() {}\n").make_kernels_by_macros());
         assert!(!texts("#define N 4\n__global__ void k() {}\n").make_kernels_by_macros());
+    }
+
+    #[test]
+    fn a_definition_ends_with_its_line() {
+        let text = "#define A 1 // one\n#define WIDE \\\n  8 // bytes \\\n  wide\nint x; // y\n#define B 2\n";
+        of_text(text, |found| {
+            let macros = ["A", "WIDE", "B", "wide"].map(|word| found.redefine(word));
+            assert_eq!(macros, [true, true, true, false]);
+        });
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use crate::declarations::Declarations;
-use crate::words::{Token, after_parentheses, is_word};
+use crate::functions::list_start;
+use crate::words::{Token, is_word};
 
 /// A `__global__` function at its first declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +64,8 @@ fn kernels_of(tokens: &[Token<'_>]) -> Vec<(String, u32, bool)> {
                 is_template = false;
             }
             "__global__" => {
-                let Some(name) = name_of_function(&tokens[at + 1..]) else {
+                let name = list_start(tokens, at).map(|open| tokens[open - 1]);
+                let Some(name) = name.filter(|name| is_word(name.text)) else {
                     continue;
                 };
                 let path = namespaces.iter().flatten().map(String::as_str).chain([name.text]);
@@ -78,28 +80,9 @@ fn kernels_of(tokens: &[Token<'_>]) -> Vec<(String, u32, bool)> {
 /// Returns the name of a namespace that is opened: `a`, or `a::b`. An unnamed one has none.
 fn namespace_name(tokens: &[Token<'_>]) -> Option<String> {
     let words = tokens.iter().map(|token| token.text);
-    let name: String = words.take_while(|text| is_word(text) || *text == ":").collect();
+    let is_part = |text: &&str| *text == ":" || is_word(text) && *text != "namespace";
+    let name: String = words.take_while(is_part).collect();
     (!name.is_empty()).then_some(name)
-}
-
-/// Returns the word before the parameter list of the next function, skipping attributes with
-/// parentheses.
-fn name_of_function<'a>(tokens: &[Token<'a>]) -> Option<Token<'a>> {
-    let mut at = 0;
-    while let Some(token) = tokens.get(at) {
-        match token.text {
-            "(" => {
-                let name = *tokens.get(at.checked_sub(1)?)?;
-                if !name.text.starts_with("__") {
-                    return Some(name).filter(|name| is_word(name.text));
-                }
-                at = after_parentheses(tokens, at)?;
-            }
-            ";" | "{" | "}" | "__global__" => return None,
-            _ => at += 1,
-        }
-    }
-    None
 }
 
 #[cfg(test)]
@@ -145,7 +128,8 @@ mod tests {
         assert_eq!(found, [("plain".to_owned(), 2, false), ("made".to_owned(), 5, true)]);
     }
 
-    /// Each scan stops at the next kernel; otherwise this test would take hours.
+    /// Each scan stops at the next kernel or statement, and names are looked up. Otherwise this
+    /// test would take hours.
     #[test]
     fn a_text_is_scanned_once_however_many_kernels_it_seems_to_have() {
         for unfinished in [
@@ -161,6 +145,31 @@ mod tests {
             .map(|number| format!("__global__ void k{number}();\n"))
             .collect();
         assert_eq!(declared_kernels(&text).len(), 50_000);
+    }
+
+    /// As above.
+    #[test]
+    fn all_kernels_of_a_text_are_read_at_once() {
+        let fields = "int a; ".repeat(5_000);
+        let kernels: String = (0..20_000)
+            .map(|number| {
+                format!("using A{number} = int; > __global__ void __launch_bounds__(64) k{number}(S s, LONG x, A{number} a) {{}}\n")
+            })
+            .collect();
+        let long = "restrict ".repeat(20_000);
+        let words = "namespace ".repeat(20_000) + &"using ".repeat(20_000) + &"struct S { ".repeat(20_000);
+        let definitions = "define ".repeat(20_000);
+        let text =
+            format!("#define LONG {long}\n#define LOOP {definitions}\n{words}; struct T {{ {fields} }};\n{kernels}");
+        let read = of_text(&text, |found| {
+            let names = (0..20_000).map(|number| format!("k{number}"));
+            let read = names.filter(|name| {
+                let parameters = found.parameters(name).map_or(0, |parameters| parameters.len());
+                (parameters, found.thread_limit(name)) == (3, Some(64))
+            });
+            read.count()
+        });
+        assert_eq!(read, 20_000);
     }
 
     #[test]

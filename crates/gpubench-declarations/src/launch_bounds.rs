@@ -1,7 +1,7 @@
 //! `__launch_bounds__` of a kernel.
 
 use crate::declarations::Declarations;
-use crate::parameters::{function_name, parameter_list};
+use crate::parameters::function_name;
 use crate::words::Token;
 
 impl Declarations<'_> {
@@ -9,27 +9,19 @@ impl Declarations<'_> {
     /// expression allow: the largest limit of its declarations. `None` if one has no limit, or no
     /// plain number. Namespaces and `#if` may choose between them.
     pub fn thread_limit(&self, name: &str) -> Option<u32> {
-        let wanted = function_name(name)?;
-        let limits = self.files.iter().flat_map(|file| {
-            let kernels = file.kernels.iter();
-            kernels.filter_map(|&at| limit(&file.tokens[at + 1..], wanted))
-        });
+        let functions = self.functions.named(function_name(name)?).iter();
+        let limits = functions.map(|function| limit(function.attributes(&self.files)));
         limits.collect::<Option<Vec<u32>>>()?.into_iter().max()
     }
 }
 
-/// Returns the limit of the next function if it has the wanted name, and `Some(None)` if that has
-/// none.
-fn limit(tokens: &[Token<'_>], wanted: &str) -> Option<Option<u32>> {
-    parameter_list(tokens, wanted)?;
-    let name = tokens
-        .windows(2)
-        .position(|pair| pair[0].text == wanted && pair[1].text == "(")?;
-    let words: Vec<&str> = tokens[..name].iter().map(|token| token.text).collect();
-    Some(words.windows(4).find_map(|words| match words {
+/// Returns the limit among a function's attributes.
+fn limit(attributes: &[Token<'_>]) -> Option<u32> {
+    let words: Vec<&str> = attributes.iter().map(|token| token.text).collect();
+    words.windows(4).find_map(|words| match words {
         ["__launch_bounds__", "(", number, "," | ")"] => number.parse().ok(),
         _ => None,
-    }))
+    })
 }
 
 #[cfg(test)]

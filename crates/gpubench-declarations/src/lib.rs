@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod declarations;
+mod functions;
 mod kernels;
 mod launch_bounds;
 mod macros;

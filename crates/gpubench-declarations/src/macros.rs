@@ -1,6 +1,6 @@
 //! The macros of a source and of its options.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::words::tokens;
 
@@ -16,21 +16,18 @@ const EMPTY: [&str; 5] = [
 /// Macros, each with its expansions, of which `#if` may choose one. A macro with parameters begins
 /// its expansion with them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Macros<'a> {
-    expansions: HashMap<&'a str, Vec<Vec<&'a str>>>,
-}
+pub(crate) struct Expansions<'a>(HashMap<&'a str, Vec<Vec<&'a str>>>);
 
-impl<'a> Macros<'a> {
+impl<'a> Expansions<'a> {
     /// Adds the macros of lines with `#define`.
     pub(crate) fn add_directives(&mut self, lines: &'a str) {
         let words: Vec<&str> = tokens(lines).iter().map(|token| token.text).collect();
-        let starts = (0..words.len()).filter(|&at| words[at] == "define");
-        for at in starts {
-            let expansion = words.iter().skip(at + 2).take_while(|word| **word != "#");
-            if let Some(name) = words.get(at + 1) {
-                let expansion = expansion.copied().collect();
-                self.expansions.entry(name).or_default().push(expansion);
-            }
+        for at in 0..words.len() {
+            let ["#", "define", name, rest @ ..] = &words[at..] else {
+                continue;
+            };
+            let expansion = rest.iter().take_while(|word| **word != "#");
+            self.0.entry(name).or_default().push(expansion.copied().collect());
         }
     }
 
@@ -44,25 +41,57 @@ impl<'a> Macros<'a> {
             rest.trim_start_matches('=')
         };
         let expansion = tokens(expansion).iter().map(|token| token.text).collect();
-        self.expansions.entry(name).or_default().push(expansion);
+        self.0.entry(name).or_default().push(expansion);
     }
 
+    /// Returns what the macros can mean among the words of a parameter.
+    pub(crate) fn macros(&self) -> Macros<'a> {
+        let says_nothing = |expansions: &[Vec<&str>]| expansions.iter().flatten().all(|word| EMPTY.contains(word));
+        let empty = self.0.iter().filter(|(_, expansions)| says_nothing(expansions));
+        let empty: HashSet<&str> = empty.map(|(name, _)| *name).collect();
+        let is_macro = |word: &str| self.0.contains_key(word) && !empty.contains(word);
+        let separates = |word: &&str| matches!(*word, "," | "(") || is_macro(word);
+        let meaning = |(name, expansions): (&&'a str, &Vec<Vec<&'a str>>)| {
+            let meaning = match () {
+                () if empty.contains(name) => Meaning::Nothing,
+                () if expansions.iter().flatten().any(separates) => Meaning::PerhapsSeveral,
+                () => Meaning::PartOfOne,
+            };
+            (*name, meaning)
+        };
+        Macros(self.0.iter().map(meaning).collect())
+    }
+}
+
+/// What a macro can mean among the words of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meaning {
+    /// Nothing about its type, as `RESTRICT` often.
+    Nothing,
+    /// A part of its type.
+    PartOfOne,
+    /// Perhaps several parameters.
+    PerhapsSeveral,
+}
+
+/// The macros of a source and of its options.
+#[derive(Clone, Debug)]
+pub(crate) struct Macros<'a>(HashMap<&'a str, Meaning>);
+
+impl Macros<'_> {
     /// Returns whether a word is a macro that may say something about a type.
     pub(crate) fn is_macro(&self, word: &str) -> bool {
-        self.expansions.contains_key(word) && !self.is_empty(word)
+        self.0.get(word).is_some_and(|meaning| *meaning != Meaning::Nothing)
     }
 
-    /// Returns whether a word is a macro that says nothing about a type, as `RESTRICT` often.
+    /// Returns whether a word is a macro that says nothing about a type.
     pub(crate) fn is_empty(&self, word: &str) -> bool {
-        let expansions = self.expansions.get(word);
-        expansions.is_some_and(|expansions| expansions.iter().flatten().all(|word| EMPTY.contains(word)))
+        self.0.get(word) == Some(&Meaning::Nothing)
     }
 
     /// Returns whether a word, if it is a macro, may be more than a part of one parameter.
     pub(crate) fn may_be_several(&self, word: &str) -> bool {
-        let separates = |word: &&str| matches!(*word, "," | "(") || self.is_macro(word);
-        let expansions = self.expansions.get(word);
-        expansions.is_some_and(|expansions| expansions.iter().flatten().any(separates))
+        self.0.get(word) == Some(&Meaning::PerhapsSeveral)
     }
 }
 
@@ -72,7 +101,7 @@ mod tests {
 
     #[test]
     fn macros_are_known_by_what_they_say_about_types() {
-        let mut macros = Macros::default();
+        let mut macros = Expansions::default();
         macros.add_directives(
             "#define RESTRICT __restrict__\n#define NOTHING\n#define REAL float\n#define REAL\n#define TWO int a, int b\n\
              # define NESTED TWO\n#define CALL(x) x\n",
@@ -80,6 +109,7 @@ mod tests {
         for option in ["NOTHING", "COUNT=unsigned", "PAIR=int a,int", "F(x)=x"] {
             macros.add_option(option);
         }
+        let macros = macros.macros();
         for (word, is_macro, is_empty, may_be_several) in [
             ("RESTRICT", false, true, false),
             ("NOTHING", true, false, false),

@@ -45,6 +45,9 @@ impl Number {
     }
 }
 
+/// No number type has as many words, qualifiers included.
+pub(crate) const MOST_WORDS: usize = 16;
+
 /// Returns the number type that the words name, without qualifiers.
 pub(crate) fn number(words: &[&str]) -> Option<Number> {
     let words = match words {

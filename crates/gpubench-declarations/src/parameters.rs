@@ -1,11 +1,13 @@
 //! The parameters of a kernel. Unclear types are unknown: macros, names with several meanings, and
 //! kernels with different declarations.
 
+use std::sync::Arc;
+
 use crate::declarations::Declarations;
 use crate::number::{Number, number};
-use crate::structs::{Field, fields_of};
-use crate::type_names::TypeNames;
-use crate::words::{Token, after_parentheses, is_word};
+use crate::structs::Field;
+use crate::type_names::KernelTypeNames;
+use crate::words::{Token, is_word};
 
 /// A kernel's parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +53,7 @@ pub enum ParameterType {
     /// A number.
     Number(Number),
     /// A struct whose fields are numbers.
-    Struct(Vec<Field>),
+    Struct(Arc<[Field]>),
     /// Anything else.
     Unknown,
 }
@@ -63,7 +65,8 @@ impl ParameterType {
             (ParameterType::Pointer(Some(one)), ParameterType::Pointer(Some(other)))
             | (ParameterType::Number(one), ParameterType::Number(other)) => one.is_like(*other),
             (ParameterType::Struct(one), ParameterType::Struct(other)) => {
-                one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.is_like(other))
+                let is_like = || one.iter().zip(&**other).all(|(one, other)| one.is_like(other));
+                Arc::ptr_eq(one, other) || one.len() == other.len() && is_like()
             }
             (one, other) => one == other,
         }
@@ -73,18 +76,10 @@ impl ParameterType {
 impl Declarations<'_> {
     /// Returns the parameters of the kernel with a name expression, if all its declarations agree.
     pub fn parameters(&self, name: &str) -> Option<Vec<Parameter>> {
-        let wanted = function_name(name)?;
         let mut found: Option<Vec<Parameter>> = None;
-        for (tokens, &at) in self
-            .files
-            .iter()
-            .flat_map(|file| file.kernels.iter().map(|at| (&file.tokens, at)))
-        {
-            let Some(list) = parameter_list(&tokens[at + 1..], wanted) else {
-                continue;
-            };
-            let names = self.aliases.with_arguments(&tokens[..at], name);
-            let parameters = split(list)?
+        for function in self.functions.named(function_name(name)?) {
+            let names = self.aliases.with_arguments(function.before(&self.files), name);
+            let parameters = split(function.list(&self.files))?
                 .into_iter()
                 .map(|parameter| self.parsed(parameter, &names))
                 .collect::<Option<Vec<_>>>()?;
@@ -106,7 +101,7 @@ impl Declarations<'_> {
         found
     }
 
-    fn parsed<'t>(&self, tokens: &[Token<'t>], names: &TypeNames<'t>) -> Option<Parameter> {
+    fn parsed<'t>(&self, tokens: &[Token<'t>], names: &KernelTypeNames<'_, 't>) -> Option<Parameter> {
         let default = tokens.iter().position(|token| token.text == "=");
         let tokens = &tokens[..default.unwrap_or(tokens.len())];
         let texts: Vec<&str> = tokens.iter().map(|token| token.text).collect();
@@ -175,7 +170,7 @@ impl Declarations<'_> {
         };
         let number_type = number(of_type);
         let known = match (rest, of_type) {
-            (0, [of_struct]) if number_type.is_none() => fields_of(of_struct, self).map(ParameterType::Struct),
+            (0, [of_struct]) if number_type.is_none() => self.structs.fields_of(of_struct).map(ParameterType::Struct),
             (0, _) => number_type.map(ParameterType::Number),
             _ => Some(ParameterType::Pointer(number_type)),
         };
@@ -192,25 +187,6 @@ pub(crate) fn function_name(name: &str) -> Option<&str> {
 /// Returns whether two declarations have the same types; the names may differ.
 fn same(one: &[Parameter], other: &[Parameter]) -> bool {
     one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.ty.is_like(&other.ty))
-}
-
-/// Returns the tokens between the parentheses of the next function, if it has the wanted name.
-pub(crate) fn parameter_list<'t, 'a>(tokens: &'t [Token<'a>], wanted: &str) -> Option<&'t [Token<'a>]> {
-    let mut at = 0;
-    loop {
-        match tokens.get(at)?.text {
-            "(" => {
-                let name = tokens.get(at.checked_sub(1)?)?.text;
-                let end = after_parentheses(tokens, at)?;
-                if !name.starts_with("__") {
-                    return (name == wanted).then(|| &tokens[at + 1..end - 1]);
-                }
-                at = end;
-            }
-            ";" | "{" | "}" | "__global__" => return None,
-            _ => at += 1,
-        }
-    }
 }
 
 /// Splits a list at its top-level commas; `None` if it contains a directive.
@@ -379,7 +355,7 @@ mod tests {
             field("bias", 4, Number::F32, 1),
             field("steps", 8, Number::I32, 2),
         ];
-        assert_eq!(types("const Gain g"), [ParameterType::Struct(fields)]);
+        assert_eq!(types("const Gain g"), [ParameterType::Struct(fields.into())]);
         let other = |body: &str| {
             read(&format!("struct S {{ {body} }};\n__global__ void k(S s);"), "k").unwrap()[0]
                 .2
@@ -400,7 +376,10 @@ mod tests {
             field("f", 4, Number::F32, 1),
             field("d", 8, Number::F64, 1),
         ];
-        assert_eq!(other("char c; float f; double d;"), ParameterType::Struct(padded));
+        assert_eq!(
+            other("char c; float f; double d;"),
+            ParameterType::Struct(padded.into())
+        );
         assert_eq!(other("float f; }; struct S { int f;"), ParameterType::Unknown);
     }
 

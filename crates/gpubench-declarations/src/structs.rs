@@ -1,7 +1,10 @@
 //! Structs whose fields are numbers.
 
-use crate::declarations::Declarations;
-use crate::number::{Number, number};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::declarations::FileTokens;
+use crate::number::{MOST_WORDS, Number, number};
 use crate::words::is_word;
 
 /// A field of a struct.
@@ -25,28 +28,42 @@ impl Field {
     }
 }
 
-/// Returns the fields of a struct that the text defines once, with numbers and arrays of numbers
-/// only.
-pub(crate) fn fields_of(name: &str, declarations: &Declarations<'_>) -> Option<Vec<Field>> {
-    let mut found = None;
-    for file in &declarations.files {
-        let tokens = &file.tokens;
-        for at in 0..tokens.len() {
-            let opens = |at: usize, text: &str| tokens.get(at).is_some_and(|token| token.text == text);
-            if !(opens(at, "struct") && opens(at + 1, name) && opens(at + 2, "{")) {
-                continue;
+/// The structs of all files that have numbers and arrays of numbers only.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Structs<'a> {
+    /// The fields of each struct, or none if they are unknown.
+    by_name: HashMap<&'a str, Option<Arc<[Field]>>>,
+}
+
+impl<'a> Structs<'a> {
+    /// Reads the structs. `redefine` says of which words the source changes the meaning.
+    pub(crate) fn of(files: &[FileTokens<'a>], redefine: impl Fn(&str) -> bool) -> Structs<'a> {
+        let mut by_name: HashMap<&'a str, Option<Arc<[Field]>>> = HashMap::new();
+        for FileTokens { tokens, .. } in files {
+            let texts: Vec<&str> = tokens.iter().map(|token| token.text).collect();
+            for at in 0..texts.len() {
+                let ["struct", name, "{", body @ ..] = &texts[at..] else {
+                    continue;
+                };
+                let fields = fields_in(body).filter(|_| !by_name.contains_key(name));
+                let fields = fields.filter(|body| !body.iter().any(|word| redefine(word)));
+                by_name.insert(name, fields.and_then(laid_out).map(Arc::from));
             }
-            let body: Vec<&str> = tokens[at + 3..].iter().map(|token| token.text).collect();
-            let end = body.iter().position(|&text| text == "}")?;
-            let is_redefined = body[..end].iter().any(|word| declarations.redefine(word));
-            // A struct with two definitions, or with alignment after its body, stays unknown.
-            if found.is_some() || is_redefined || body.get(end + 1) != Some(&";") {
-                return None;
-            }
-            found = Some(laid_out(&body[..end])?);
         }
+        Structs { by_name }
     }
-    found
+
+    /// Returns the fields of a struct that the text defines once.
+    pub(crate) fn fields_of(&self, name: &str) -> Option<Arc<[Field]>> {
+        self.by_name.get(name).cloned().flatten()
+    }
+}
+
+/// Returns the words of a struct's fields. Plain fields have no braces, and a struct with alignment
+/// after its body stays unknown.
+fn fields_in<'t, 'a>(body: &'t [&'a str]) -> Option<&'t [&'a str]> {
+    let end = body.iter().position(|text| matches!(*text, "{" | "}"))?;
+    (body[end] == "}" && body.get(end + 1) == Some(&";")).then(|| &body[..end])
 }
 
 fn laid_out(body: &[&str]) -> Option<Vec<Field>> {
@@ -57,8 +74,8 @@ fn laid_out(body: &[&str]) -> Option<Vec<Field>> {
         .filter(|statement| !statement.is_empty());
     for statement in statements {
         let words: Vec<&str> = statement.iter().copied().filter(|word| *word != "const").collect();
-        let first_name =
-            (1..words.len()).find(|&at| number(&words[..at]).is_some() && number(&words[..=at]).is_none())?;
+        let first_name = (1..words.len().min(MOST_WORDS))
+            .find(|&at| number(&words[..at]).is_some() && number(&words[..=at]).is_none())?;
         let number = number(&words[..first_name])?;
         for declared in words[first_name..].split(|&text| text == ",") {
             let (name, count) = match declared {

@@ -3,7 +3,8 @@
 
 use std::collections::HashMap;
 
-use crate::words::{Token, is_word, tokens};
+use crate::number::MOST_WORDS;
+use crate::words::{Token, is_word, statement, tokens};
 
 /// What names of types stand for.
 #[derive(Clone, Debug, Default)]
@@ -21,9 +22,8 @@ impl<'a> TypeNames<'a> {
         let mut names = TypeNames::default();
         for file in files {
             for (at, token) in file.iter().enumerate() {
-                let statement = || file[at + 1..].iter().map(|token| token.text);
                 let words: Vec<&str> = match token.text {
-                    "using" | "typedef" => statement().take_while(|text| *text != ";").collect(),
+                    "using" | "typedef" => statement(file, at).iter().map(|token| token.text).collect(),
                     _ => continue,
                 };
                 match (token.text, &words[..]) {
@@ -38,7 +38,7 @@ impl<'a> TypeNames<'a> {
 
     fn add(&mut self, name: &'a str, meaning: &[&'a str]) {
         let is_new = !self.meanings.contains_key(name);
-        let is_plain = meaning.iter().all(|word| is_word(word) || *word == ":");
+        let is_plain = meaning.len() < MOST_WORDS && meaning.iter().all(|word| is_word(word) || *word == ":");
         let known = if is_new && is_plain {
             meaning.to_vec()
         } else {
@@ -49,31 +49,51 @@ impl<'a> TypeNames<'a> {
 
     /// Returns these names with those of a kernel's template parameters, which the name expression
     /// has arguments for. `before` are the tokens before `__global__`.
-    pub(crate) fn with_arguments(&self, before: &[Token<'a>], expression: &'a str) -> TypeNames<'a> {
-        let mut names = self.clone();
+    pub(crate) fn with_arguments(&self, before: &[Token<'a>], expression: &'a str) -> KernelTypeNames<'_, 'a> {
+        let mut names = KernelTypeNames {
+            aliases: self,
+            parameters: HashMap::new(),
+        };
         let arguments = arguments(expression);
         for (position, parameter) in template_parameters(before).into_iter().enumerate() {
             let argument = arguments.get(position).cloned().unwrap_or_default();
             let known = match parameter[..] {
-                ["typename" | "class", _] => self.resolved(&argument),
+                ["typename" | "class", _] => resolved(&argument, |word| self.meanings.get(word)),
                 _ => Vec::new(),
             };
             if let Some(name) = parameter.last() {
-                names.meanings.insert(name, known);
+                names.parameters.insert(name, known);
             }
         }
         names
     }
+}
 
+/// What names of types stand for in the parameters of a kernel.
+#[derive(Debug)]
+pub(crate) struct KernelTypeNames<'n, 'a> {
+    aliases: &'n TypeNames<'a>,
+    /// The kernel's template parameters, which hide aliases.
+    parameters: HashMap<&'a str, Vec<&'a str>>,
+}
+
+impl<'a> KernelTypeNames<'_, 'a> {
     /// Returns the words with what they stand for. An unknown name stays as it is, and an alias of
     /// an alias is not followed further.
     pub(crate) fn resolved(&self, words: &[&'a str]) -> Vec<&'a str> {
-        let meaning = |word: &'a str| match self.meanings.get(word) {
-            Some(known) if !known.is_empty() => known.clone(),
-            _ => vec![word],
-        };
-        words.iter().flat_map(|word| meaning(word)).collect()
+        resolved(words, |word| {
+            let parameter = self.parameters.get(word);
+            parameter.or_else(|| self.aliases.meanings.get(word))
+        })
     }
+}
+
+fn resolved<'m, 'a: 'm>(words: &[&'a str], meaning: impl Fn(&str) -> Option<&'m Vec<&'a str>>) -> Vec<&'a str> {
+    let meaning = |word: &'a str| match meaning(word) {
+        Some(known) if !known.is_empty() => known.clone(),
+        _ => vec![word],
+    };
+    words.iter().flat_map(|word| meaning(word)).collect()
 }
 
 /// Returns the words of each template argument of a name expression: of `sum<float, 4>`, `float`
@@ -90,6 +110,8 @@ fn arguments(expression: &str) -> Vec<Vec<&str>> {
 /// Returns the words of each parameter of the template that ends before `__global__`, without
 /// default arguments.
 fn template_parameters<'a>(before: &[Token<'a>]) -> Vec<Vec<&'a str>> {
+    let other_kernel = before.iter().rposition(|token| token.text == "__global__");
+    let before = &before[other_kernel.map_or(0, |at| at + 1)..];
     let words: Vec<&str> = before.iter().map(|token| token.text).collect();
     let qualifiers = words
         .iter()

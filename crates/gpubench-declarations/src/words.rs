@@ -19,9 +19,10 @@ pub(crate) fn definitions_apart(text: &str) -> (String, String) {
         let directive = line.trim_start().strip_prefix('#').map(str::trim_start);
         let defines = continued || directive.is_some_and(|directive| directive.starts_with("define"));
         if defines {
-            definitions.push_str(line)
+            definitions.push_str(line);
+            definitions.push('\n');
         } else {
-            rest.push_str(line)
+            rest.push_str(line);
         }
         rest.push('\n');
         continued = defines && line.ends_with('\\');
@@ -45,6 +46,20 @@ pub fn after_parentheses(tokens: &[Token<'_>], open: usize) -> Option<usize> {
         }
     }
     None
+}
+
+/// Returns the tokens of a statement after its `using` or `typedef`. None if another such statement
+/// begins in it.
+pub(crate) fn statement<'t, 'a>(tokens: &'t [Token<'a>], at: usize) -> &'t [Token<'a>] {
+    let rest = &tokens[at + 1..];
+    let end = rest
+        .iter()
+        .position(|token| matches!(token.text, ";" | "using" | "typedef"));
+    match end {
+        Some(end) if rest[end].text == ";" => &rest[..end],
+        Some(_) => &[],
+        None => rest,
+    }
 }
 
 /// Returns whether a token is a word, not a number or a mark.
