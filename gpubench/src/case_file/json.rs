@@ -7,7 +7,11 @@ const DEEPEST: usize = 64;
 
 /// Returns a row for each element, with the values of these names.
 pub(super) fn rows(text: &str, names: &[&str]) -> Result<Vec<Row>, Wrong> {
-    let mut reader = Reader { text, position: 0 };
+    let mut reader = Reader {
+        text,
+        position: 0,
+        counted: (0, 1),
+    };
     let rows = reader.rows(names);
     rows.map_err(|what| Wrong(reader.line(), what))
 }
@@ -15,6 +19,8 @@ pub(super) fn rows(text: &str, names: &[&str]) -> Result<Vec<Row>, Wrong> {
 struct Reader<'t> {
     text: &'t str,
     position: usize,
+    /// A position up to which the lines are counted, and its line.
+    counted: (usize, usize),
 }
 
 /// What a value is, as far as it matters.
@@ -25,8 +31,12 @@ enum Value {
 }
 
 impl<'t> Reader<'t> {
-    fn line(&self) -> usize {
-        self.text[..self.position].matches('\n').count() + 1
+    /// Returns the line, counted from where it was asked for last.
+    fn line(&mut self) -> usize {
+        let (from, line) = self.counted;
+        let line = line + self.text[from..self.position].matches('\n').count();
+        self.counted = (self.position, line);
+        line
     }
 
     fn rows(&mut self, names: &[&str]) -> Result<Vec<Row>, String> {

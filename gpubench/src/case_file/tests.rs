@@ -93,6 +93,20 @@ fn objects_have_other_keys_and_lists_the_order_of_the_axes() {
     assert_eq!(json(text).unwrap(), ["1 0.1 a\nµ😀", "4096 2 plain"]);
 }
 
+/// Lines are counted once; otherwise this test would take minutes.
+#[test]
+fn a_file_of_many_lines_is_read_once() {
+    let rows = "[1,2,\"a\"],\n".repeat(100_000);
+    assert_eq!(
+        json(&format!("[{rows}[1,2,\"a\"]]")).map(|cases| cases.len()),
+        Ok(100_001)
+    );
+    refused(
+        json(&format!("[{rows}1]")),
+        "src/shapes:100001: expected a list of objects or of lists",
+    );
+}
+
 #[test]
 fn mistakes_in_json_are_named_by_line() {
     refused(json(""), "src/shapes:1: expected a list of objects or of lists");
