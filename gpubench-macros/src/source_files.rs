@@ -4,8 +4,16 @@
 use crate::cuda_source::image_form;
 use crate::include_folders::{IncludeFolders, includes, normal};
 use proc_macro2::Span;
+use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use syn::{Error, LitStr, Result};
+
+/// Most bytes of a file with text. Macros read all of it.
+const MOST_BYTES_OF_TEXT: u64 = 16 << 20;
+
+/// Most bytes of a compiled file.
+const MOST_BYTES_COMPILED: u64 = 256 << 20;
 
 /// A file of a source.
 pub(crate) struct File {
@@ -50,20 +58,13 @@ impl Package {
         while next < seen.len() {
             let path = seen[next].clone();
             next += 1;
-            let contents = std::fs::read(&path)
-                .map_err(|error| Error::new(literal.span(), format!("cannot read `{}`: {error}", self.shown(&path))))?;
-            let folder = path.parent().unwrap_or(&self.root);
             let text = match image_form(&literal.value()) {
-                None => String::from_utf8(contents).map_err(|_| {
-                    let message = format!("`{}` is not UTF-8", self.shown(&path));
-                    Error::new(literal.span(), message)
-                })?,
-                Some(_) => String::new(),
+                None => text_of(&path),
+                Some(_) => check_compiled(&path).map(|()| String::new()),
             };
-            files.push(File {
-                text: text.clone(),
-                ..self.file(&path, literal)?
-            });
+            let text =
+                text.map_err(|reason| Error::new(literal.span(), format!("`{}` {reason}", self.shown(&path))))?;
+            let folder = path.parent().unwrap_or(&self.root);
             for include in includes(&text) {
                 // A missing file may be a toolkit header, or excluded by the preprocessor. Leave it
                 // to the compiler.
@@ -84,6 +85,10 @@ impl Package {
                     seen.push(included);
                 }
             }
+            files.push(File {
+                text,
+                ..self.file(&path, literal)?
+            });
         }
         Ok(files)
     }
@@ -175,6 +180,42 @@ impl Package {
     }
 }
 
+/// Reads a file with text.
+///
+/// # Errors
+/// What it is or has instead.
+fn text_of(path: &Path) -> std::result::Result<String, String> {
+    let file = open(path, MOST_BYTES_OF_TEXT, "a kernel source")?;
+    let mut contents = Vec::new();
+    // The file may grow meanwhile.
+    file.take(MOST_BYTES_OF_TEXT)
+        .read_to_end(&mut contents)
+        .map_err(cannot_be_read)?;
+    String::from_utf8(contents).map_err(|_| "is not UTF-8".to_owned())
+}
+
+/// Checks a compiled file.
+///
+/// # Errors
+/// What it is or has instead.
+fn check_compiled(path: &Path) -> std::result::Result<(), String> {
+    open(path, MOST_BYTES_COMPILED, "a compiled kernel").map(drop)
+}
+
+fn open(path: &Path, most: u64, what: &str) -> std::result::Result<fs::File, String> {
+    // Opening a pipe would wait for its writer.
+    let about = path.metadata().map_err(cannot_be_read)?;
+    match about.len() {
+        _ if !about.is_file() => Err("is no regular file".to_owned()),
+        bytes if bytes > most => Err(format!("has {bytes} bytes; the limit for {what} is {most}")),
+        _ => fs::File::open(path).map_err(cannot_be_read),
+    }
+}
+
+fn cannot_be_read(error: std::io::Error) -> String {
+    format!("cannot be read: {error}")
+}
+
 /// Returns whether a manifest has `publish = false` or an empty list of registries.
 fn is_unpublished(manifest: &str) -> bool {
     let lines = manifest
@@ -191,6 +232,31 @@ fn is_unpublished(manifest: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_is_too_large_or_not_text_is_refused() {
+        let path = std::env::temp_dir().join(format!("gpubench-macros-source-{}", std::process::id()));
+        let read = |bytes: u64| {
+            let file = fs::File::create(&path).expect("created");
+            file.set_len(bytes).expect("a sparse file");
+            (text_of(&path).map(|text| text.len()), check_compiled(&path))
+        };
+        assert_eq!(read(16 << 20), (Ok(16 << 20), Ok(())));
+        let too_large = "has 16777217 bytes; the limit for a kernel source is 16777216".to_owned();
+        assert_eq!(read((16 << 20) + 1), (Err(too_large), Ok(())));
+        let too_large = "has 268435457 bytes; the limit for a compiled kernel is 268435456".to_owned();
+        assert_eq!(read((256 << 20) + 1).1, Err(too_large));
+        fs::write(&path, b"\xff").expect("written");
+        assert_eq!(text_of(&path), Err("is not UTF-8".to_owned()));
+        fs::remove_file(&path).expect("removed");
+        assert!(text_of(&path).expect_err("no file").starts_with("cannot be read: "));
+        let device = Path::new("/dev/zero");
+        let refused = "is no regular file".to_owned();
+        assert_eq!(
+            (text_of(device), check_compiled(device)),
+            (Err(refused.clone()), Err(refused))
+        );
+    }
 
     #[test]
     fn an_unpublished_package_is_detected_from_its_package_table() {
