@@ -40,9 +40,11 @@ pub enum CaseError {
         /// The group.
         part: PartOfGroup,
     },
-    /// The axes multiply out to too many cases.
-    #[error("the axis values combine to more than {most} cases")]
+    /// The axes of a benchmark multiply out to too many cases, those of benchmarks before included.
+    #[error("with the axis values of `{benchmark}` there are more than {most} cases")]
     TooMany {
+        /// The benchmark's path.
+        benchmark: String,
         /// The limit.
         most: usize,
     },
@@ -120,7 +122,9 @@ impl Expected for CaseError {
                     options.join(" and ")
                 ))
             }
-            Self::TooMany { .. } => Some("choose fewer values with `--axis`".to_owned()),
+            Self::TooMany { .. } => Some(
+                "choose fewer values with `--axis`, or leave out this benchmark with a filter or `--skip`".to_owned(),
+            ),
             Self::SameName { .. } => Some("give one of the two benchmarks a different `name`".to_owned()),
             Self::NothingSelected(because) => Some(because.remedy()),
         }

@@ -83,6 +83,15 @@ pub(super) fn combinations(axes: &[Axis], most: usize) -> Option<Vec<Params>> {
     Some(all)
 }
 
+/// Returns the combination of the first values.
+pub(super) fn first_combination(axes: &[Axis]) -> Params {
+    let firsts = axes
+        .iter()
+        .filter_map(|axis| axis.values.first().map(|values| (axis, values)));
+    let named = firsts.flat_map(|(axis, values)| axis.names.iter().cloned().zip(values.iter().cloned()));
+    named.collect()
+}
+
 #[cfg(test)]
 mod tests {
     use gpubench::catalog::{AxisValue, Selection};

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use gpubench::catalog::{Benchmark, Catalog, DeviceKind, Requirement};
 
-use super::expansion::{axes_on, combinations, override_axes};
+use super::expansion::{axes_on, combinations, first_combination, override_axes};
 use super::{
     AxisOverride, Case, CaseError, Disposition, EmptyReason, IgnoredSelection, NameFilter, NamePattern, Naming,
     Partition,
@@ -101,7 +101,7 @@ pub fn select_cases(
     selection: &CaseSelection,
 ) -> Result<Vec<Case>, CaseError> {
     let naming = naming_of(catalogs);
-    let candidates = candidates(catalogs, device, &selection.axes)?;
+    let candidates = candidates(catalogs, device, &selection.axes);
     refuse_same_names(&candidates)?;
 
     let fitting = matching_by_name(&candidates, &selection.names, naming);
@@ -111,6 +111,12 @@ pub fn select_cases(
     let reached = if selected.is_empty() { &candidates } else { &selected };
     refuse_unknown_axes(reached, &selection.axes)?;
     if selected.is_empty() {
+        // Of these, the filters saw one case only.
+        let too_many = |misfit: &&CaseError| matches!(misfit, CaseError::TooMany { .. });
+        let misfits = candidates.iter().filter_map(|candidate| candidate.misfit.as_ref());
+        if let Some(misfit) = misfits.into_iter().find(too_many) {
+            return Err(misfit.clone());
+        }
         let because = why_nothing(catalogs, &candidates, left_out.len(), selection, naming);
         return Err(CaseError::NothingSelected(because));
     }
@@ -140,8 +146,9 @@ fn naming_of(catalogs: &[LibraryCatalog<'_>]) -> Naming {
 struct Candidate<'a> {
     case: Case,
     benchmark: &'a Benchmark,
-    /// A value of the command line that does not fit the benchmark's axis. The case then has the
-    /// declared values. An error only if the case is selected.
+    /// A value of the command line that does not fit the benchmark's axis: the case then has the
+    /// declared values. Or too many values: then this is the benchmark's only case. An error only
+    /// if the case is selected.
     misfit: Option<CaseError>,
 }
 
@@ -149,7 +156,7 @@ fn candidates<'a>(
     catalogs: &[LibraryCatalog<'a>],
     device: CaseDevice,
     overrides: &[AxisOverride],
-) -> Result<Vec<Candidate<'a>>, CaseError> {
+) -> Vec<Candidate<'a>> {
     let mut candidates = Vec::new();
     for (
         library,
@@ -166,8 +173,18 @@ fn candidates<'a>(
                 Ok(axes) => (axes, None),
                 Err(misfit) => (declared, Some(misfit)),
             };
-            let room = MOST_CASES - candidates.len();
-            let points = combinations(&axes, room).ok_or(CaseError::TooMany { most: MOST_CASES })?;
+            let room = MOST_CASES.saturating_sub(candidates.len());
+            let (points, misfit) = match combinations(&axes, room) {
+                Some(points) => (points, misfit),
+                None => {
+                    let benchmark = benchmark.path.clone();
+                    let too_many = CaseError::TooMany {
+                        benchmark,
+                        most: MOST_CASES,
+                    };
+                    (vec![first_combination(&axes)], Some(too_many))
+                }
+            };
             candidates.extend(points.into_iter().map(|params| Candidate {
                 case: Case {
                     package: package.to_string(),
@@ -185,7 +202,7 @@ fn candidates<'a>(
             }));
         }
     }
-    Ok(candidates)
+    candidates
 }
 
 /// Returns the benchmarks of a library, with their positions in its catalog.

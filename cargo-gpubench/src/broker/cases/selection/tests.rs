@@ -473,13 +473,32 @@ fn benchmarks_of_dependencies_do_not_count_as_the_packages() {
 }
 
 #[test]
-fn too_many_cases_are_refused() {
-    let error = select(&with_axes(
-        search(&["image"], &[]),
-        &["width=1:10000", "height=1:10000"],
-    ))
-    .expect_err("a refusal");
-    assert_eq!(error, CaseError::TooMany { most: MOST_CASES });
+fn a_benchmark_with_too_many_cases_is_refused_by_name() {
+    let too_many = CaseError::TooMany {
+        benchmark: "image::grayscale".to_owned(),
+        most: MOST_CASES,
+    };
+    let values = ["width=1:10000", "height=1:10000"];
+    for names in [search(&["image"], &[]), exact(&["image::grayscale::width=5,height=5"])] {
+        let error = select(&with_axes(names, &values)).expect_err("a refusal");
+        assert_eq!(error, too_many);
+    }
+}
+
+#[test]
+fn a_benchmark_with_too_many_cases_does_not_keep_others_from_running() {
+    let values = |count| (0..count).map(AxisValue::Int).collect();
+    let huge = benchmark("huge", vec![Axis::of("n", values(400)), Axis::of("m", values(400))]);
+    let all = catalog(vec![huge, benchmark("other", vec![Axis::of("n", values(4))])]);
+    let packages = [LibraryCatalog {
+        package: "suite",
+        library: "lib",
+        catalog: &all,
+    }];
+    let cases = select_cases(&packages, CPU, &by_name(exact(&["other::n=3"]))).expect("a case");
+    assert_eq!(cases.len(), 1);
+    let error = select_cases(&packages, CPU, &CaseSelection::default()).expect_err("a refusal");
+    assert!(error.to_string().contains("`huge`"), "{error}");
 }
 
 #[test]

@@ -15,8 +15,7 @@ pub(crate) fn selection_warnings(
     selection: &CaseSelection,
 ) -> Vec<String> {
     let mut warnings = without_values(catalogs, device);
-    // If they cannot be listed, the selection is an error.
-    let candidates = candidates(catalogs, device, &selection.axes).unwrap_or_default();
+    let candidates = candidates(catalogs, device, &selection.axes);
     let cases: Vec<_> = candidates.iter().map(|candidate| &candidate.case).collect();
     let naming = naming_of(catalogs);
     let names: Vec<_> = cases.iter().map(|case| case.name_as(naming)).collect();
