@@ -1,13 +1,14 @@
 //! The runtime in a manifest.
 
 use camino::{Utf8Path, Utf8PathBuf};
+use toml_edit::Value;
 
 /// Returns the value of `gpubench = ..` in a manifest. A tool that was built in its repository uses
 /// the runtime there, as long as it has the tool's version. Any other uses the published one.
 pub(super) fn runtime_dependency() -> String {
     match of_repository() {
-        Some(folder) => format!("{{ path = {:?} }}", folder.as_str()),
-        None => format!("{:?}", env!("CARGO_PKG_VERSION")),
+        Some(folder) => format!("{{ path = {} }}", Value::from(folder.as_str())),
+        None => Value::from(env!("CARGO_PKG_VERSION")).to_string(),
     }
 }
 

@@ -18,6 +18,18 @@ pub enum ScaffoldError {
         /// The crate's folder.
         path: Utf8PathBuf,
     },
+    /// There is something in the place of a new crate.
+    #[error("`{path}` exists already")]
+    PathExists {
+        /// The crate's folder.
+        path: Utf8PathBuf,
+    },
+    /// A package would have the name of one that it depends on.
+    #[error("a package with benchmarks cannot be named `{name}`, because it depends on the package of that name")]
+    NamedLikeDependency {
+        /// The name.
+        name: String,
+    },
     /// Cargo cannot be started, or does not know the package.
     #[error(transparent)]
     Cargo(#[from] BuildError),
@@ -35,6 +47,34 @@ pub enum ScaffoldError {
         /// What is wrong with it.
         #[source]
         source: Box<toml::de::Error>,
+    },
+    /// A manifest has no place for an addition, or one that is not understood.
+    #[error("cannot add an example and its dependency to `{manifest}`")]
+    NotEditable {
+        /// The manifest.
+        manifest: Utf8PathBuf,
+    },
+    /// A manifest has an example with the name of the new one.
+    #[error("`{manifest}` has an example `{example}` already")]
+    ExampleDeclared {
+        /// The manifest.
+        manifest: Utf8PathBuf,
+        /// The example.
+        example: String,
+    },
+    /// Another package has the name of the runtime.
+    #[error("the dependency `gpubench` in `{manifest}` is another package, `{package}`")]
+    NameOfAnotherPackage {
+        /// The manifest.
+        manifest: Utf8PathBuf,
+        /// The package.
+        package: String,
+    },
+    /// A file's name has characters that are not visible, which would get into the example.
+    #[error("the name of the file `{name}` has characters that cannot be shown")]
+    NameOfFile {
+        /// The name, escaped.
+        name: String,
     },
     /// A file that would be written exists.
     #[error("`{path}` exists already")]
@@ -75,7 +115,13 @@ impl Expected for ScaffoldError {
             ScaffoldError::Unwritable { .. } => ExitCode::OutputFailed,
             ScaffoldError::NoKernels { .. } => ExitCode::NothingSelected,
             ScaffoldError::NotMade { .. }
+            | ScaffoldError::PathExists { .. }
+            | ScaffoldError::NamedLikeDependency { .. }
             | ScaffoldError::NoPackage { .. }
+            | ScaffoldError::NotEditable { .. }
+            | ScaffoldError::ExampleDeclared { .. }
+            | ScaffoldError::NameOfAnotherPackage { .. }
+            | ScaffoldError::NameOfFile { .. }
             | ScaffoldError::Manifest { .. }
             | ScaffoldError::Exists { .. }
             | ScaffoldError::Unreadable { .. } => ExitCode::Usage,
@@ -87,6 +133,22 @@ impl Expected for ScaffoldError {
             ScaffoldError::Cargo(error) => error.hint(),
             ScaffoldError::NoPackage { .. } => {
                 Some("go to the folder of a package, or name its manifest with `--manifest-path`".into())
+            }
+            ScaffoldError::PathExists { .. } => Some(
+                "choose another path; for the kernels of a package, go to its folder and run `cargo gpubench init`"
+                    .into(),
+            ),
+            ScaffoldError::NamedLikeDependency { .. } => Some("choose another name with `--name`".into()),
+            ScaffoldError::NotEditable { .. } => Some(
+                "add `[[example]]` with `name` and `crate-type = [\"cdylib\"]`, and `gpubench` in `[dev-dependencies]`"
+                    .into(),
+            ),
+            ScaffoldError::ExampleDeclared { .. } => Some("choose another name with `--example`".into()),
+            ScaffoldError::NameOfAnotherPackage { package, .. } => Some(format!(
+                "name it for its package: `{package} = ..` in place of `gpubench = {{ package = .. }}`"
+            )),
+            ScaffoldError::NameOfFile { .. } => {
+                Some("rename the file, or name the others: `cargo gpubench init src/kernels.cu`".into())
             }
             ScaffoldError::Exists { .. } => Some("choose another name with `--example`, or remove the file".into()),
             ScaffoldError::NoKernels { .. } => Some("name the files: `cargo gpubench init src/kernels.cu`".into()),

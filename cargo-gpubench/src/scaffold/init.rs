@@ -6,14 +6,15 @@ use std::fmt::Write as _;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use gpubench_declarations::Texts;
-use gpubench_diagnostic::{ExitCode, Failure};
+use gpubench_diagnostic::{ExitCode, Failure, in_backticks};
 use gpubench_report::Output;
 
 use super::ScaffoldError;
 use super::dependency::runtime_dependency;
-use super::files::{read, replace, write_new};
-use super::new_crate::with_dependency;
-use super::sketch::{TakenNames, sketch};
+use super::files::write_new;
+use super::manifest::{Manifest, RUNTIME, Runtime};
+use super::sketch::sketch;
+use super::sources::Sources;
 
 /// The options of `cargo gpubench init`.
 #[derive(Clone, Debug)]
@@ -31,82 +32,120 @@ pub struct InitOptions {
 /// # Errors
 /// There is no package or no kernel, the example exists, or a file cannot be read or written.
 pub fn init(options: &InitOptions) -> Result<ExitCode, Failure> {
-    if !options.manifest.exists() {
-        let manifest = options.manifest.clone();
-        return Err(ScaffoldError::NoPackage { manifest }.into());
+    let mut manifest = Manifest::read(&options.manifest)?;
+    if manifest.package_name() == Some(RUNTIME) {
+        let name = RUNTIME.to_owned();
+        return Err(ScaffoldError::NamedLikeDependency { name }.into());
     }
-    let manifest_text = read(&options.manifest)?;
-    let manifest: toml::Table = manifest_text.parse().map_err(|source| ScaffoldError::Manifest {
-        manifest: options.manifest.clone(),
-        source: Box::new(source),
-    })?;
-    if !manifest.contains_key("package") {
-        let manifest = options.manifest.clone();
-        return Err(ScaffoldError::NoPackage { manifest }.into());
-    }
-    let root = options.manifest.parent().filter(|folder| !folder.as_str().is_empty());
-    let root = root.unwrap_or(Utf8Path::new(""));
-    let files = match options.files.as_slice() {
-        [] => sources_below(root),
-        files => files.to_vec(),
-    };
-    let benchmarks = Benchmarks::of(root, &files)?;
-    if benchmarks.count == 0 && benchmarks.left_out.is_empty() {
-        let searched = match options.files.as_slice() {
-            [] => format!("the `.cu` files of the package of `{}`", options.manifest),
-            files => files
-                .iter()
-                .map(|file| format!("`{file}`"))
-                .collect::<Vec<_>>()
-                .join(", "),
-        };
+    let runtime = add_to(&mut manifest, &options.example)?;
+    manifest.text()?;
+    let root = options.manifest.parent().unwrap_or(Utf8Path::new(""));
+    let example = free_path(root, &options.example)?;
+    let sources = Sources::read(root, &options.files)?;
+    let benchmarks = Benchmarks::of(&runtime, &sources);
+    if benchmarks.count == 0 && benchmarks.kernels_left_out.is_empty() {
+        let searched = options.searched(&sources.left_out);
         return Err(ScaffoldError::NoKernels { searched }.into());
     }
-    let example = root.join("examples").join(format!("{}.rs", options.example));
     write_new(&example, &benchmarks.text)?;
-    replace(
-        &options.manifest,
-        &with_example(&manifest_text, &manifest, &options.example),
-    )?;
+    if let Err(error) = manifest.save() {
+        // Without its entry in the manifest, the example would be a program.
+        let _ = std::fs::remove_file(&example);
+        return Err(error.into());
+    }
     Output::stderr().print(&benchmarks.told(&example, &options.manifest))?;
     Ok(ExitCode::Success)
+}
+
+/// Adds the example, and the runtime as a dev-dependency unless examples can use it. Returns the
+/// runtime's name in Rust.
+fn add_to(manifest: &mut Manifest, example: &str) -> Result<String, ScaffoldError> {
+    let name = match manifest.runtime()? {
+        Runtime::Usable(name) => name,
+        Runtime::Optional { name, value } => {
+            manifest.add_dependency("dev-dependencies", &name, &value)?;
+            name
+        }
+        Runtime::Missing => {
+            manifest.add_dependency("dev-dependencies", RUNTIME, &runtime_dependency())?;
+            RUNTIME.to_owned()
+        }
+    };
+    manifest.add_example(example)?;
+    Ok(name.replace('-', "_"))
+}
+
+/// Returns the path of the example, which cargo finds in one of two places.
+fn free_path(root: &Utf8Path, example: &str) -> Result<Utf8PathBuf, ScaffoldError> {
+    let folder = root.join("examples");
+    let paths = [
+        folder.join(format!("{example}.rs")),
+        folder.join(example).join("main.rs"),
+    ];
+    match paths.iter().find(|path| path.symlink_metadata().is_ok()) {
+        Some(path) => Err(ScaffoldError::Exists { path: path.clone() }),
+        None => {
+            let [path, _] = paths;
+            Ok(path)
+        }
+    }
+}
+
+impl InitOptions {
+    /// Returns where kernels were searched, for people.
+    fn searched(&self, left_out: &[String]) -> String {
+        let files = match self.files.as_slice() {
+            [] => format!("the `.cu` files of the package of `{}`", self.manifest),
+            files => in_backticks(files),
+        };
+        match left_out {
+            [] => files,
+            left_out => format!("{files}; left out {}", left_out.join(", ")),
+        }
+    }
 }
 
 /// The benchmarks of all files.
 struct Benchmarks {
     text: String,
     count: usize,
-    left_out: Vec<String>,
+    kernels_left_out: Vec<String>,
+    files_left_out: Vec<String>,
 }
 
 impl Benchmarks {
-    fn of(root: &Utf8Path, files: &[Utf8PathBuf]) -> Result<Benchmarks, ScaffoldError> {
-        let (mut sources, mut bodies) = (String::new(), String::new());
-        let (mut taken, mut source_names) = (TakenNames::default(), HashSet::new());
-        let (mut count, mut left_out) = (0, Vec::new());
-        for file in files {
-            let text = read(file)?;
-            let shown = file.strip_prefix(root).unwrap_or(file);
-            let texts = Texts::of([(shown.as_str(), Cow::from(text.as_str()))]);
-            let source = source_name(shown, &mut source_names);
-            let sketched = sketch(&source, &texts.declarations([]), &mut taken);
-            left_out.extend(sketched.left_out);
+    fn of(runtime: &str, sources: &Sources) -> Benchmarks {
+        let (mut declared, mut bodies) = (String::new(), String::new());
+        // A static with the name of one of the prelude's types would hide it.
+        let mut static_names = HashSet::from(["F16", "BF16"].map(str::to_owned));
+        let mut taken = HashSet::new();
+        let (mut count, mut kernels_left_out) = (0, Vec::new());
+        for file in &sources.files {
+            let texts = Texts::of([(file.path.as_str(), Cow::from(file.text.as_str()))]);
+            let name = static_name(&file.path, &mut static_names);
+            let sketched = sketch(&name, &texts.declarations([]), &mut taken);
+            kernels_left_out.extend(sketched.left_out);
             if sketched.benchmarks > 0 {
-                let _ = writeln!(sources, "cuda_source!({source} = {:?});", from_example(root, file));
+                let _ = writeln!(declared, "cuda_source!({name} = {:?});", file.from_examples);
                 bodies.push_str(&sketched.text);
                 count += sketched.benchmarks;
             }
         }
         let mut text = format!(
-            "//! Benchmarks of this package's kernels: `cargo gpubench` runs them.\n\nuse gpubench::prelude::*;\n\n{sources}{bodies}"
+            "//! Benchmarks of this package's kernels: `cargo gpubench` runs them.\n\nuse {runtime}::prelude::*;\n\n{declared}{bodies}"
         );
-        if !left_out.is_empty() {
+        if !kernels_left_out.is_empty() {
             text.push_str("\n// Kernels without a benchmark:\n");
-            left_out.iter().for_each(|kernel| {
+            kernels_left_out.iter().for_each(|kernel| {
                 let _ = writeln!(text, "// - {kernel}");
             });
         }
-        Ok(Benchmarks { text, count, left_out })
+        Benchmarks {
+            text,
+            count,
+            kernels_left_out,
+            files_left_out: sources.left_out.clone(),
+        }
     }
 
     fn told(&self, example: &Utf8Path, manifest: &Utf8Path) -> String {
@@ -115,46 +154,16 @@ impl Benchmarks {
             "Wrote {} {benchmarks} to `{example}`, and the example to `{manifest}`.\n",
             self.count
         );
-        for kernel in &self.left_out {
-            let _ = writeln!(told, "Left out {kernel}");
+        for left_out in self.files_left_out.iter().chain(&self.kernels_left_out) {
+            let _ = writeln!(told, "Left out {left_out}");
         }
         told.push_str("Next: replace each `TODO` and `todo!`, then run `cargo gpubench --test`.\n");
         told
     }
 }
 
-/// Returns the `.cu` files of a package in order, without those of packages in it.
-fn sources_below(root: &Utf8Path) -> Vec<Utf8PathBuf> {
-    let folder = if root.as_str().is_empty() {
-        Utf8Path::new(".")
-    } else {
-        root
-    };
-    let Ok(entries) = folder.read_dir_utf8() else {
-        return Vec::new();
-    };
-    let mut paths: Vec<Utf8PathBuf> = entries.flatten().map(|entry| entry.path().to_owned()).collect();
-    paths.sort();
-    let mut found = Vec::new();
-    for path in paths {
-        let is_hidden = path
-            .file_name()
-            .is_none_or(|name| name.starts_with('.') || name == "target");
-        // A link could lead back.
-        if is_hidden || path.is_symlink() {
-            continue;
-        }
-        if path.extension() == Some("cu") && path.is_file() {
-            found.push(path.strip_prefix("./").unwrap_or(&path).to_owned());
-        } else if path.is_dir() && !path.join("Cargo.toml").exists() {
-            found.extend(sources_below(&path));
-        }
-    }
-    found
-}
-
 /// Returns the name of a file's `cuda_source!`: `RMS_NORM` for `rms-norm.cu`.
-fn source_name(file: &Utf8Path, taken: &mut HashSet<String>) -> String {
+fn static_name(file: &Utf8Path, taken: &mut HashSet<String>) -> String {
     let stem = file.file_stem().unwrap_or("kernels").to_uppercase();
     let mut name: String = stem
         .chars()
@@ -169,53 +178,14 @@ fn source_name(file: &Utf8Path, taken: &mut HashSet<String>) -> String {
     name
 }
 
-/// Returns the path of a file from `examples`.
-fn from_example(root: &Utf8Path, file: &Utf8Path) -> Utf8PathBuf {
-    match file.strip_prefix(root) {
-        Ok(inside) => Utf8Path::new("..").join(inside),
-        Err(_) if file.is_absolute() => file.to_owned(),
-        Err(_) => Utf8Path::new("..").join(file),
-    }
-}
-
-/// Adds the example, and the runtime as a dev-dependency unless the package has it.
-fn with_example(text: &str, manifest: &toml::Table, example: &str) -> String {
-    let has_runtime = ["dependencies", "dev-dependencies"].iter().any(|table| {
-        let table = manifest.get(*table).and_then(toml::Value::as_table);
-        table.is_some_and(|table| table.contains_key("gpubench"))
-    });
-    let text = match has_runtime {
-        true => text.to_owned(),
-        false => with_dependency(text, "dev-dependencies", "gpubench", &runtime_dependency()),
-    };
-    format!(
-        "{}\n\n[[example]]\nname = {example:?}\ncrate-type = [\"cdylib\"]\n",
-        text.trim_end()
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_manifest_gets_the_example_and_the_runtime_once() {
-        let of = |text: &str| with_example(text, &text.parse().expect("TOML"), "gpu");
-        let added = of("[package]\nname = \"a\"\n");
-        assert!(added.contains("\n[dev-dependencies]\ngpubench = "), "{added}");
-        assert!(
-            added.ends_with("\n[[example]]\nname = \"gpu\"\ncrate-type = [\"cdylib\"]\n"),
-            "{added}"
-        );
-        let has_it = of("[package]\nname = \"a\"\n[dependencies]\ngpubench = \"1\"\n");
-        assert_eq!(has_it.matches("gpubench").count(), 1, "{has_it}");
-        assert!(added.parse::<toml::Table>().is_ok() && has_it.parse::<toml::Table>().is_ok());
-    }
-
-    #[test]
     fn a_source_is_named_for_its_file() {
         let mut taken = HashSet::new();
-        let mut name = |file: &str| source_name(Utf8Path::new(file), &mut taken);
+        let mut name = |file: &str| static_name(Utf8Path::new(file), &mut taken);
         assert_eq!(name("src/rms-norm.cu"), "RMS_NORM");
         assert_eq!(name("other/rms_norm.cu"), "RMS_NORM_2");
         assert_eq!(name("2d.cu"), "KERNELS_2D");

@@ -5,8 +5,11 @@ mod dependency;
 mod error;
 mod files;
 mod init;
+mod manifest;
+mod names;
 mod new_crate;
 mod sketch;
+mod sources;
 
 pub use error::ScaffoldError;
 pub use init::{InitOptions, init};

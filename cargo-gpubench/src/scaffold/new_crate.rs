@@ -3,11 +3,12 @@
 use camino::Utf8PathBuf;
 use clap::ValueEnum;
 use gpubench_diagnostic::{ExitCode, Failure};
-use gpubench_report::Output;
+use gpubench_report::{Output, is_plain};
 
 use super::ScaffoldError;
 use super::dependency::runtime_dependency;
-use super::files::{read, replace, write_new};
+use super::files::{replace, write_new};
+use super::manifest::{Manifest, RUNTIME};
 use crate::cdylibs::make_crate;
 
 /// How the new crate's kernels are written and launched.
@@ -72,15 +73,25 @@ pub struct NewOptions {
 /// Cargo refuses, or a file cannot be written.
 pub fn new_crate(options: &NewOptions) -> Result<ExitCode, Failure> {
     let NewOptions { path, name, template } = options;
+    // Cargo finds that a package depends on itself only when it builds.
+    let needed = template.dependencies().iter().map(|(_, package, _)| *package);
+    let package = name.as_deref().or(path.file_name()).unwrap_or_default();
+    if std::iter::once(RUNTIME).chain(needed).any(|needed| needed == package) {
+        let name = package.to_owned();
+        return Err(ScaffoldError::NamedLikeDependency { name }.into());
+    }
+    if path.symlink_metadata().is_ok() {
+        return Err(ScaffoldError::PathExists { path: path.clone() }.into());
+    }
     if !make_crate(path, name.as_deref()).map_err(ScaffoldError::Cargo)? {
         return Err(ScaffoldError::NotMade { path: path.clone() }.into());
     }
-    let manifest = path.join("Cargo.toml");
-    let mut text = with_dependency(&read(&manifest)?, "dependencies", "gpubench", &runtime_dependency());
+    let mut manifest = Manifest::read(&path.join("Cargo.toml"))?;
+    manifest.add_dependency("dependencies", RUNTIME, &runtime_dependency())?;
     for (table, package, value) in template.dependencies() {
-        text = with_dependency(&text, table, package, value);
+        manifest.add_dependency(table, package, value)?;
     }
-    replace(&manifest, &text)?;
+    manifest.save()?;
     for (file, text) in template.files() {
         let file = path.join(file);
         match file.exists() {
@@ -90,41 +101,17 @@ pub fn new_crate(options: &NewOptions) -> Result<ExitCode, Failure> {
     }
     let files: Vec<String> = template.files().iter().map(|(file, _)| format!("`{file}`")).collect();
     Output::stderr().print(&format!(
-        "Created `{path}` with {}.\nRun its benchmarks: `cd {path} && cargo gpubench`\n",
-        files.join(", ")
+        "Created `{path}` with {}.\nRun its benchmarks: `cd {} && cargo gpubench`\n",
+        files.join(", "),
+        in_shell(path.as_str()),
     ))?;
     Ok(ExitCode::Success)
 }
 
-/// Adds a package to a table of a manifest. The table is added if it is missing.
-pub(super) fn with_dependency(manifest: &str, table: &str, package: &str, value: &str) -> String {
-    let line = format!("{package} = {value}\n");
-    let header = format!("[{table}]");
-    let mut lines: Vec<String> = manifest.lines().map(|line| format!("{line}\n")).collect();
-    match lines.iter().position(|line| line.trim() == header) {
-        Some(at) => lines.insert(at + 1, line),
-        None => lines.push(format!("\n{header}\n{line}")),
-    }
-    lines.concat()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_dependency_is_added_to_its_table() {
-        let empty = "[package]\nname = \"a\"\n\n[dependencies]\n";
-        let added = "[package]\nname = \"a\"\n\n[dependencies]\ngpubench = \"1\"\n";
-        assert_eq!(with_dependency(empty, "dependencies", "gpubench", "\"1\""), added);
-    }
-
-    #[test]
-    fn a_missing_table_is_added() {
-        let added = "[package]\nname = \"a\"\n\n[dev-dependencies]\ngpubench = \"1\"\n";
-        assert_eq!(
-            with_dependency("[package]\nname = \"a\"", "dev-dependencies", "gpubench", "\"1\""),
-            added
-        );
+/// Returns a path as a word of a shell's command.
+fn in_shell(path: &str) -> String {
+    match is_plain(path) {
+        true => path.to_owned(),
+        false => format!("'{}'", path.replace('\'', r"'\''")),
     }
 }

@@ -1,9 +1,11 @@
 //! A benchmark for each kernel of a source: what its declaration tells, and a `todo` for the rest.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use gpubench_declarations::{Access, Declarations, DeclaredKernel, Number, Parameter, ParameterType};
+
+use super::names::{self, raw, unraw};
 
 /// The benchmarks of a file as Rust, with what cannot be a benchmark yet.
 #[derive(Debug, Default)]
@@ -17,24 +19,20 @@ pub(super) struct Sketch {
 
 /// Sketches a benchmark for each kernel that `source`, the name of a `cuda_source!`, declares.
 /// `taken` are names of other benchmarks.
-pub(super) fn sketch(source: &str, declarations: &Declarations<'_>, taken: &mut TakenNames) -> Sketch {
+pub(super) fn sketch(source: &str, declarations: &Declarations<'_>, taken: &mut HashSet<String>) -> Sketch {
     let mut sketch = Sketch::default();
     let kernels = declarations.kernels();
-    let mut shared: HashMap<&str, SharedName> = HashMap::new();
-    for kernel in &kernels {
-        shared.entry(last_name(&kernel.name)).or_default().kernels += 1;
-    }
     for kernel in &kernels {
         let name = last_name(&kernel.name);
-        let shared = shared.entry(name).or_default();
-        let called = match shared.kernels {
-            1 => format!("{source}::{}", raw(name)),
-            _ => format!("{source}.kernel({:?})", kernel.name),
+        let is_alone = kernels.iter().filter(|other| last_name(&other.name) == name).count() == 1;
+        let is_clear = is_alone && !declarations.redefine(name);
+        let called = match names::kernel_function(name).filter(|_| is_clear) {
+            Some(function) => format!("{source}::{function}"),
+            None => format!("{source}.kernel({:?})", kernel.name),
         };
-        let parameters = shared.parameters.get_or_insert_with(|| declarations.parameters(name));
-        match KernelSketch::of(kernel, parameters.as_deref()) {
+        match KernelSketch::of(kernel, declarations) {
             Ok(of_kernel) => {
-                let name = taken.free_name(&of_kernel.name);
+                let name = names::benchmark(name, taken);
                 let _ = write!(sketch.text, "\n{}", of_kernel.text(&called, &name));
                 sketch.benchmarks += 1;
             }
@@ -52,47 +50,10 @@ fn last_name(name: &str) -> &str {
     name.rsplit("::").next().unwrap_or(name)
 }
 
-/// The kernels with one name in different namespaces. Declarations do not tell them apart.
-#[derive(Default)]
-struct SharedName {
-    kernels: usize,
-    /// Their parameters, once read.
-    parameters: Option<Option<Vec<Parameter>>>,
-}
-
-/// The names of benchmarks and of their references.
-#[derive(Debug, Default)]
-pub(super) struct TakenNames {
-    taken: HashSet<String>,
-    /// For each name of a kernel, the number of the next benchmark.
-    next: HashMap<String, u64>,
-}
-
-impl TakenNames {
-    /// Takes the name, or one with a number if it is taken.
-    fn free_name(&mut self, name: &str) -> String {
-        let next = self.next.entry(name.to_owned()).or_insert(1);
-        loop {
-            let free = match *next {
-                1 => name.to_owned(),
-                number => format!("{name}_{number}"),
-            };
-            let reference = format!("{free}_on_cpu");
-            *next += 1;
-            if !self.taken.contains(&free) && !self.taken.contains(&reference) {
-                self.taken.extend([free.clone(), reference]);
-                return free;
-            }
-        }
-    }
-}
-
 /// What is known of a kernel.
 struct KernelSketch {
     /// The kernel's name, with its namespaces.
     path: String,
-    /// The last part of it.
-    name: String,
     place: String,
     parameters: Vec<Argument>,
 }
@@ -114,23 +75,24 @@ enum Meaning {
 impl KernelSketch {
     /// # Errors
     /// The declaration does not tell enough: the reason.
-    fn of(kernel: &DeclaredKernel, parameters: Option<&[Parameter]>) -> Result<KernelSketch, &'static str> {
+    fn of(kernel: &DeclaredKernel, declarations: &Declarations<'_>) -> Result<KernelSketch, &'static str> {
         if kernel.is_template {
             return Err("it is a template: name an instance with `kernel(\"name<..>\")`");
         }
-        let parameters = parameters.ok_or("its declarations differ, or it has none that can be read")?;
-        let mut names = HashSet::new();
+        let parameters = declarations
+            .parameters(&kernel.name)
+            .ok_or("its declarations differ, or it has none that can be read")?;
+        let mut taken = HashSet::new();
         let parameters = parameters
             .iter()
             .enumerate()
-            .map(|(position, parameter)| Argument::of(parameter, position, &mut names))
+            .map(|(position, parameter)| Argument::of(parameter, position, &mut taken))
             .collect::<Result<Vec<_>, _>>()?;
         if !parameters.iter().any(|argument| argument.meaning == Meaning::Written) {
             return Err("it writes to no parameter, so there is nothing to check");
         }
         Ok(KernelSketch {
             path: kernel.name.clone(),
-            name: last_name(&kernel.name).to_lowercase(),
             place: format!("{}:{}", kernel.file, kernel.line),
             parameters,
         })
@@ -215,7 +177,7 @@ impl KernelSketch {
 }
 
 impl Argument {
-    fn of(parameter: &Parameter, position: usize, names: &mut HashSet<String>) -> Result<Argument, &'static str> {
+    fn of(parameter: &Parameter, position: usize, taken: &mut HashSet<String>) -> Result<Argument, &'static str> {
         let (number, meaning) = match (&parameter.ty, parameter.access) {
             (ParameterType::Number(number), _) => (*number, Meaning::Axis),
             (ParameterType::Pointer(Some(number)), Access::Reads) => (*number, Meaning::Read),
@@ -224,16 +186,12 @@ impl Argument {
             (ParameterType::Struct(_), _) => return Err("it takes a struct: `#[derive(KernelArg)]` can make one"),
             (ParameterType::Unknown, _) => return Err("the type of a parameter is unknown"),
         };
-        let name = parameter.name.clone().unwrap_or_else(|| format!("arg{position}"));
-        if !names.insert(name.clone()) {
-            return Err("two parameters have the same name");
-        }
         let ty = match meaning {
             Meaning::Axis => scalar(number),
             Meaning::Read | Meaning::Written => element(number),
         };
         Ok(Argument {
-            name: raw(&name),
+            name: names::parameter(parameter.name.as_deref(), position, taken),
             ty: ty.ok_or("a parameter has a type that no axis or tensor has")?,
             meaning,
         })
@@ -271,26 +229,6 @@ fn element(number: Number) -> Option<&'static str> {
     })
 }
 
-/// Words that a C++ name can be and a Rust name cannot.
-const KEYWORDS: &[&str] = &[
-    "as", "async", "await", "dyn", "fn", "impl", "in", "let", "loop", "match", "mod", "move", "mut", "pub", "ref",
-    "trait", "type", "unsafe", "use", "where", "abstract", "become", "box", "final", "gen", "macro", "override",
-    "priv", "unsized", "yield",
-];
-
-/// Returns a name as a Rust identifier.
-fn raw(name: &str) -> String {
-    match name {
-        "self" | "Self" | "super" | "crate" | "launcher" => format!("{name}_"),
-        name if KEYWORDS.contains(&name) => format!("r#{name}"),
-        name => name.to_owned(),
-    }
-}
-
-fn unraw(name: &str) -> &str {
-    name.strip_prefix("r#").unwrap_or(name)
-}
-
 #[cfg(test)]
 mod tests {
     use std::borrow::Cow;
@@ -301,7 +239,7 @@ mod tests {
 
     fn of(text: &str) -> Sketch {
         let texts = Texts::of([("src/k.cu", Cow::from(text))]);
-        sketch("K", &texts.declarations([]), &mut TakenNames::default())
+        sketch("K", &texts.declarations([]), &mut HashSet::new())
     }
 
     #[test]
@@ -321,15 +259,10 @@ mod tests {
     }
 
     #[test]
-    fn kernels_with_one_name_get_numbers() {
-        let sketch = of(
-            "namespace a { __global__ void k(float *x) {} } namespace b { __global__ void K(float *x) {} }\n\
-             __global__ void k_2(float *x) {} namespace c { __global__ void k(float *x) {} }\n\
-             __global__ void k_on_cpu(float *x) {}",
-        );
-        let functions = sketch.text.lines().filter_map(|line| line.strip_prefix("fn "));
-        let names: Vec<&str> = functions.filter_map(|line| line.strip_suffix('(')).collect();
-        assert_eq!(names, ["k", "k_2", "k_2_2", "k_3", "k_on_cpu_2"]);
+    fn names_that_rust_cannot_have_are_replaced() {
+        let sketch = of("__global__ void self(const float *self, float *Err, int K, int _) {}\n\
+             __global__ void launcher(float *launcher, float *launcher_) {}");
+        insta::assert_snapshot!(sketch.text);
     }
 
     #[test]
