@@ -336,7 +336,7 @@ fn any_names_make_benchmarks_that_compile_with_a_runtime_of_another_name() {
         finished.stdout,
         finished.stderr
     );
-    let missing = "not yet implemented: the right answer of `launcher`";
+    let missing = "not yet implemented: the right answer of `super`";
     assert!(finished.stdout.contains(missing), "{}", finished.stdout);
 }
 

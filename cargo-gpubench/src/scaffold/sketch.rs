@@ -27,8 +27,8 @@ pub(super) fn sketch(source: &str, declarations: &Declarations<'_>, taken: &mut 
         let is_alone = kernels.iter().filter(|other| last_name(&other.name) == name).count() == 1;
         let is_clear = is_alone && !declarations.redefine(name);
         let called = match names::kernel_function(name).filter(|_| is_clear) {
-            Some(function) => format!("{source}::{function}"),
-            None => format!("{source}.kernel({:?})", kernel.name),
+            Some(function) => Called::Function(format!("{source}::{function}")),
+            None => Called::Kernel(format!("{source}.kernel({:?})", kernel.name)),
         };
         match KernelSketch::of(kernel, declarations) {
             Ok(of_kernel) => {
@@ -50,6 +50,14 @@ fn last_name(name: &str) -> &str {
     name.rsplit("::").next().unwrap_or(name)
 }
 
+/// What a launch names.
+enum Called {
+    /// A function, which takes any integer for any other.
+    Function(String),
+    /// A kernel, whose arguments have exactly its types.
+    Kernel(String),
+}
+
 /// What is known of a kernel.
 struct KernelSketch {
     /// The kernel's name, with its namespaces.
@@ -62,6 +70,8 @@ struct KernelSketch {
 struct Argument {
     name: String,
     ty: &'static str,
+    /// The kernel's own type, as one of Rust.
+    kernel_type: &'static str,
     meaning: Meaning,
 }
 
@@ -118,7 +128,7 @@ impl KernelSketch {
         }
     }
 
-    fn text(&self, called: &str, name: &str) -> String {
+    fn text(&self, called: &Called, name: &str) -> String {
         let (extents, ident) = (self.extents(), raw(name));
         let value = |axis: &Argument| match (axis.ty, self.sizes().len()) {
             ("f32" | "f64", _) => "1.0",
@@ -132,7 +142,12 @@ impl KernelSketch {
             [] => String::new(),
             axes => format!("axes({}), ", axes.join(", ")),
         };
-        let arguments: Vec<&str> = self.parameters.iter().map(|argument| argument.name.as_str()).collect();
+        let arguments = self.parameters.iter().map(|argument| match called {
+            Called::Kernel(_) if argument.ty == "usize" => format!("{} as {}", argument.name, argument.kernel_type),
+            _ => argument.name.clone(),
+        });
+        let arguments: Vec<String> = arguments.collect();
+        let (Called::Function(called) | Called::Kernel(called)) = called;
         let declared = self.parameters.iter().map(|argument| match argument.meaning {
             Meaning::Axis => format!("    {}: {},\n", argument.name, argument.ty),
             Meaning::Read => {
@@ -186,13 +201,16 @@ impl Argument {
             (ParameterType::Struct(_), _) => return Err("it takes a struct: `#[derive(KernelArg)]` can make one"),
             (ParameterType::Unknown, _) => return Err("the type of a parameter is unknown"),
         };
+        let reason = "a parameter has a type that no axis or tensor has";
+        let kernel_type = element(number).ok_or(reason)?;
         let ty = match meaning {
             Meaning::Axis => scalar(number),
             Meaning::Read | Meaning::Written => element(number),
         };
         Ok(Argument {
             name: names::parameter(parameter.name.as_deref(), position, taken),
-            ty: ty.ok_or("a parameter has a type that no axis or tensor has")?,
+            ty: ty.ok_or(reason)?,
+            kernel_type,
             meaning,
         })
     }
