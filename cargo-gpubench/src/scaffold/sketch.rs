@@ -1,6 +1,6 @@
 //! A benchmark for each kernel of a source: what its declaration tells, and a `todo` for the rest.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use gpubench_declarations::{Access, Declarations, DeclaredKernel, Number, Parameter, ParameterType};
@@ -22,9 +22,13 @@ pub(super) struct Sketch {
 pub(super) fn sketch(source: &str, declarations: &Declarations<'_>, taken: &mut HashSet<String>) -> Sketch {
     let mut sketch = Sketch::default();
     let kernels = declarations.kernels();
+    let mut of_name: HashMap<&str, usize> = HashMap::new();
+    for kernel in &kernels {
+        *of_name.entry(last_name(&kernel.name)).or_default() += 1;
+    }
     for kernel in &kernels {
         let name = last_name(&kernel.name);
-        let is_alone = kernels.iter().filter(|other| last_name(&other.name) == name).count() == 1;
+        let is_alone = of_name[name] == 1;
         let is_clear = is_alone && !declarations.redefine(name);
         let called = match names::kernel_function(name).filter(|_| is_clear) {
             Some(function) => Called::Function(format!("{source}::{function}")),
