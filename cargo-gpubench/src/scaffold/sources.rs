@@ -107,8 +107,8 @@ fn below(root: &Utf8Path) -> Vec<Utf8PathBuf> {
     found
 }
 
-/// Returns the absolute path of a file, whose folder is no link. The file itself may be one: what it
-/// links to can be outside of the package.
+/// Returns the absolute path of a file, whose folder is no link. The file itself may be one: its
+/// target can be outside of the package.
 fn place(file: &Utf8Path) -> Result<Utf8PathBuf, ScaffoldError> {
     let folder = canonical(file.parent().unwrap_or(file), file)?;
     Ok(folder.join(file.file_name().unwrap_or_default()))
