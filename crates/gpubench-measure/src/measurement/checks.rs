@@ -299,8 +299,7 @@ fn default_tolerances(recording: &Recording) -> Option<String> {
         .collect();
     (!outputs.is_empty()).then(|| {
         format!(
-            "the tolerance follows from the type and `reduction`: {} (hint: `tolerance(..)` sets it, and `reduction = ..` is the \
-             number of terms if each element is a sum)",
+            "nobody wrote a tolerance: {} (hint: `tolerance(..)`, or `reduction = terms` for sums)",
             outputs.join(", ")
         )
     })
@@ -631,7 +630,7 @@ mod tests {
         let [told] = &check_findings(&by_default, &[], &[], 2).notices[..] else {
             panic!("one notice")
         };
-        let words = "the tolerance follows from the type and `reduction`: `y` within rtol 2.3e-6, atol 2e-6";
+        let words = "nobody wrote a tolerance: `y` within rtol 2.3e-6, atol 2e-6 (hint: ";
         assert!(told.starts_with(words), "{told}");
     }
 
