@@ -25,7 +25,12 @@ fn add_on_cpu(_n: usize, x: &[f32], y: &mut [f32]) {
     exact,
     requires(cuda),
 )]
-fn add1(host: &mut Host, n: usize, #[fill(Uniform(0.0..1.0), n)] x: In<f32>, #[shape(n)] y: Out<f32>) -> Result<()> {
+fn add1(
+    host: &mut Host,
+    n: usize,
+    #[fill(Uniform(-100.0..100.0), n)] x: In<f32>,
+    #[shape(n)] y: Out<f32>,
+) -> Result<()> {
     // The primary context, which the tool also retains.
     let context = CudaContext::new(host.ordinal() as usize)?;
     let add1 = context.load_module(compile_ptx(SOURCE)?)?.load_function("add1")?;

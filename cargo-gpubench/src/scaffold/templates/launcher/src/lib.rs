@@ -29,7 +29,12 @@ fn succeeded(what: &str, code: i32) -> Result<()> {
     exact,
     requires(cuda),
 )]
-fn add1(host: &mut Host, n: usize, #[fill(Uniform(0.0..1.0), n)] x: In<f32>, #[shape(n)] y: Out<f32>) -> Result<()> {
+fn add1(
+    host: &mut Host,
+    n: usize,
+    #[fill(Uniform(-100.0..100.0), n)] x: In<f32>,
+    #[shape(n)] y: Out<f32>,
+) -> Result<()> {
     // SAFETY: the function has no parameters, and the tool has made the device's primary context
     // current.
     succeeded("loading `add1`", unsafe { prepare_add1() })?;
