@@ -382,10 +382,10 @@ fn throughput_is_the_declared_work_divided_by_the_time() {
         Value::Null,
         "the CPU device has no known peak"
     );
-    assert_eq!(
-        records().result("steps::memset_copy_and_launches")["throughput"]["bytes_per_s"],
-        Value::Null
-    );
+    assert_eq!(throughput["bytes_from"], "declared");
+    let undeclared = records().result("steps::memset_copy_and_launches");
+    assert_eq!(undeclared["throughput"]["bytes_from"], "tensors");
+    assert_eq!(undeclared["throughput"]["flops_per_s"], Value::Null);
 }
 
 #[test]
