@@ -56,6 +56,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     let library = ArchivedLibrary {
         package: "tidy".to_owned(),
         version: "0.1.0".to_owned(),
+        example: None,
         crate_name: "tidy".to_owned(),
         file,
         needs: Vec::new(),
