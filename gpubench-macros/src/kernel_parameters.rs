@@ -1,6 +1,6 @@
 //! What the function of a kernel takes for its parameters.
 
-use gpubench_declarations::{Access, Number, Parameter, ParameterType};
+use gpubench_declarations::{Access, Number, Parameter, ParameterType, name_of_variable};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
@@ -118,7 +118,7 @@ fn is_tensor_map(written: &str) -> bool {
 pub(crate) fn names_of(parameters: &[Parameter], of_static: &str) -> Vec<Ident> {
     let mut taken = vec![of_static.to_owned()];
     let names = parameters.iter().enumerate().map(|(position, parameter)| {
-        let declared = parameter.name.as_deref().map(in_lower_case);
+        let declared = parameter.name.as_deref().map(name_of_variable);
         let mut name = declared.unwrap_or_else(|| format!("arg{position}"));
         while taken.contains(&name) || rust_name(&name).is_none() {
             name.push('_');
@@ -128,16 +128,6 @@ pub(crate) fn names_of(parameters: &[Parameter], of_static: &str) -> Vec<Ident> 
         identifier
     });
     names.flatten().collect()
-}
-
-/// Returns a name that no constant, static or unit struct is likely to have: a parameter with the
-/// name of one in scope is an error in Rust.
-fn in_lower_case(name: &str) -> String {
-    let has_lower_case = name.contains(|letter: char| letter.is_ascii_lowercase());
-    match name.chars().next() {
-        Some(first) if has_lower_case => first.to_ascii_lowercase().to_string() + &name[first.len_utf8()..],
-        _ => name.to_ascii_lowercase(),
-    }
 }
 
 /// Returns a name of C++ as a Rust identifier, if it can be one. Keywords become raw identifiers.

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use gpubench_declarations::name_of_variable;
+
 /// Words that a C++ name can be and a Rust name cannot.
 const KEYWORDS: &[&str] = &[
     "as", "async", "await", "dyn", "fn", "impl", "in", "let", "loop", "match", "mod", "move", "mut", "pub", "ref",
@@ -53,7 +55,7 @@ pub(super) fn benchmark(kernel: &str, taken: &mut HashSet<String>) -> String {
 /// taken, and adds it to them.
 pub(super) fn parameter(declared: Option<&str>, position: usize, taken: &mut HashSet<String>) -> String {
     // The macros take one `_` at the start for that of an unused parameter.
-    let declared = declared.map(|name| in_lower_case(name.trim_start_matches('_')));
+    let declared = declared.map(|name| name_of_variable(name.trim_start_matches('_')));
     let declared = declared.filter(|name| name.starts_with(char::is_alphabetic));
     let mut name = declared.unwrap_or_else(|| format!("arg{position}"));
     while NEVER.contains(&&*name) || OF_MACROS.contains(&&*name) || taken.contains(&name) {
@@ -61,16 +63,6 @@ pub(super) fn parameter(declared: Option<&str>, position: usize, taken: &mut Has
     }
     taken.insert(name.clone());
     raw(&name)
-}
-
-/// Returns a name that no static, constant or unit struct has: a parameter with the name of one in
-/// scope is an error in Rust. The functions of `cuda_source!` have the same names.
-fn in_lower_case(name: &str) -> String {
-    let has_lower_case = name.contains(|letter: char| letter.is_ascii_lowercase());
-    match name.chars().next() {
-        Some(first) if has_lower_case => first.to_ascii_lowercase().to_string() + &name[first.len_utf8()..],
-        _ => name.to_ascii_lowercase(),
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use camino::Utf8PathBuf;
 use clap::ValueEnum;
 use gpubench_diagnostic::{ExitCode, Failure};
-use gpubench_report::{Output, is_plain};
+use gpubench_report::{Output, shell_quoted};
 
 use super::ScaffoldError;
 use super::dependency::runtime_dependency;
@@ -103,15 +103,7 @@ pub fn new_crate(options: &NewOptions) -> Result<ExitCode, Failure> {
     Output::stderr().print(&format!(
         "Created `{path}` with {}.\nRun its benchmarks: `cd {} && cargo gpubench`\n",
         files.join(", "),
-        in_shell(path.as_str()),
+        shell_quoted(path.as_str()),
     ))?;
     Ok(ExitCode::Success)
-}
-
-/// Returns a path as a word of a shell's command.
-fn in_shell(path: &str) -> String {
-    match is_plain(path) {
-        true => path.to_owned(),
-        false => format!("'{}'", path.replace('\'', r"'\''")),
-    }
 }

@@ -21,6 +21,6 @@ mod words;
 pub use declarations::{Declarations, Texts};
 pub use kernels::DeclaredKernel;
 pub use number::Number;
-pub use parameters::{Access, Parameter, ParameterType};
+pub use parameters::{Access, Parameter, ParameterType, name_of_variable};
 pub use structs::Field;
 pub use words::{Token, after_parentheses, is_word, tokens};

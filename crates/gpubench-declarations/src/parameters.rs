@@ -34,6 +34,16 @@ impl Parameter {
     }
 }
 
+/// Returns a name without an upper-case first letter, or in lower case if all of it is upper case.
+/// Rust refuses a parameter with the name of a static, constant or unit struct in scope.
+pub fn name_of_variable(name: &str) -> String {
+    let has_lower_case = name.contains(|letter: char| letter.is_ascii_lowercase());
+    match name.chars().next() {
+        Some(first) if has_lower_case => first.to_ascii_lowercase().to_string() + &name[first.len_utf8()..],
+        _ => name.to_ascii_lowercase(),
+    }
+}
+
 /// What a kernel may do with the elements of a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {

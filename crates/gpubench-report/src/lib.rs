@@ -38,7 +38,7 @@ pub use markdown_text::GITHUB_LIMIT;
 pub use output::{Output, OutputError, address};
 pub use output_target::OutputTarget;
 pub use pull_request::*;
-pub use repeat::is_plain;
+pub use repeat::{is_plain, shell_quoted};
 pub use reporter::*;
 pub use samples::SamplesReporter;
 pub use terminal::*;

@@ -74,7 +74,7 @@ pub fn is_plain(name: &str) -> bool {
 }
 
 /// Returns a word quoted for a shell.
-fn shell_quoted(name: &str) -> String {
+pub fn shell_quoted(name: &str) -> String {
     if is_plain(name) {
         name.to_owned()
     } else {

@@ -1,9 +1,6 @@
 //! The clock of the GPU: the host's, or one that only the work of the GPU advances.
 
-use std::fs::OpenOptions;
-use std::os::fd::AsRawFd as _;
 use std::path::Path;
-use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -11,6 +8,7 @@ use std::time::Duration;
 use gpubench_device::monotonic_ns;
 
 use crate::behaviour::behaviour;
+use crate::shared_page::shared_page;
 
 /// How far each reading advances a clock of work, in nanoseconds.
 const READING_NS: u64 = 1_000;
@@ -31,20 +29,8 @@ impl WorkClock {
     }
 
     fn map(path: &Path) -> WorkClock {
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .open(path);
-        let file = file.unwrap_or_else(|error| panic!("cannot open `{}`: {error}", path.display()));
-        file.set_len(BYTES as u64).expect("the file can have a size");
-        let rights = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: the kernel chooses the address.
-        let start = unsafe { libc::mmap(ptr::null_mut(), BYTES, rights, libc::MAP_SHARED, file.as_raw_fd(), 0) };
-        assert_ne!(start, libc::MAP_FAILED, "the file can be mapped");
-        // SAFETY: the mapping has the number, and lives until the process ends.
-        WorkClock(unsafe { &*start.cast() })
+        // SAFETY: the page has the number, and lives until the process ends.
+        WorkClock(unsafe { &*shared_page(path, BYTES).cast() })
     }
 
     /// Returns the time in nanoseconds.

@@ -1,11 +1,9 @@
 //! The doorbell of the GPU: a word in memory that a process writes when it submits work.
 
-use std::fs::OpenOptions;
-use std::os::fd::AsRawFd as _;
-use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::behaviour::behaviour;
+use crate::shared_page::shared_page;
 
 /// The size of the mapping, and where the word is in it.
 const BYTES: usize = 0x10000;
@@ -30,19 +28,7 @@ pub(crate) struct Doorbell(&'static AtomicU32);
 impl Doorbell {
     /// Maps the file of `FAKE_CUDA_DOORBELL`, if it is set.
     pub(crate) fn map() -> Option<Doorbell> {
-        let path = behaviour().doorbell.as_ref()?;
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .open(path);
-        let file = file.unwrap_or_else(|error| panic!("cannot open `{}`: {error}", path.display()));
-        file.set_len(BYTES as u64).expect("the file can have a size");
-        let rights = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: the kernel chooses the address.
-        let start = unsafe { libc::mmap(ptr::null_mut(), BYTES, rights, libc::MAP_SHARED, file.as_raw_fd(), 0) };
-        assert_ne!(start, libc::MAP_FAILED, "the file can be mapped");
+        let start = shared_page(behaviour().doorbell.as_deref()?, BYTES);
         // SAFETY: the mapping has the word, and lives until the process ends.
         Some(Doorbell(unsafe { &*start.byte_add(WORD).cast() }))
     }

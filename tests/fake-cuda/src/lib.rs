@@ -30,4 +30,5 @@ mod module;
 mod nvml;
 mod nvrtc;
 mod profiler;
+mod shared_page;
 mod stream;
