@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Measures the time to create a GPU context and to kill its process, by number of hardware queues.
+"""Measures the time to create a GPU context and to kill its process, by number of hardware queues
+and with other variables of the driver.
 
 usage: contexts.py
 """
@@ -23,8 +24,18 @@ def make():
     sys.stdin.read()
 
 
-def measure(queues, processes):
-    variables = dict(os.environ, CUDA_DEVICE_MAX_CONNECTIONS=str(queues))
+OTHER_VARIABLES = (
+    {"CUDA_MODULE_LOADING": "LAZY"},
+    {"CUDA_MODULE_LOADING": "EAGER"},
+    {"CUDA_SCALE_LAUNCH_QUEUES": "0.25x"},
+    {"CUDA_DEVICE_MAX_COPY_CONNECTIONS": "1"},
+    {"CUDA_DISABLE_PERF_BOOST": "1"},
+    {"CUDA_VISIBLE_DEVICES": "0"},
+)
+
+
+def measure(queues, processes, others={}):
+    variables = dict(os.environ, CUDA_DEVICE_MAX_CONNECTIONS=str(queues), **others)
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     children = [subprocess.Popen([sys.executable, __file__, "make"], env=variables, **pipes) for _ in range(processes)]
     made = [json.loads(child.stdout.readline()) for child in children]
@@ -37,7 +48,8 @@ def measure(queues, processes):
         child.wait()
         killed.append(MS * (time.monotonic() - began))
     figures = ["/".join(f"{figure:.0f}" for figure in figures) for figures in ([ms for _, ms in made], killed)]
-    print(f"{queues} queues, {processes} at once: made in {figures[0]} ms, killed in {figures[1]} ms", flush=True)
+    named = "".join(f", {name}={value}" for name, value in others.items())
+    print(f"{queues} queues{named}, {processes} at once: made in {figures[0]} ms, killed in {figures[1]} ms", flush=True)
 
 
 if sys.argv[1:] == ["make"]:
@@ -47,3 +59,5 @@ else:
     for queues in (8, 3, 1):
         for processes in (1, 5):
             measure(queues, processes)
+    for others in OTHER_VARIABLES:
+        measure(1, 5, others)

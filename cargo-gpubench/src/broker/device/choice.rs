@@ -61,7 +61,11 @@ fn open(backend: &Backend, order: DeviceOrder, interrupt: &Interrupt) -> Result<
         Ok(None) => {}
         Err(absence) => return Ok(Err(absence)),
     }
-    match RefereeClient::spawn(&order, Output::Captured, interrupt) {
+    let opened = std::thread::scope(|threads| {
+        threads.spawn(backend.load_telemetry);
+        RefereeClient::spawn(&order, Output::Captured, interrupt)
+    });
+    match opened {
         Ok(referee) => {
             let facts = referee.facts().clone();
             Ok(Ok((ChosenDevice { order, facts }, Some(referee))))

@@ -52,6 +52,7 @@ pub(super) const BACKEND: Backend = Backend {
     counted_side_by_side: |order| threads(order).unwrap_or_else(available_threads),
     tested_side_by_side: |order| threads(order).unwrap_or_else(available_threads).min(MOST_TESTED),
     counting_takes: 60,
+    load_telemetry: || {},
     gauge: |_| None,
     clocks: None,
 };

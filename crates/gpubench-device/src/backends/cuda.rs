@@ -7,7 +7,7 @@ use gpubench::catalog::DeviceKind;
 use crate::clocks::NvmlClocks;
 use crate::compilers::{Disassembler, GpuCompiler, GpuCompilers};
 use crate::cuda::{Architecture, CudaDriver};
-use crate::telemetry::nvml::NvmlGauge;
+use crate::telemetry::nvml::{NvmlGauge, library};
 use crate::{Backend, DeviceOrder, NvidiaTools};
 
 /// CUDA GPUs.
@@ -40,6 +40,10 @@ pub(super) const BACKEND: Backend = Backend {
     // Most of a test is the work of the driver, which makes contexts one after another.
     tested_side_by_side: |_| NonZeroUsize::MIN,
     counting_takes: 4,
+    load_telemetry: || {
+        // A failure means that there is no telemetry, for whoever asks for it later.
+        let _ = library();
+    },
     gauge: |facts| {
         let gauge = NvmlGauge::open(facts.identity.as_deref()?).ok()?;
         Some(Box::new(gauge))

@@ -57,6 +57,8 @@ pub struct Backend {
     pub tested_side_by_side: fn(&DeviceOrder) -> NonZeroUsize,
     /// How much longer calls may take while they are counted.
     pub counting_takes: u32,
+    /// Loads the library of the telemetry, which may take as long as opening a device.
+    pub load_telemetry: fn(),
     /// Returns the telemetry of an open device, if it has any.
     pub gauge: fn(&Facts) -> Option<Box<dyn Gauge>>,
     /// Opens the clocks of the device with an identity, if this kind has any that can be locked.
