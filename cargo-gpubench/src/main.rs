@@ -76,6 +76,7 @@ fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, Failure> {
         }
         Command::History(options) => history::show(&options)?,
         Command::Judge(options) => broker::judge(&options)?,
+        Command::Lint(options) => broker::lint(&options)?,
         Command::Report(options) => broker::report(&options)?,
     };
     Ok(code)

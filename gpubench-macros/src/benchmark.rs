@@ -75,6 +75,7 @@ fn shared_problem(problem: &Path, options: &Options, function: &Function) -> Res
         "bytes",
         "flops",
         "counters",
+        "allow",
     ] {
         if let Some(given) = options.given(option) {
             return Err(Error::new(

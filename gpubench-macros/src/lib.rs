@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 #![allow(missing_docs)]
 
+mod allow;
 mod amounts;
 mod axes;
 mod benchmark;

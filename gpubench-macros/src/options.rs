@@ -1,5 +1,6 @@
 //! The options of `#[gpubench]` and `#[problem]`.
 
+use crate::allow;
 use crate::axes::{AxisList, AxisOption, reject_part_of_group};
 use crate::comparison::Comparison;
 use crate::counters::Counter;
@@ -62,6 +63,8 @@ pub(crate) struct Options {
     pub(crate) name: Option<LitStr>,
     pub(crate) settings: Vec<settings::Given>,
     pub(crate) ignore: Option<Span>,
+    /// Names of the findings of `cargo gpubench lint` that `allow(..)` accepts.
+    pub(crate) allowed: Vec<String>,
     pub(crate) execution: Execution,
     pub(crate) requirements: Requirements,
     pub(crate) problem: Option<Path>,
@@ -130,6 +133,7 @@ impl Options {
             "problem" => self.problem = Some(problem(&option, input)?),
             "crate" => self.library = Some(library::parse(&option, input)?),
             "ignore" => self.ignore = Some(option.span()),
+            "allow" => self.allowed = allow::parse(&option, input)?,
             "hosted" => self.execution = Execution::parse_hosted(&option, input)?,
             "requires" => self.requirements = Requirements::parse(&option, input)?,
             "exact" => self.compare(&option, Comparison::Exact)?,
@@ -246,6 +250,7 @@ impl Attribute {
                     ("counters", "counters(..)"),
                     ("problem", "problem = .."),
                     ("name", "name = \"..\""),
+                    ("allow", "allow(..)"),
                     ("ignore", "ignore"),
                     ("hosted", "hosted"),
                     ("hosted", "hosted(sync)"),
@@ -270,6 +275,7 @@ impl Attribute {
                     ("bytes", "bytes = .."),
                     ("flops", "flops = .."),
                     ("counters", "counters(..)"),
+                    ("allow", "allow(..)"),
                     ("requires", "requires(..)"),
                     ("cpu", "cpu(axes(..), cases(..), reference = ..)"),
                     ("cuda", "cuda(axes(..), cases(..), reference = ..)"),

@@ -66,6 +66,7 @@ pub(crate) fn definition(
     let tolerance = Comparison::tokens(options.comparison.as_ref());
     let tensors = tensors(options, function)?;
     let work = work(options, function)?;
+    let allowed = &options.allowed;
     let counters = options.counters.iter().map(|counter| &counter.name);
     let reduction = reduction(options, function)?;
     let operands = function.reference_arguments().map(|parameter| parameter.text());
@@ -88,6 +89,7 @@ pub(crate) fn definition(
             tensors: #tensors,
             work: #work,
             counters: &[#(#counters),*],
+            allowed: &[#(#allowed),*],
             operands: &[#(#operands),*],
             reference: #reference,
             device_references: #device_references,

@@ -48,6 +48,10 @@ pub struct Benchmark {
     pub own_library: Option<String>,
 }
 
+/// The key among [`Benchmark::settings`] of the findings of `cargo gpubench lint` that the author
+/// accepts, with commas between them. It is no setting of a run.
+pub const ALLOWED: &str = "allow";
+
 /// Whether a benchmark runs by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Selection {

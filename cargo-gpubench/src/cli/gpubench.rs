@@ -12,6 +12,7 @@ use super::doctor::DoctorArguments;
 use super::history::HistoryArguments;
 use super::init::InitArguments;
 use super::judge::JudgeArguments;
+use super::lint::LintArguments;
 use super::man::{ManArguments, Manual};
 use super::new::NewArguments;
 use super::observer::observer;
@@ -24,7 +25,7 @@ use super::standard_output::refuse_to_mix;
 use crate::archive::ExtractTo;
 use crate::broker::cases::SkipOrigin;
 use crate::broker::options::{Action, ArchiveOptions, CaseOrder, LibrarySource, ObserverChoice, OnSkip, RunOptions};
-use crate::broker::{CompareOptions, JudgeOptions, ReportOptions};
+use crate::broker::{CompareOptions, JudgeOptions, LintOptions, ReportOptions};
 use crate::config::{Group, Read, Row, Values};
 use crate::doctor::DoctorOptions;
 use crate::history::TrendOptions;
@@ -99,6 +100,14 @@ subcommands! {
     /// parameters, tensors and the launch, as far as the declarations tell. What they do not tell
     /// is marked `TODO`. The example is a cdylib, and the runtime a dev-dependency.
     "init" => Init(InitArguments);
+
+    /// Find problems whose tolerance accepts wrong answers
+    ///
+    /// Needs no kernel. Makes the inputs and the expected outputs of each selected case, and tries
+    /// answers of kernels that do no work: zeros, a constant, noise, the answer to other inputs,
+    /// and others. Right answers with rounding errors must pass. References and generators run in
+    /// the sandbox of a run, on the CPU device. The exit code is 7 if there is a finding.
+    "lint" => Lint(LintArguments);
 
     /// Compare stored runs: regressions and improvements
     ///
@@ -187,6 +196,8 @@ pub enum Command {
     History(TrendOptions),
     /// Verdicts of a stored run, decided again.
     Judge(JudgeOptions),
+    /// Problems, judged without a kernel.
+    Lint(Box<LintOptions>),
     /// A page about stored runs.
     Report(ReportOptions),
 }
@@ -194,7 +205,7 @@ pub enum Command {
 impl Command {
     /// Whether the command starts processes that run code of others, and ends what they leave.
     pub fn starts_roles(&self) -> bool {
-        matches!(self, Command::Run(_) | Command::Archive(_))
+        matches!(self, Command::Run(_) | Command::Archive(_) | Command::Lint(_))
     }
 
     /// Returns what the command needs capabilities for, if its caller has some.
@@ -211,6 +222,7 @@ impl Command {
             | Command::Manual(_)
             | Command::History(_)
             | Command::Judge(_)
+            | Command::Lint(_)
             | Command::Report(_) => Rights::None,
         }
     }
@@ -220,7 +232,7 @@ const MORE: &str = "FILTERS are regular expressions for case names. `--help` sho
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 success, 1 internal error, 2 usage, 3 regression, 4 nothing selected, 6 too few cases could be judged \
-(--fail-on-inconclusive), 92 the configuration needs a newer version, 96 a device or compiler is missing, \
+(--fail-on-inconclusive), 7 `lint` found a flaw, 92 the configuration needs a newer version, 96 a device or compiler is missing, \
 100 a case failed, 101 a build failed, 102 cargo metadata failed, 103 an archive failed, 104 listing failed, \
 110 output could not be written, 130 interrupted";
 
@@ -274,6 +286,7 @@ impl GpubenchArguments {
             Below::Man(arguments) => Command::Manual(arguments.into_manual(gpubench)),
             Below::History(arguments) => Command::History(arguments.into_options()?),
             Below::Judge(arguments) => Command::Judge(arguments.into_options()),
+            Below::Lint(arguments) => Command::Lint(Box::new(arguments.into_options(color, gpubench)?)),
             Below::Report(arguments) => Command::Report(arguments.into_options()?),
         })
     }

@@ -24,6 +24,7 @@ mod init;
 mod judge;
 mod judging;
 mod layered_value;
+mod lint;
 mod man;
 mod measurement;
 mod new;

@@ -54,6 +54,8 @@ codes! {
         /// `--fail-on-inconclusive` was set, and too few cases could be judged. Nothing failed or
         /// regressed.
         Inconclusive = 6,
+        /// `cargo gpubench lint` found a problem that accepts wrong answers, or rejects right ones.
+        ProblemFlawed = 7,
         /// The configuration needs a newer version of the tool.
         RequiredVersion = 92,
         /// A device, a compiler or a sandbox is missing, or every failed case failed only because

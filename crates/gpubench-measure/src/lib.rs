@@ -3,12 +3,13 @@
 //!
 //! [`measurement`] measures one case. [`clients`] are the broker's handles of the other roles.
 //! [`verdict`] is one pure function from evidence to verdict. [`probe`] queries drivers in a
-//! separate process. [`clock_lock`] locks the clocks of a device for a run. [`timeline`] records
-//! what took time.
+//! separate process. [`clock_lock`] locks the clocks of a device for a run. [`lint`] judges
+//! problems without a kernel. [`timeline`] records what took time.
 #![forbid(unsafe_code)]
 
 pub mod clients;
 pub mod clock_lock;
+pub mod lint;
 pub mod measurement;
 pub mod probe;
 mod sanitizer;

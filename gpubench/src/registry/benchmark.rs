@@ -3,7 +3,7 @@
 use super::{ProblemDefinition, path};
 use crate::abi::guard;
 use crate::axis::PartOfGroup;
-use crate::catalog::{Axis, AxisValue, Benchmark, DeviceKind, Execution, Params, Requirement, Selection};
+use crate::catalog::{ALLOWED, Axis, AxisValue, Benchmark, DeviceKind, Execution, Params, Requirement, Selection};
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::library::Library;
@@ -149,6 +149,9 @@ impl BenchmarkEntry {
                 .cloned(),
         );
         let settings = self.settings.iter();
+        let settings = settings.map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+        let allowed = self.problem.allowed.join(",");
+        let allowed = (!allowed.is_empty()).then(|| (ALLOWED.to_owned(), allowed));
         Benchmark {
             library: self.library().to_owned(),
             path: self.path(),
@@ -161,9 +164,7 @@ impl BenchmarkEntry {
             own_axes,
             counters: self.problem.counters.iter().map(|name| (*name).to_owned()).collect(),
             device_axes,
-            settings: settings
-                .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
-                .collect(),
+            settings: settings.chain(allowed).collect(),
             own_library: match self.body {
                 Body::Library { path, .. } => Some(path.to_owned()),
                 Body::Sealed(_) | Body::Hosted(_) | Body::HostedSync(_) => None,

@@ -38,6 +38,8 @@ pub struct ProblemDefinition {
     pub work: fn(&Params) -> Result<Work>,
     /// Names of the counters of `work`.
     pub counters: &'static [&'static str],
+    /// Findings of `cargo gpubench lint` that its author accepts.
+    pub allowed: &'static [&'static str],
     /// Parameters of the reference.
     pub operands: &'static [&'static str],
     pub reference: ReferenceFunction,

@@ -36,6 +36,7 @@ fn complement(_ns: u64, x: &[u32], y: &mut [u32], elapsed_ns: &mut [f64], cycles
     axes(ns = [0, 2_000, 10_000, 100_000, 1_000_000]),
     tensors = tensors(),
     reference = complement,
+    allow(any_answer),
 )]
 fn spin(
     launcher: &mut Launcher,

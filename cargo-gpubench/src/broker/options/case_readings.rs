@@ -1,7 +1,7 @@
 //! The modes and metrics of each case: from the settings, then from its benchmark's attribute, then
 //! by default.
 
-use gpubench::catalog::{Benchmark, Catalog};
+use gpubench::catalog::{ALLOWED, Benchmark, Catalog};
 use thiserror::Error;
 
 use super::RunOptions;
@@ -115,7 +115,7 @@ pub(in crate::broker) fn settings_of(benchmark: &Benchmark) -> Result<CaseSettin
         key: key.to_owned(),
         source,
     };
-    for (key, value) in &benchmark.settings {
+    for (key, value) in benchmark.settings.iter().filter(|(key, _)| key != ALLOWED) {
         settings.set(key, value).map_err(|source| wrong(key, source))?;
     }
     let crossing = |error| wrong("min-samples", InvalidSetting::Value(Box::new(error)));

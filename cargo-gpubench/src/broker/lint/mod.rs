@@ -1,0 +1,103 @@
+//! `cargo gpubench lint`: judges problems without a kernel.
+//!
+//! `session` makes the calls of each case. `flaw` groups what they show by problem and output, and
+//! `allowed` knows what authors accept. `place` finds the attribute in the sources, and `fix`
+//! changes its tolerance. `text` and `sarif` show the result.
+
+mod allowed;
+mod fix;
+mod flaw;
+mod place;
+mod sarif;
+mod session;
+mod text;
+
+use std::time::Duration;
+
+use super::cases::CaseSelection;
+use super::libraries::authors::{AuthorSettings, Authors};
+use super::options::Verbosity;
+use super::process::{catch_interrupts, prepare_for_roles};
+use super::status::status;
+use crate::cdylibs::{BuildOptions, build_cdylibs};
+use gpubench_diagnostic::{ExitCode, Failure, print_to_stderr, print_warning};
+use gpubench_measure::clients::Output as UserOutput;
+use gpubench_report::{Output, OutputTarget};
+
+/// The options of `cargo gpubench lint`.
+#[derive(Clone, Debug)]
+pub struct LintOptions {
+    /// What to build and how.
+    pub build: BuildOptions,
+    /// The selected cases.
+    pub cases: CaseSelection,
+    /// Time limit of the trials of a case, after its first two calls.
+    pub trial_time: Duration,
+    /// Time limit of one run of a reference or a generator.
+    pub within: Duration,
+    /// A file for SARIF.
+    pub sarif: Option<OutputTarget>,
+    /// Whether tolerances are changed.
+    pub fix: Fixing,
+    /// How much is shown.
+    pub verbosity: Verbosity,
+}
+
+/// Whether the sources are changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fixing {
+    /// They are not.
+    #[default]
+    Nothing,
+    /// `--fix`: tolerances are, in files without changes that are not committed.
+    CleanFiles,
+    /// `--allow-dirty`: in all files.
+    AllFiles,
+}
+
+/// Judges the problems of the selected cases.
+///
+/// # Errors
+/// The libraries cannot be built or listed, no case is selected, or nothing can be printed.
+pub fn lint(options: &LintOptions) -> Result<ExitCode, Failure> {
+    if let Some(target) = &options.sarif {
+        target.ensure_writable()?;
+    }
+    let interrupt = catch_interrupts()?;
+    let built = build_cdylibs(&options.build, interrupt.flag())?;
+    built.notices.iter().for_each(|notice| print_warning(notice));
+    prepare_for_roles();
+    let settings = AuthorSettings {
+        within: options.within,
+        output: UserOutput::Captured,
+        interrupt: &interrupt,
+    };
+    let (authors, catalogs) = Authors::start(&built.libraries, settings)?;
+    let judged = session::judge(options, &built, &catalogs, authors, &interrupt)?;
+    if judged.cases.is_empty() && judged.failures.is_empty() {
+        print_warning(&"no case was judged, because none runs on the CPU device");
+    }
+    let mut flaws = flaw::flaws(&judged, &built, &catalogs);
+    for flaw in &mut flaws {
+        flaw.locate();
+    }
+    let sarif = sarif::log(&flaws, &judged);
+    let text = text::report(&flaws, &judged);
+    match &options.sarif {
+        Some(OutputTarget::StandardOutput) => print_to_stderr(&text),
+        _ => Output::stdout_as_styled().print(&text)?,
+    }
+    if let Some(target) = &options.sarif {
+        target.write(&sarif)?;
+    }
+    if options.fix != Fixing::Nothing {
+        for line in fix::apply(&flaws, options.fix)? {
+            status(options.verbosity, line.word, format_args!("{}", line.text));
+        }
+    }
+    Ok(match (judged.failures.is_empty(), flaws.is_empty()) {
+        (false, _) => ExitCode::BenchmarkFailed,
+        (true, false) => ExitCode::ProblemFlawed,
+        (true, true) => ExitCode::Success,
+    })
+}

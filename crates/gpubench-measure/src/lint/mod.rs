@@ -1,0 +1,18 @@
+//! Attacks a problem without a kernel: which wrong answers does its tolerance accept, and does it
+//! accept all right ones?
+//!
+//! The author makes inputs and expected outputs as in a run. [`answers`] has answers that are
+//! wrong, `trials` lets the check of a run judge them, and [`Bench`] has the memory. `numbers`
+//! reads and changes elements.
+
+mod answers;
+mod bench;
+mod numbers;
+mod report;
+mod rounding;
+mod rule;
+mod trials;
+
+pub use bench::{Bench, LintCase, LintError, LintLimits};
+pub use report::{AuthorAfterwards, CaseReport, Finding, OutputReport};
+pub use rule::Rule;

@@ -1,0 +1,213 @@
+//! Elements as numbers, and changes of them.
+
+use gpubench::catalog::DType;
+use gpubench::{BF16, F16, Rng};
+
+/// Returns the elements as numbers. Integers above 2^53 are rounded.
+pub(super) fn values(dtype: DType, bytes: &[u8]) -> Vec<f64> {
+    fn each<const N: usize>(bytes: &[u8], value: impl Fn([u8; N]) -> f64) -> Vec<f64> {
+        bytes.as_chunks().0.iter().map(|element| value(*element)).collect()
+    }
+    match dtype {
+        DType::U8 => bytes.iter().map(|byte| f64::from(*byte)).collect(),
+        DType::I8 => bytes.iter().map(|byte| f64::from(byte.cast_signed())).collect(),
+        DType::U16 => each(bytes, |bytes| f64::from(u16::from_le_bytes(bytes))),
+        DType::I16 => each(bytes, |bytes| f64::from(i16::from_le_bytes(bytes))),
+        DType::U32 => each(bytes, |bytes| f64::from(u32::from_le_bytes(bytes))),
+        DType::I32 => each(bytes, |bytes| f64::from(i32::from_le_bytes(bytes))),
+        DType::U64 => each(bytes, |bytes| u64::from_le_bytes(bytes) as f64),
+        DType::I64 => each(bytes, |bytes| i64::from_le_bytes(bytes) as f64),
+        DType::F16 => each(bytes, |bytes| {
+            f64::from(F16::from_bits(u16::from_le_bytes(bytes)).to_f32())
+        }),
+        DType::BF16 => each(bytes, |bytes| {
+            f64::from(BF16::from_bits(u16::from_le_bytes(bytes)).to_f32())
+        }),
+        DType::F32 => each(bytes, |bytes| f64::from(f32::from_le_bytes(bytes))),
+        DType::F64 => each(bytes, f64::from_le_bytes),
+    }
+}
+
+/// Returns numbers as elements: rounded to the nearest, integers saturated.
+pub(super) fn elements(dtype: DType, values: impl Iterator<Item = f64>) -> Vec<u8> {
+    fn each<const N: usize>(values: impl Iterator<Item = f64>, element: impl Fn(f64) -> [u8; N]) -> Vec<u8> {
+        values.flat_map(element).collect()
+    }
+    match dtype {
+        DType::U8 => each(values, |value| (value.round() as u8).to_le_bytes()),
+        DType::I8 => each(values, |value| (value.round() as i8).to_le_bytes()),
+        DType::U16 => each(values, |value| (value.round() as u16).to_le_bytes()),
+        DType::I16 => each(values, |value| (value.round() as i16).to_le_bytes()),
+        DType::U32 => each(values, |value| (value.round() as u32).to_le_bytes()),
+        DType::I32 => each(values, |value| (value.round() as i32).to_le_bytes()),
+        DType::U64 => each(values, |value| (value.round() as u64).to_le_bytes()),
+        DType::I64 => each(values, |value| (value.round() as i64).to_le_bytes()),
+        DType::F16 => each(values, |value| F16::from_f64(value).to_bits().to_le_bytes()),
+        DType::BF16 => each(values, |value| BF16::from_f64(value).to_bits().to_le_bytes()),
+        DType::F32 => each(values, |value| (value as f32).to_le_bytes()),
+        DType::F64 => each(values, f64::to_le_bytes),
+    }
+}
+
+/// Returns the distance from 1 to the next number of a floating-point type.
+pub(super) fn epsilon(dtype: DType) -> Option<f64> {
+    match dtype {
+        DType::F16 => Some(2f64.powi(-10)),
+        DType::BF16 => Some(2f64.powi(-7)),
+        DType::F32 => Some(f64::from(f32::EPSILON)),
+        DType::F64 => Some(f64::EPSILON),
+        _ => None,
+    }
+}
+
+/// Returns elements of `f32` or `f64` with the precision of TF32. `None` for other types, and if
+/// nothing changes.
+pub(super) fn with_ten_bits(dtype: DType, bytes: &[u8]) -> Option<Vec<u8>> {
+    // Bits of the mantissa that are lost.
+    let changed: Vec<u8> = match dtype {
+        DType::F32 => {
+            let (words, _) = bytes.as_chunks();
+            let round = |word: &[u8; 4]| {
+                let bits = u32::from_le_bytes(*word);
+                let is_finite = f32::from_bits(bits).is_finite();
+                let rounded = if is_finite {
+                    bits.wrapping_add(1 << 12) & !0x1fff
+                } else {
+                    bits
+                };
+                rounded.to_le_bytes()
+            };
+            words.iter().flat_map(round).collect()
+        }
+        DType::F64 => {
+            let (words, _) = bytes.as_chunks();
+            let round = |word: &[u8; 8]| {
+                let bits = u64::from_le_bytes(*word);
+                let lost = 1 << 42;
+                let is_finite = f64::from_bits(bits).is_finite();
+                let rounded = if is_finite {
+                    bits.wrapping_add(lost / 2) & !(lost - 1)
+                } else {
+                    bits
+                };
+                rounded.to_le_bytes()
+            };
+            words.iter().flat_map(round).collect()
+        }
+        _ => return None,
+    };
+    (changed != bytes).then_some(changed)
+}
+
+/// Returns elements of `f32` or `f64`, each moved to one of its neighbours. `None` for other types.
+pub(super) fn nudged(dtype: DType, bytes: &[u8], rng: &mut Rng) -> Option<Vec<u8>> {
+    let mut up = || rng.next_u32() & 1 == 0;
+    match dtype {
+        DType::F32 => {
+            let (words, _) = bytes.as_chunks();
+            let nudge = |word: &[u8; 4]| {
+                let value = f32::from_le_bytes(*word);
+                let neighbour = if up() { value.next_up() } else { value.next_down() };
+                // Zero has no rounding error.
+                if value == 0.0 { value } else { neighbour }.to_le_bytes()
+            };
+            Some(words.iter().flat_map(nudge).collect())
+        }
+        DType::F64 => {
+            let (words, _) = bytes.as_chunks();
+            let nudge = |word: &[u8; 8]| {
+                let value = f64::from_le_bytes(*word);
+                let neighbour = if up() { value.next_up() } else { value.next_down() };
+                if value == 0.0 { value } else { neighbour }.to_le_bytes()
+            };
+            Some(words.iter().flat_map(nudge).collect())
+        }
+        _ => None,
+    }
+}
+
+/// The mean and the standard deviation of the finite numbers.
+pub(super) fn moments(values: &[f64]) -> (f64, f64) {
+    let finite = || values.iter().copied().filter(|value| value.is_finite());
+    let count = finite().count().max(1) as f64;
+    let mean = finite().sum::<f64>() / count;
+    let variance = finite().map(|value| (value - mean).powi(2)).sum::<f64>() / count;
+    (mean, variance.sqrt())
+}
+
+/// The root of the mean square of the finite numbers.
+pub(super) fn rms(values: impl Iterator<Item = f64>) -> f64 {
+    let (mut count, mut sum) = (0_u64, 0.0);
+    for value in values.filter(|value| value.is_finite()) {
+        count += 1;
+        sum += value * value;
+    }
+    (sum / count.max(1) as f64).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [DType; 12] = [
+        DType::U8,
+        DType::I8,
+        DType::U16,
+        DType::I16,
+        DType::U32,
+        DType::I32,
+        DType::U64,
+        DType::I64,
+        DType::F16,
+        DType::BF16,
+        DType::F32,
+        DType::F64,
+    ];
+
+    #[test]
+    fn elements_of_every_type_are_read_as_they_are_written() {
+        for dtype in ALL {
+            let numbers = [0.0, 1.0, 3.0, 100.0];
+            let bytes = elements(dtype, numbers.into_iter());
+            assert_eq!(bytes.len(), 4 * dtype.size(), "{dtype:?}");
+            assert_eq!(values(dtype, &bytes), numbers, "{dtype:?}");
+        }
+    }
+
+    #[test]
+    fn tf32_keeps_ten_bits_and_leaves_what_it_can_hold() {
+        let third = elements(DType::F32, [1.0 / 3.0].into_iter());
+        let rounded = values(DType::F32, &with_ten_bits(DType::F32, &third).expect("it changes"))[0];
+        let relative = (rounded * 3.0 - 1.0).abs();
+        assert!((1e-5..2f64.powi(-11)).contains(&relative), "{relative}");
+        for exact in [0.0, 3.0, -1024.0, f64::INFINITY, f64::NAN] {
+            let bytes = elements(DType::F32, [exact].into_iter());
+            assert_eq!(with_ten_bits(DType::F32, &bytes), None, "{exact}");
+        }
+        assert_eq!(with_ten_bits(DType::I32, &[1, 2, 3, 4]), None);
+        let wide = elements(DType::F64, [1.0 / 3.0].into_iter());
+        let rounded = values(DType::F64, &with_ten_bits(DType::F64, &wide).expect("it changes"))[0];
+        assert!((rounded * 3.0 - 1.0).abs() < 2f64.powi(-11));
+    }
+
+    #[test]
+    fn a_nudge_moves_every_number_but_zero_to_a_neighbour() {
+        let numbers: Vec<f64> = (0..100).map(f64::from).collect();
+        for dtype in [DType::F32, DType::F64] {
+            let bytes = elements(dtype, numbers.iter().copied());
+            let moved = values(dtype, &nudged(dtype, &bytes, &mut Rng::new(1)).expect("floats"));
+            let step = epsilon(dtype).expect("floats");
+            for (before, after) in numbers.iter().zip(moved) {
+                assert_eq!(before == &0.0, after == *before);
+                assert!((after - before).abs() <= step * before.abs(), "{before} {after}");
+            }
+        }
+    }
+
+    #[test]
+    fn moments_ignore_what_is_not_finite() {
+        assert_eq!(moments(&[1.0, 3.0, f64::NAN]), (2.0, 1.0));
+        assert_eq!(moments(&[]), (0.0, 0.0));
+        assert_eq!(rms([3.0, -3.0, f64::INFINITY].into_iter()), 3.0);
+    }
+}
