@@ -147,8 +147,8 @@ impl Path {
     }
 
     /// Returns the path element with this class.
-    pub(super) fn drawn_as(self, class: &'static str) -> Element {
-        element("path").class(class).with("d", self.0)
+    pub(super) fn drawn_as(self, class: impl Display) -> Element {
+        element("path").with("class", class).with("d", self.0)
     }
 }
 

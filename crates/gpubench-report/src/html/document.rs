@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use super::markup::{Element, Markup, element};
 use super::masthead::{masthead, title};
 use super::trend::Past;
-use super::{attention, case, cases, comparison, legend, rankings, roofline};
+use super::{attention, case, cases, comparison, legend, rankings, roofline, scaling};
 use gpubench_contract::ComparisonComplete;
 use gpubench_store::StoredRun;
 use gpubench_store::history::HistoryEntry;
@@ -30,7 +30,7 @@ impl HtmlReport<'_> {
     pub fn page(&self) -> String {
         whole(Parts {
             title: &title(self.run),
-            masthead: masthead(self.run),
+            masthead: masthead(self.run, self.comparisons),
             skip: ("#cases", "Skip to the cases"),
             sections: self.sections(),
             footer: legend::legend(),
@@ -61,6 +61,7 @@ impl HtmlReport<'_> {
         .chain(compared)
         .chain([
             named("cases", "Cases", Some(cases::section(run))),
+            named("scaling", "Over an axis", scaling::section(run)),
             named("rankings", "Rankings", rankings::section(run)),
             named("roofline", "Roofline", roofline::section(run)),
             named("details", "Case details", Some(details)),

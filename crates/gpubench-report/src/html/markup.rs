@@ -8,7 +8,7 @@ use gpubench_contract::units::counted;
 use gpubench_diagnostic::printable;
 
 /// A piece of the page.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Markup(String);
 
 /// An element under construction.

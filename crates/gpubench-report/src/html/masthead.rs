@@ -1,5 +1,6 @@
 //! The top of the page: what was measured, where and when, and the outcome.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use super::facts::Facts;
@@ -7,7 +8,9 @@ use super::markup::{Element, Markup, element, note, span, text};
 use super::names::{moment, revision};
 use crate::wording::abilities;
 use gpubench_contract::units::{byte_rate, flop_rate, listed, size, wall_time};
-use gpubench_contract::{Device, RunEnd, RunFinished, Verdict};
+use gpubench_contract::{
+    ChangeVerdict, ComparisonComplete, ComparisonRow, Device, ResultKey, RunEnd, RunFinished, Verdict,
+};
 use gpubench_store::StoredRun;
 
 /// Returns the document's title.
@@ -16,7 +19,7 @@ pub(super) fn title(run: &StoredRun) -> String {
 }
 
 /// Returns the masthead.
-pub(super) fn masthead(run: &StoredRun) -> Element {
+pub(super) fn masthead(run: &StoredRun, comparisons: &[ComparisonComplete]) -> Element {
     let heading = element("h1")
         .child(span("name").text(packages(run)))
         .text(" on ")
@@ -35,7 +38,7 @@ pub(super) fn masthead(run: &StoredRun) -> Element {
                 .text(format_args!("cargo gpubench {}", run.run.tool_version)),
         )
         .child(heading)
-        .child(outcome(run))
+        .child(outcome(run, comparisons))
         .child(notice)
         .child(facts(run).list())
 }
@@ -49,15 +52,19 @@ fn packages(run: &StoredRun) -> String {
     }
 }
 
-/// Returns the number of cases per outcome.
-fn outcome(run: &StoredRun) -> Element {
-    let count = |wanted: fn(Verdict) -> bool| run.results.iter().filter(|result| wanted(result.verdict)).count();
+/// Returns the number of results per outcome, and how many of them changed since what they are
+/// compared with.
+fn outcome(run: &StoredRun, comparisons: &[ComparisonComplete]) -> Element {
+    let of = |wanted: fn(Verdict) -> bool| run.results.iter().filter(|result| wanted(result.verdict)).count();
+    let changed = |verdict| changed(comparisons, verdict);
     let counts = [
-        ("good", count(|verdict| verdict == Verdict::Pass), "passed"),
-        ("bad", count(Verdict::is_failure), "failed"),
-        ("doubtful", count(|verdict| verdict == Verdict::Skipped), "skipped"),
+        Some(("good", of(|verdict| verdict == Verdict::Pass), "passed")),
+        Some(("bad", of(Verdict::is_failure), "failed")),
+        changed(ChangeVerdict::Regressed).map(|count| ("bad", count, "regressed")),
+        changed(ChangeVerdict::Improved).map(|count| ("good", count, "improved")),
+        Some(("doubtful", of(|verdict| verdict == Verdict::Skipped), "skipped")),
     ];
-    let counts = counts.map(|(class, count, what)| {
+    let counts = counts.into_iter().flatten().map(|(class, count, what)| {
         let class = if count == 0 { "none" } else { class };
         Markup::from(
             span("count")
@@ -71,6 +78,19 @@ fn outcome(run: &StoredRun) -> Element {
         None => span("doubtful").text("The run did not finish.").into(),
     };
     element("p").class("outcome").children(counts).child(ending)
+}
+
+/// Returns the number of results with a verdict in any comparison, each counted once. `None` if
+/// nothing was compared.
+fn changed(comparisons: &[ComparisonComplete], verdict: ChangeVerdict) -> Option<usize> {
+    let rows = comparisons.iter().flat_map(|comparison| &comparison.rows);
+    let results: HashSet<ResultKey> = rows
+        .filter(|row| row.verdict == verdict)
+        .map(ComparisonRow::key)
+        .collect();
+    let left_out = comparisons.iter().filter_map(|comparison| comparison.left_out.as_ref());
+    let left_out: usize = left_out.map(|left_out| left_out.count(verdict)).sum();
+    (!comparisons.is_empty()).then_some(results.len() + left_out)
 }
 
 fn ending(finished: &RunFinished) -> Markup {

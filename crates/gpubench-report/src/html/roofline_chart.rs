@@ -2,6 +2,7 @@
 //! read.
 
 use super::chart::{Scale, drawing, extent, label, line, point};
+use super::log_scale::marks;
 use super::markup::{Element, Markup};
 use super::roofline_model::{Point, Roof, Roofline};
 use gpubench_contract::units::{byte_rate, counted, flop_rate, percent};
@@ -95,55 +96,6 @@ fn grid(axes: &Axes) -> Markup {
     upright.chain(level).collect()
 }
 
-/// A round value on a logarithmic scale: a factor times a power of ten.
-#[derive(Clone, Copy)]
-struct Mark {
-    factor: u32,
-    power: i32,
-}
-
-/// Returns the tick values of a logarithmic scale: powers of ten, every other one if there are
-/// many, and two and five times each if there are few.
-fn marks(scale: &Scale) -> Vec<Mark> {
-    let of_factor = |factor| (-30..=30).map(move |power| Mark { factor, power });
-    let on_scale = |mark: &Mark| scale.contains(mark.log10());
-    let decades: Vec<Mark> = of_factor(1).filter(on_scale).collect();
-    if decades.len() < 3 {
-        return [1, 2, 5].into_iter().flat_map(of_factor).filter(on_scale).collect();
-    }
-    let step = decades.len().div_ceil(7);
-    decades.into_iter().step_by(step).collect()
-}
-
-impl Mark {
-    fn log10(self) -> f64 {
-        f64::from(self.factor).log10() + f64::from(self.power)
-    }
-
-    /// `0.01`, `1`, `1000`.
-    fn plain(self) -> String {
-        let Mark { factor, power } = self;
-        match power {
-            -3..=-1 => format!("0.{}{factor}", "0".repeat(power.unsigned_abs() as usize - 1)),
-            0..=4 => format!("{factor}{}", "0".repeat(power.unsigned_abs() as usize)),
-            _ => format!("{factor}e{power}"),
-        }
-    }
-
-    /// `100 M`, `1 G`.
-    fn prefixed(self) -> String {
-        let Mark { factor, power } = self;
-        let prefixes = ["", " k", " M", " G", " T", " P"];
-        let prefix = usize::try_from(power.div_euclid(3))
-            .ok()
-            .and_then(|group| prefixes.get(group));
-        match prefix {
-            Some(prefix) => format!("{}{prefix}", factor * 10u32.pow(power.rem_euclid(3).unsigned_abs())),
-            None => format!("{factor}e{power}"),
-        }
-    }
-}
-
 /// Returns both roofs, each with its name above it. The caption has their values.
 fn roofs(roofline: &Roofline<'_>, axes: &Axes) -> Markup {
     let corner = axes.at(roofline.ridge(), roofline.compute.rate());
@@ -231,35 +183,5 @@ impl Numbers {
                     (x, y)
                 })
             })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ticks_have_readable_labels() {
-        let mark = |factor, power| Mark { factor, power };
-        assert_eq!(
-            [mark(2, -2), mark(5, 0), mark(1, 3), mark(1, -9)].map(Mark::plain),
-            ["0.02", "5", "1000", "1e-9"]
-        );
-        assert_eq!(
-            [mark(2, 11), mark(1, 9), mark(5, 2), mark(1, -1)].map(Mark::prefixed),
-            ["200 G", "1 G", "500", "1e-1"]
-        );
-    }
-
-    #[test]
-    fn a_scale_with_few_powers_of_ten_has_marks_between_them() {
-        let named = |from: f64, to: f64| {
-            marks(&Scale::new((from.log10(), to.log10()), (0.0, 1.0)))
-                .into_iter()
-                .map(Mark::plain)
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(named(0.09, 0.6), ["0.1", "0.2", "0.5"]);
-        assert_eq!(named(0.5, 2_000.0), ["1", "10", "100", "1000"]);
     }
 }

@@ -7,3 +7,4 @@ mod hostile;
 mod observation;
 mod outline;
 mod pages;
+mod scaling;
