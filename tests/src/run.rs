@@ -123,7 +123,20 @@ impl Run {
 
     fn through(mut command: Command, fixture: &Fixture) -> Run {
         command.args(["gpubench", "--offline"]);
-        Run::in_environment(command, fixture)
+        let mut run = Run::in_environment(command, fixture);
+        // Tests share the target directory: what another one measured is no output of this one.
+        run.command.env("GPUBENCH_NO_LAST_RUN", "true");
+        run
+    }
+
+    /// Compares the run with the last one, as runs of people do. Needs a target directory of its
+    /// own.
+    #[must_use]
+    pub fn comparing_with_last_run(mut self, target_directory: &Utf8Path) -> Run {
+        self.command
+            .env_remove("GPUBENCH_NO_LAST_RUN")
+            .env("CARGO_TARGET_DIR", target_directory);
+        self
     }
 
     fn in_environment(mut command: Command, fixture: &Fixture) -> Run {

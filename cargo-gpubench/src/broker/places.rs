@@ -2,7 +2,7 @@
 
 use camino::Utf8PathBuf;
 
-use super::options::{LibrarySource, OutputOptions, ResultOptions};
+use super::options::{LastRun, LibrarySource, OutputOptions, ResultOptions};
 use crate::cdylibs::{BuildOptions, ManifestOptions, WorkspaceFolders, workspace_root};
 use crate::git::Git;
 use gpubench_contract::{DeviceIdentity, Revision, RunStarted};
@@ -75,7 +75,7 @@ impl Places {
         results: &ResultOptions,
         output: &OutputOptions,
     ) -> Result<Places, Failure> {
-        let is_useful = results.is_about_files() || output.has_records();
+        let is_useful = results.is_about_files() || results.last_run != LastRun::Ignored || output.has_records();
         match libraries {
             LibrarySource::Build(build) if results.needs_a_workspace() || is_useful && is_in_workspace(build) => {
                 let target_dir = build.compilation.target_dir.as_deref();

@@ -162,6 +162,12 @@ impl Reporting {
             self.notify(|reporter| reporter.comparison_complete(comparison));
         }
         self.notify(|reporter| reporter.run_finished(&finished));
+        if self.format == MessageFormat::Human
+            && comparison.is_none()
+            && let Some(since) = self.bookkeeping.compare_with_last_run(&stored)
+        {
+            self.notify(|reporter| reporter.compared_with_last_run(&since));
+        }
         let mut failures: Vec<Failure> = self.failure.into_iter().map(Failure::from).collect();
         failures.extend(self.bookkeeping.keep(&stored).into_iter().map(Failure::from));
         let page = self.bookkeeping.write_page(&stored, comparison.as_slice());

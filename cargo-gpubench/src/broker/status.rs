@@ -13,6 +13,14 @@ pub(super) fn status(verbosity: Verbosity, step: &str, what: impl Display) {
     }
 }
 
+/// Returns an RFC 3339 time to the minute: `2026-11-29 18:40 UTC`. Returns other texts unchanged.
+pub(super) fn moment(rfc3339: &str) -> String {
+    match rfc3339.parse::<jiff::Timestamp>() {
+        Ok(moment) => moment.strftime("%Y-%m-%d %H:%M UTC").to_string(),
+        Err(_) => rfc3339.to_owned(),
+    }
+}
+
 /// Returns the first names, at most `shown` of them, and the number of the rest.
 pub(super) fn first_of(names: &[impl AsRef<str>], shown: usize) -> String {
     let first = names.iter().take(shown);

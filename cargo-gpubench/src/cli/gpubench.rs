@@ -24,7 +24,9 @@ use super::show_config::{ActiveSettings, ShowConfigArguments};
 use super::standard_output::refuse_to_mix;
 use crate::archive::ExtractTo;
 use crate::broker::cases::SkipOrigin;
-use crate::broker::options::{Action, ArchiveOptions, CaseOrder, LibrarySource, ObserverChoice, OnSkip, RunOptions};
+use crate::broker::options::{
+    Action, ArchiveOptions, CaseOrder, LastRun, LibrarySource, ObserverChoice, OnSkip, RunOptions,
+};
 use crate::broker::{CompareOptions, JudgeOptions, LintOptions, ReportOptions};
 use crate::config::{Group, Read, Row, Values};
 use crate::doctor::DoctorOptions;
@@ -305,7 +307,10 @@ impl GpubenchArguments {
         let (device, measurement) = run.measurement.into_options(self.active_settings.cases);
         let mut output = run.output.into_options();
         output.hides_progress |= matches!(observer, Some(ObserverChoice::Debugger(_)));
-        let results = run.baseline.into_options(page);
+        let mut results = run.baseline.into_options(page);
+        if action != Action::Measure {
+            results.last_run = LastRun::Ignored;
+        }
         refuse_to_overwrite(results.runs_read(), output.files().chain(results.page_file()))?;
         refuse_to_mix(&output, &results)?;
         Ok(RunOptions {

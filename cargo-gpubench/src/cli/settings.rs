@@ -381,6 +381,14 @@ settings! {
             conflicts_with_all = ["against", "baseline", "baseline_lenient", "load_baseline", "list", "no_run"])]
         against_archive: Option<Utf8PathBuf> => Line "--archive-file new.tar.gz --against-archive old.tar.gz";
 
+        /// Neither compare with the last run nor keep this one for the next
+        ///
+        /// By default, a run says what changed since the last good result of each case in the same
+        /// package on the same device. This does not affect the exit code. A run that is compared
+        /// with something else only replaces these results.
+        #[arg(long)]
+        no_last_run: bool => Profile "--no-last-run";
+
         /// Save nothing of this run: no baseline, no history
         ///
         /// It overrides the environment and the configuration.

@@ -44,6 +44,13 @@ pub trait Reporter {
         Ok(())
     }
 
+    /// Called with the comparison with the last results of the same cases, if nothing else was
+    /// asked for, and before the end of the run. Only people get it: no record has it.
+    fn compared_with_last_run(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {
+        let _ = comparison;
+        Ok(())
+    }
+
     /// Called at the end of the run.
     fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError>;
 }

@@ -46,6 +46,16 @@ impl Home {
         ensure_inside(path, target_directory.unwrap_or(Utf8Path::new("/")))
     }
 
+    /// Returns the path of a file with last results of a device. `None` without a folder.
+    ///
+    /// # Errors
+    /// A link leads out of the folder.
+    pub(super) fn last_run_of(&self, device: &str, file: &str) -> Result<Option<Utf8PathBuf>, StoreError> {
+        let folder = self.folder("last");
+        let path = folder.map(|folder| self.ensure_inside(folder.join(device).join(file)));
+        path.transpose()
+    }
+
     /// Returns the path of the list of known cases.
     pub(super) fn listing(&self) -> Option<Utf8PathBuf> {
         self.folder("cases.txt")

@@ -166,7 +166,10 @@ pub fn save(path: &Utf8Path, stored: &StoredRun) -> Result<(), StoreError> {
 
 /// Replaces a file by a text that is created under its lock. A file that is not a stored run is
 /// left unchanged.
-fn replace<T>(path: &Utf8Path, make: impl FnOnce() -> Result<(Vec<u8>, T), StoreError>) -> Result<T, StoreError> {
+pub(super) fn replace<T>(
+    path: &Utf8Path,
+    make: impl FnOnce() -> Result<(Vec<u8>, T), StoreError>,
+) -> Result<T, StoreError> {
     let not_written = StoreError::not_written(path);
     let replacement = Replacement::new(path).map_err(&not_written)?;
     match ensure_replaceable(path).and_then(|()| make()) {
@@ -181,7 +184,7 @@ fn replace<T>(path: &Utf8Path, make: impl FnOnce() -> Result<(Vec<u8>, T), Store
     }
 }
 
-fn written(path: &Utf8Path, run: &StoredRun) -> Result<Vec<u8>, StoreError> {
+pub(super) fn written(path: &Utf8Path, run: &StoredRun) -> Result<Vec<u8>, StoreError> {
     text_of(run).map_err(|error| StoreError::not_written(path)(io::Error::other(error)))
 }
 

@@ -131,6 +131,8 @@ impl Reader {
         let finished = Run::of_shell(&format!("unset GPUBENCH_UPDATE_BOOK; exec 2>&1\n{command}"), &folder)
             .env("PATH", &format!("{programs}:{path}"))
             .env("CARGO_TARGET_DIR", self.target.as_str())
+            // What an earlier page measured is no output of this one.
+            .env("GPUBENCH_NO_LAST_RUN", "true")
             .env("CARGO_NET_OFFLINE", "true")
             .env("CARGO_TERM_COLOR", "never")
             .env("GIT_CONFIG_GLOBAL", "/dev/null")

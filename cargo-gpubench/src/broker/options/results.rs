@@ -24,6 +24,20 @@ pub struct ResultOptions {
     pub history: HistoryOptions,
     /// `--report`: where to write a page about the results.
     pub page: Option<PageTarget>,
+    /// What is done with the last results of the same cases.
+    pub last_run: LastRun,
+}
+
+/// What is done with the last results of the same cases on the same device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LastRun {
+    /// `--no-last-run`, or a run that measures nothing: they are neither read nor replaced.
+    #[default]
+    Ignored,
+    /// New results replace them. The run is compared with something else.
+    Replaced,
+    /// The run is compared with them, and then replaces them.
+    Compared,
 }
 
 impl ResultOptions {

@@ -13,18 +13,18 @@ use crate::broker::BaselineError;
 use crate::broker::against::results::OtherResults;
 use crate::broker::cases::{Case, NameFilter};
 use crate::broker::choice::chosen::ChosenCases;
-use crate::broker::options::{HistoryOptions, JudgingOptions, PageTarget, ResultOptions, Verbosity};
+use crate::broker::options::{HistoryOptions, JudgingOptions, LastRun, PageTarget, ResultOptions, Verbosity};
 use crate::broker::places::Places;
-use crate::broker::status::status;
-use gpubench_contract::units::counted;
+use crate::broker::status::{moment, status};
+use gpubench_contract::units::{counted, listed};
 use gpubench_contract::{
     Arrangement, BenchmarkComplete, ComparisonComplete, DeviceIdentity, ResultKey, Revision, RunFinished, RunStarted,
 };
-use gpubench_diagnostic::{Failure, print_warning};
+use gpubench_diagnostic::{Failure, chain, print_warning};
 use gpubench_report::{GateResult, HtmlReport, OutputError, OutputTarget, address};
 use gpubench_store::compare::{Fences, NamedRun, Rules, compare};
 use gpubench_store::history::History;
-use gpubench_store::{Destination, Home, Replaced, RunName, StoreError, StoredRun};
+use gpubench_store::{Destination, Home, Replaced, RunName, StoreError, StoredRun, keep_last_run, last_run};
 
 /// What a run's results are compared with and where they are stored, before its cases are known.
 #[derive(Debug)]
@@ -41,6 +41,7 @@ pub(crate) struct ResultTargets {
 pub(crate) struct ResultPlan {
     baseline: Option<Baseline>,
     save: Option<SavePlan>,
+    replaced: Replaced,
     origin: Origin,
     records: Records,
     floors: NoiseFloors,
@@ -54,6 +55,9 @@ struct Records {
     page: Option<OutputTarget>,
     judging: JudgingOptions,
     verbosity: Verbosity,
+    last_run: LastRun,
+    /// The folder of the last results.
+    home: Home,
 }
 
 /// What to do with the results of a run in progress.
@@ -99,6 +103,8 @@ impl ResultTargets {
                 page: page(options.page.as_ref(), home)?,
                 judging: options.judging,
                 verbosity,
+                last_run: options.last_run,
+                home: home.clone(),
             },
         })
     }
@@ -123,8 +129,9 @@ impl ResultTargets {
                 name,
                 destination,
                 results: ours.cases.iter().flat_map(Case::result_keys).collect(),
-                replaced,
+                replaced: replaced.clone(),
             }),
+            replaced,
             origin: origin.unwrap_or(self.origin),
             records: self.records,
             floors,
@@ -243,6 +250,46 @@ impl Bookkeeping {
         Some(compare(baseline, candidate, Arrangement::Apart, &rules))
     }
 
+    /// Compares a complete run with the last results of its cases, if there are any. A failure is
+    /// only a warning: nobody asked for the comparison.
+    pub(crate) fn compare_with_last_run(&self, candidate: &StoredRun) -> Option<ComparisonComplete> {
+        let Records {
+            home,
+            last_run: use_of_last,
+            ..
+        } = &self.plan.records;
+        if *use_of_last != LastRun::Compared || !candidate.is_complete() {
+            return None;
+        }
+        let last = last_run(home, candidate).unwrap_or_else(|error| {
+            print_warning(&format!("cannot compare with the last run: {}", chain(&error)));
+            None
+        })?;
+        let name = name_of_last_run(&last);
+        let [last, candidate] =
+            [(&*name, &last), (&*self.plan.origin.name, candidate)].map(|(name, run)| NamedRun { name, run });
+        Some(compare(
+            last,
+            candidate,
+            Arrangement::Apart,
+            &self.rules(&candidate.run.results),
+        ))
+    }
+
+    /// Keeps the results of a complete run for the next one.
+    fn keep_for_the_next_run(&self, stored: &StoredRun) {
+        let Records { home, last_run, .. } = &self.plan.records;
+        if *last_run == LastRun::Ignored {
+            return;
+        }
+        if let Err(error) = keep_last_run(home, stored, &self.plan.replaced) {
+            print_warning(&format!(
+                "cannot keep this run to compare the next one with: {}",
+                chain(&error)
+            ));
+        }
+    }
+
     /// Returns whether a comparison makes the command fail.
     pub(crate) fn passage(&self, comparison: &ComparisonComplete) -> GateResult {
         self.plan.records.judging.gate.passage(comparison)
@@ -255,6 +302,7 @@ impl Bookkeeping {
             self.warn_of_skipped_steps();
             return Vec::new();
         }
+        self.keep_for_the_next_run(stored);
         let ResultPlan { save, records, .. } = &self.plan;
         let saved = save.as_ref().map(|save| save.save(stored, records.verbosity));
         let recorded = records.history.record(stored, records.verbosity);
@@ -299,6 +347,21 @@ impl Bookkeeping {
             print_warning(&format!("the run is incomplete and is not {undone}"));
         }
     }
+}
+
+/// Returns how to name the last results: `the last run, 2026-11-29 18:40 UTC`.
+fn name_of_last_run(last: &StoredRun) -> String {
+    let run_id = &last.run.run_id;
+    if last.results.iter().any(|result| result.run_id != *run_id) {
+        return "their last runs".to_owned();
+    }
+    let revision = last.revision.as_ref().map(Revision::short);
+    let named = [
+        Some("the last run".to_owned()),
+        Some(moment(&last.run.started_at)),
+        revision,
+    ];
+    listed(named)
 }
 
 /// Returns the target of the page and checks that it is writable. Without a target directory, the

@@ -10,7 +10,7 @@ use crate::broker::choice::chosen::ChosenCases;
 use crate::broker::options::RunOptions;
 use crate::broker::places::Places;
 use crate::broker::reporting::Reporting;
-use crate::broker::status::status;
+use crate::broker::status::{moment, status};
 use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, RunEnd, RunFinished, SchemaVersion, Verdict};
 use gpubench_diagnostic::{ExitCode, Failure};
 use gpubench_store::{RunName, StoredRun, load};
@@ -53,10 +53,7 @@ pub(crate) fn show_loaded_run(
     let finished = finished_of(&results, finished, &run.run_id);
     run.cases = results.len() as u64 + finished.not_run;
     let announced: Vec<BenchmarkStarted> = results.iter().map(announcement).collect();
-    let when = match run.started_at.parse::<jiff::Timestamp>() {
-        Ok(moment) => moment.strftime("%Y-%m-%d %H:%M UTC").to_string(),
-        Err(_) => run.started_at.clone(),
-    };
+    let when = moment(&run.started_at);
     let what = format_args!("`{name}`, measured {when}; nothing is run");
     status(options.output.verbosity, "Loaded", what);
     let mut reporting = Reporting::begin(options, plan, run, &announced)?;

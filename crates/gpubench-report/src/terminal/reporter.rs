@@ -11,7 +11,7 @@ use super::remarks::below_the_table;
 use super::style::{BAD, DOUBTFUL, FAINT, GOOD, Styling, TITLE};
 use super::table::Table;
 use super::tree::{Line, Revealed, Tree};
-use super::{contest, details, ranking};
+use super::{contest, details, last_run, ranking};
 use crate::ranking::Rankings;
 use crate::remarks::Remarks;
 use crate::repeat;
@@ -53,6 +53,7 @@ struct Below {
     remarks: Remarks,
     failures: Vec<BenchmarkComplete>,
     comparison: Option<String>,
+    since_last_run: String,
 }
 
 impl TerminalReporter {
@@ -221,6 +222,11 @@ impl Reporter for TerminalReporter {
         Ok(())
     }
 
+    fn compared_with_last_run(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {
+        self.below.since_last_run = last_run::page(comparison, self.options);
+        Ok(())
+    }
+
     fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError> {
         self.progress.iter_mut().for_each(ProgressLine::clear);
         let rankings = match self.options.detail {
@@ -235,7 +241,7 @@ impl Reporter for TerminalReporter {
             [rankings + &remarks, self.summary(finished)].map(|page| fitted(&page, self.options.width));
         // The explanations are not wrapped again: a command must stay on one line so that users can
         // copy it.
-        let text = above + &self.explanations(&finished.seed) + comparison + &summary;
+        let text = above + &self.explanations(&finished.seed) + comparison + &self.below.since_last_run + &summary;
         self.output.print(&text)
     }
 }
