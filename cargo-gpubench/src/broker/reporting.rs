@@ -16,6 +16,7 @@ use gpubench_protocol::window::Seeds;
 use gpubench_report::{
     CsvReporter, Detail, GateResult, JsonReporter, JunitReporter, MarkdownReporter, Output, OutputError, Phase,
     Progress, ProgressDisplay, Reporter, Reporters, SamplesReporter, TerminalOptions, TerminalReporter,
+    TrackerReporter,
 };
 use gpubench_store::contests;
 
@@ -161,13 +162,13 @@ impl Reporting {
         if let Some(comparison) = &comparison {
             self.notify(|reporter| reporter.comparison_complete(comparison));
         }
-        self.notify(|reporter| reporter.run_finished(&finished));
         if self.format == MessageFormat::Human
             && comparison.is_none()
             && let Some(since) = self.bookkeeping.compare_with_last_run(&stored)
         {
             self.notify(|reporter| reporter.compared_with_last_run(&since));
         }
+        self.notify(|reporter| reporter.run_finished(&finished));
         let mut failures: Vec<Failure> = self.failure.into_iter().map(Failure::from).collect();
         failures.extend(self.bookkeeping.keep(&stored).into_iter().map(Failure::from));
         let page = self.bookkeeping.write_page(&stored, comparison.as_slice());
@@ -267,6 +268,7 @@ fn reporters(options: &RunOptions) -> Result<Vec<Box<dyn Reporter>>, OutputError
             ExportFormat::Markdown if compares => Box::new(MarkdownReporter::new(output).beside_a_comparison()),
             ExportFormat::Markdown => Box::new(MarkdownReporter::new(output)),
             ExportFormat::Junit => Box::new(JunitReporter::new(output).with_gate(options.results.judging.gate)),
+            ExportFormat::Tracker(format) => Box::new(TrackerReporter::new(output, format)),
         });
     }
     Ok(reporters)

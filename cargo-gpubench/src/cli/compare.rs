@@ -117,7 +117,12 @@ impl CompareArguments {
             .export_markdown
             .as_ref()
             .filter(|outlet| **outlet == OutputTarget::StandardOutput);
-        refuse_two(printed.into_iter().chain(exported.map(|_| "--export-markdown -")))?;
+        refuse_two(
+            printed
+                .into_iter()
+                .chain(exported.map(|_| "--export-markdown -"))
+                .map(str::to_owned),
+        )?;
         Ok(CompareOptions {
             runs: self.names,
             filters: self.filter,

@@ -81,9 +81,9 @@ pub enum UsageError {
     #[error("`{one}` and `{other}` both write to standard output")]
     StandardOutputTaken {
         /// The first option.
-        one: &'static str,
+        one: String,
         /// The second option.
-        other: &'static str,
+        other: String,
     },
     /// Two options that write to one file.
     #[error("`{one}` and `{other}` both write to `{file}`")]

@@ -5,7 +5,7 @@ use std::env;
 use super::settings::OutputArguments;
 use crate::broker::options::{Export, ExportFormat, OutputOptions, Verbosity};
 use gpubench_measure::clients::Output;
-use gpubench_report::Color;
+use gpubench_report::{Color, TrackerFormat};
 
 impl OutputArguments {
     /// Returns when output is coloured.
@@ -21,6 +21,15 @@ impl OutputArguments {
             (ExportFormat::Samples, self.export_samples),
             (ExportFormat::Markdown, self.export_markdown),
             (ExportFormat::Junit, self.export_junit),
+            (ExportFormat::Tracker(TrackerFormat::Bencher), self.export_bencher),
+            (
+                ExportFormat::Tracker(TrackerFormat::GithubBenchmark),
+                self.export_github_benchmark,
+            ),
+            (
+                ExportFormat::Tracker(TrackerFormat::OpenMetrics),
+                self.export_openmetrics,
+            ),
         ];
         OutputOptions {
             format: self.message_format,

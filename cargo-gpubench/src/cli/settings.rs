@@ -512,6 +512,27 @@ settings! {
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Save and report")]
         export_junit: Option<OutputTarget> => Profile "--export-junit results.xml";
 
+        /// Also write the results to this file in Bencher Metric Format
+        ///
+        /// For `bencher run --file`. Times are the measure `latency`, in nanoseconds. `-` is
+        /// standard output; the table then goes to standard error.
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Save and report")]
+        export_bencher: Option<OutputTarget> => Profile "--export-bencher bencher.json";
+
+        /// Also write the results to this file for github-action-benchmark
+        ///
+        /// The action's tool is `customSmallerIsBetter`. `-` is standard output; the table then
+        /// goes to standard error.
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Save and report")]
+        export_github_benchmark: Option<OutputTarget> => Profile "--export-github-benchmark benchmark.json";
+
+        /// Also write the results to this file as OpenMetrics text
+        ///
+        /// For Prometheus, for example through a Pushgateway. Values are in seconds, bytes and
+        /// joules. `-` is standard output; the table then goes to standard error.
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Save and report")]
+        export_openmetrics: Option<OutputTarget> => Profile "--export-openmetrics results.prom";
+
         /// Also write an HTML page about the run: `html`, or `html=FILE`
         ///
         /// The page is one file that needs no network and no scripts. Without FILE it is

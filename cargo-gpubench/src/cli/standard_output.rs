@@ -2,7 +2,7 @@
 
 use super::UsageError;
 use super::overwriting::{file_of, refuse_to_write_twice};
-use crate::broker::options::{ExportFormat, MessageFormat, OutputOptions, PageTarget, ResultOptions};
+use crate::broker::options::{MessageFormat, OutputOptions, PageTarget, ResultOptions};
 use gpubench_report::OutputTarget;
 
 /// Checks that at most one option of a run writes to standard output, and to each file.
@@ -15,17 +15,10 @@ pub(super) fn refuse_to_mix(output: &OutputOptions, results: &ResultOptions) -> 
         MessageFormat::Human => None,
         MessageFormat::Json => Some("--message-format json"),
     };
-    let option = |format| match format {
-        ExportFormat::Json => "--export-json",
-        ExportFormat::Csv => "--export-csv",
-        ExportFormat::Samples => "--export-samples",
-        ExportFormat::Markdown => "--export-markdown",
-        ExportFormat::Junit => "--export-junit",
-    };
     let files = output
         .exports
         .iter()
-        .filter_map(|export| Some((option(export.format), export.outlet.file()?)));
+        .filter_map(|export| Some((export.format.option(), export.outlet.file()?)));
     let of_page = match page {
         Some(PageTarget::OutputTarget(target)) => target.file().map(|file| ("--report", file)),
         _ => None,
@@ -35,26 +28,19 @@ pub(super) fn refuse_to_mix(output: &OutputOptions, results: &ResultOptions) -> 
     let saved = saved.map(|file| ("--save-baseline", file));
     let written = files.chain(of_page).chain(of_trace).chain(saved);
     refuse_to_write_twice(&written.collect::<Vec<_>>())?;
-    let exports = output
-        .exports
-        .iter()
-        .filter(|export| export.outlet == OutputTarget::StandardOutput)
-        .map(|export| match export.format {
-            ExportFormat::Json => "--export-json -",
-            ExportFormat::Csv => "--export-csv -",
-            ExportFormat::Samples => "--export-samples -",
-            ExportFormat::Markdown => "--export-markdown -",
-            ExportFormat::Junit => "--export-junit -",
-        });
+    let exports = output.exports.iter();
+    let exports = exports.filter(|export| export.outlet == OutputTarget::StandardOutput);
+    let exports = exports.map(|export| format!("{} -", export.format.option()));
     let page = page.filter(|page| **page == PageTarget::OutputTarget(OutputTarget::StandardOutput));
-    refuse_two(format.into_iter().chain(exports).chain(page.map(|_| "--report html=-")))
+    let page = page.map(|_| "--report html=-".to_owned());
+    refuse_two(format.map(str::to_owned).into_iter().chain(exports).chain(page))
 }
 
 /// Checks that at most one of these options is given. All of them write to standard output.
 ///
 /// # Errors
 /// There are several.
-pub(super) fn refuse_two(options: impl IntoIterator<Item = &'static str>) -> Result<(), UsageError> {
+pub(super) fn refuse_two(options: impl IntoIterator<Item = String>) -> Result<(), UsageError> {
     let mut options = options.into_iter();
     match (options.next(), options.next()) {
         (Some(one), Some(other)) => Err(UsageError::StandardOutputTaken { one, other }),

@@ -1,4 +1,4 @@
-//! The reports: terminal table, JSON lines, CSV, Markdown, JUnit and HTML.
+//! The reports: terminal table, JSON lines, CSV, Markdown, JUnit, HTML and files for trackers.
 //!
 //! Every report is a view of the records in [`contract`](gpubench_contract), so a table never shows
 //! anything that is not in the JSON. Every view implements [`Reporter`], and the broker calls it.
@@ -23,6 +23,7 @@ mod reporter;
 mod samples;
 mod summary;
 mod terminal;
+mod tracker;
 mod wording;
 
 #[cfg(test)]
@@ -42,3 +43,4 @@ pub use repeat::{is_plain, shell_quoted};
 pub use reporter::*;
 pub use samples::SamplesReporter;
 pub use terminal::*;
+pub use tracker::{TrackerFormat, TrackerReporter};

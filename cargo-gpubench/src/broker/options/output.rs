@@ -3,7 +3,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 
 use gpubench_measure::clients::Output;
-use gpubench_report::{Color, OutputTarget};
+use gpubench_report::{Color, OutputTarget, TrackerFormat};
 
 /// Options of output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -82,4 +82,22 @@ pub enum ExportFormat {
     Markdown,
     /// XML for CI services.
     Junit,
+    /// A format of a service that keeps the results of many runs.
+    Tracker(TrackerFormat),
+}
+
+impl ExportFormat {
+    /// Returns the option that asks for it.
+    pub fn option(self) -> &'static str {
+        match self {
+            ExportFormat::Json => "--export-json",
+            ExportFormat::Csv => "--export-csv",
+            ExportFormat::Samples => "--export-samples",
+            ExportFormat::Markdown => "--export-markdown",
+            ExportFormat::Junit => "--export-junit",
+            ExportFormat::Tracker(TrackerFormat::Bencher) => "--export-bencher",
+            ExportFormat::Tracker(TrackerFormat::GithubBenchmark) => "--export-github-benchmark",
+            ExportFormat::Tracker(TrackerFormat::OpenMetrics) => "--export-openmetrics",
+        }
+    }
 }

@@ -7,7 +7,7 @@ use super::scaling_model::{Chart, Line, Point};
 use gpubench_contract::units::{Quantity, byte_rate, counter_rate, flop_rate, in_unit};
 use gpubench_contract::{Metric, ParamValue};
 
-/// Maximum number of lines in a chart: those that can be told apart.
+/// Maximum number of lines in a chart. More would look alike.
 pub(super) const LINES: usize = 8;
 
 const WIDTH: f64 = 380.0;
