@@ -7,7 +7,7 @@ use super::options::{JudgingOptions, Verbosity};
 use super::places::PlaceOptions;
 use super::reporting::{exit_code_of, warn_of_undecided};
 use super::stored::fences::fences;
-use super::stored::stored_run::load_run;
+use super::stored::stored_run::{load_baseline, load_run};
 use gpubench_contract::{Arrangement, BenchmarkComplete, ComparedRun, ComparisonComplete};
 use gpubench_diagnostic::{ExitCode, Failure, chain, print_warning};
 use gpubench_report::{
@@ -107,8 +107,10 @@ fn comparisons(home: &Home, options: &CompareOptions) -> Result<Vec<ComparisonCo
     let runs: Vec<(String, StoredRun)> = options
         .runs
         .iter()
-        .map(|name| {
-            let run = chosen(name, load_run(name, home)?, &options.filters)?;
+        .enumerate()
+        .map(|(position, name)| {
+            let load = if position == 0 { load_baseline } else { load_run };
+            let run = chosen(name, load(name, home)?, &options.filters)?;
             must_match(name, &run, &options.matching)?;
             Ok((name.to_string(), run))
         })

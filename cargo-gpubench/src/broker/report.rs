@@ -6,7 +6,7 @@ use super::options::{JudgingOptions, Verbosity};
 use super::places::PlaceOptions;
 use super::status::status;
 use super::stored::fences::fences;
-use super::stored::stored_run::load_run;
+use super::stored::stored_run::{load_baseline, load_run};
 use gpubench_contract::{Arrangement, ComparisonComplete, DeviceIdentity};
 use gpubench_diagnostic::{ExitCode, Failure, print_warning};
 use gpubench_report::{HtmlReport, OutputTarget, address};
@@ -35,7 +35,7 @@ pub struct ReportOptions {
 /// A run or a history cannot be read, or the page cannot be written.
 pub fn report(options: &ReportOptions) -> Result<ExitCode, Failure> {
     let home = options.places.home_of(options.runs.iter().chain(&options.compare))?;
-    let mut runs = load_all(&options.runs, &home)?;
+    let mut runs = load_all(&options.runs, &home, load_run)?;
     runs.sort_by_cached_key(|(_, run)| began(&run.run.started_at));
     // clap requires at least one.
     let Some((name, run)) = runs.pop() else {
@@ -44,7 +44,7 @@ pub fn report(options: &ReportOptions) -> Result<ExitCode, Failure> {
     let past = options.places.past(&run.run, &home)?;
     let fences = past.as_ref().map(|past| fences(past, &run.results)).unwrap_or_default();
     let candidate = NamedRun { name: &name, run: &run };
-    let comparisons: Vec<ComparisonComplete> = load_all(&options.compare, &home)?
+    let comparisons: Vec<ComparisonComplete> = load_all(&options.compare, &home, load_baseline)?
         .iter()
         .map(|(name, run)| {
             let rules = options.judging.rules(fences.clone());
@@ -79,10 +79,13 @@ fn default_page(places: &PlaceOptions) -> Result<OutputTarget, StoreError> {
     page.map(OutputTarget::File)
 }
 
-fn load_all(names: &[RunName], home: &Home) -> Result<Vec<(String, StoredRun)>, StoreError> {
+/// How a run is read: a run, or what a run is compared with.
+type Load = fn(&RunName, &Home) -> Result<StoredRun, StoreError>;
+
+fn load_all(names: &[RunName], home: &Home, load: Load) -> Result<Vec<(String, StoredRun)>, StoreError> {
     names
         .iter()
-        .map(|name| Ok((name.to_string(), load_run(name, home)?)))
+        .map(|name| Ok((name.to_string(), load(name, home)?)))
         .collect()
 }
 

@@ -99,6 +99,20 @@ impl Estimate {
         })
     }
 
+    /// Returns the estimate of one process that reported only the mean of its samples, their
+    /// standard deviation and their number. `None` if these make no sense.
+    pub fn of_one_process(mean: f64, stddev: f64, samples: u64) -> Option<Estimate> {
+        let makes_sense = mean.is_finite() && stddev.is_finite() && stddev >= 0.0 && samples > 0;
+        let scale = if mean == 0.0 { 1.0 } else { mean.abs() };
+        makes_sense.then(|| Estimate {
+            workers: 1,
+            value: mean,
+            scale,
+            among_workers: 0.0,
+            within_worker: (stddev / scale).powi(2) / samples as f64,
+        })
+    }
+
     /// Returns the number of workers with samples, at least 1.
     pub fn workers(&self) -> usize {
         self.workers

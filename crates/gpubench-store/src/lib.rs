@@ -1,8 +1,8 @@
 //! Stored runs: baselines, histories and comparisons.
 //!
 //! [`load`] finds a run by the name of a baseline or a file, and rejects files that are damaged or
-//! edited. [`save`] replaces a whole file atomically. [`history`] stores the values of many runs on
-//! one device.
+//! edited. [`load_to_compare`] also takes files of NVBench. [`save`] replaces a whole file
+//! atomically. [`history`] stores the values of many runs on one device.
 #![forbid(unsafe_code)]
 
 pub mod compare;
@@ -19,6 +19,7 @@ mod layout;
 mod listing;
 mod lock;
 mod name;
+mod nvbench;
 mod read;
 mod replacement;
 mod stored_run;
@@ -36,11 +37,12 @@ pub use contradiction::Contradiction;
 pub use error::StoreError;
 pub use home::Home;
 pub use inside::{ensure_inside, is_inside};
-pub use listing::Listing;
 pub use last_run::{keep_last_run, last_run};
+pub use listing::Listing;
 pub use lock::{Holder, LockError, lock_within};
 pub use name::{BaselineName, NotABaselineName, RunName};
-pub use read::{load, read};
+pub use nvbench::{CaseNames, adopt_nvbench};
+pub use read::{load, load_to_compare, read};
 pub use replacement::Replacement;
 pub use stored_run::{FORMAT, FORMAT_VERSION, StoredRun};
 pub use write::{Destination, Replaced, Saved, save};

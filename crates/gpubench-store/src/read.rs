@@ -11,7 +11,7 @@ use super::contradiction::check;
 use super::error::{FORMAT_NAME, LEFT_ALONE, MALFORMED, NOT_JSON, foreign_format};
 use super::json_lines::run_of_lines;
 use super::layout::is_as_written;
-use super::{FORMAT, FORMAT_VERSION, Home, RunName, StoreError, StoredRun};
+use super::{FORMAT, FORMAT_VERSION, Home, RunName, StoreError, StoredRun, nvbench};
 use gpubench_diagnostic::read_at_most;
 
 /// Maximum size of a stored run or a history in bytes. They are read whole, and this is enough for
@@ -25,6 +25,8 @@ struct Head {
     format_version: Option<Value>,
     reason: Option<Value>,
     run: Option<Value>,
+    /// NVBench's files have it.
+    meta: Option<Value>,
 }
 
 /// Finds and reads the run with a name.
@@ -35,6 +37,20 @@ pub fn load(name: &RunName, home: &Home) -> Result<StoredRun, StoreError> {
     read(&home.find(name)?)
 }
 
+/// Finds and reads the run with a name, to compare another one with it. It may be a file of
+/// NVBench: see [`adopt_nvbench`](crate::adopt_nvbench).
+///
+/// # Errors
+/// There is none, or it is neither a run nor a usable file of NVBench.
+pub fn load_to_compare(name: &RunName, home: &Home) -> Result<StoredRun, StoreError> {
+    let path = home.find(name)?;
+    let text = read_at_most(&path, LONGEST).map_err(StoreError::unreadable(&path))?;
+    match kind_of(&path, &text)? {
+        Kind::NvBench => nvbench::parse(&path, &text),
+        Kind::Stored(_) | Kind::Lines => checked(&path, &text),
+    }
+}
+
 /// Reads a stored run, or the lines of `--export-json` and `--message-format json`.
 ///
 /// # Errors
@@ -42,7 +58,11 @@ pub fn load(name: &RunName, home: &Home) -> Result<StoredRun, StoreError> {
 /// edited, contradicts itself, or contains several runs.
 pub fn read(path: &Utf8Path) -> Result<StoredRun, StoreError> {
     let text = read_at_most(path, LONGEST).map_err(StoreError::unreadable(path))?;
-    let stored = parse(path, &text)?;
+    checked(path, &text)
+}
+
+fn checked(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, StoreError> {
+    let stored = parse(path, text)?;
     check(&stored).map_err(|source| StoreError::Contradictory {
         path: path.to_owned(),
         source,
@@ -76,6 +96,7 @@ pub(super) fn recognize(path: &Utf8Path, text: &[u8]) -> Result<(), StoreError> 
             known => known,
         },
         Kind::Lines => run_of_lines(path, text).map(drop),
+        Kind::NvBench => Err(only_to_compare(path)),
     }
 }
 
@@ -105,6 +126,8 @@ enum Kind {
     Stored(Head),
     /// The JSON lines of a run.
     Lines,
+    /// NVBench's JSON.
+    NvBench,
 }
 
 fn kind_of(path: &Utf8Path, text: &[u8]) -> Result<Kind, StoreError> {
@@ -115,13 +138,16 @@ fn kind_of(path: &Utf8Path, text: &[u8]) -> Result<Kind, StoreError> {
     match (&head.format, &head.reason) {
         (Some(Value::String(format)), _) if format == FORMAT => Ok(Kind::Stored(head)),
         (None, Some(Value::String(_))) => Ok(Kind::Lines),
+        (None, None) if is_of_nvbench(head.meta.as_ref()) => Ok(Kind::NvBench),
         (format, _) => Err(foreign(path, foreign_format(format.as_ref()))),
     }
 }
 
 fn parse(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, StoreError> {
-    let Kind::Stored(head) = kind_of(path, text)? else {
-        return run_of_lines(path, text);
+    let head = match kind_of(path, text)? {
+        Kind::Stored(head) => head,
+        Kind::Lines => return run_of_lines(path, text),
+        Kind::NvBench => return Err(only_to_compare(path)),
     };
     of_this_version(path, &head)?;
     let stored = from_json(text).map_err(|source| refusal_of_record(path, text, source))?;
@@ -129,6 +155,19 @@ fn parse(path: &Utf8Path, text: &[u8]) -> Result<StoredRun, StoreError> {
         return Err(StoreError::Altered { path: path.to_owned() });
     }
     Ok(stored)
+}
+
+fn is_of_nvbench(meta: Option<&Value>) -> bool {
+    meta.is_some_and(|meta| meta["version"]["nvbench"].is_object())
+}
+
+fn only_to_compare(path: &Utf8Path) -> StoreError {
+    let hint = "`--baseline` and the first run of `cargo gpubench compare` take it";
+    StoreError::refused(
+        path,
+        "is a file of NVBench, which a run can only be compared with",
+        hint,
+    )
 }
 
 fn of_this_version(path: &Utf8Path, head: &Head) -> Result<(), StoreError> {

@@ -256,3 +256,29 @@ fn a_noisy_history_raises_the_threshold() {
         "{change}"
     );
 }
+
+#[test]
+fn a_file_of_nvbench_can_be_compared_with_and_is_no_run() {
+    let golden = repository().join("crates/gpubench-report/src/tests/snapshots");
+    let golden = golden.join("gpubench_report__tests__golden__json_lines_on_a_gpu.snap");
+    let golden = std::fs::read_to_string(golden).expect("the golden copy");
+    let lines = golden.lines().filter(|line| line.starts_with('{'));
+    let records: Vec<Value> = lines.map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let folder = RunFolder::new();
+    let run = folder.lines("gpu.jsonl", &records);
+    let nvbench = repository().join("crates/gpubench-store/src/nvbench/written-by-hand.json");
+    let compare = |runs: [&str; 2]| Run::on_verb("compare", &Fixture::new("paced")).args(runs).finish();
+    let compared = compare([nvbench.as_str(), &run]).expect_code(0);
+    for what in [
+        "axpy::add_one::n=1024",
+        "3.389 µs",
+        "2 inconclusive",
+        "NVBench measures in one process",
+    ] {
+        assert!(compared.stdout.contains(what), "{what}: {}", compared.stdout);
+    }
+    for refused in [compare([&run, nvbench.as_str()]), loaded(nvbench.as_str()).finish()] {
+        let refused = refused.expect_code(2);
+        assert!(refused.stderr.contains("is a file of NVBench"), "{}", refused.stderr);
+    }
+}

@@ -1,13 +1,13 @@
 //! The stored run that results are compared with.
 
 use super::stored_cases::{case_of, chosen};
-use super::stored_run::load_run;
+use super::stored_run::load_baseline;
 use crate::broker::BaselineError;
 use crate::broker::cases::{Case, Disposition, NameFilter, full_names};
 use crate::broker::choice::chosen::ChosenCases;
 use crate::broker::options::{BaselineOptions, NewBenchmarks};
 use gpubench_contract::{BenchmarkComplete, ResultKeys};
-use gpubench_store::{Home, StoreError, StoredRun};
+use gpubench_store::{CaseNames, Home, StoreError, StoredRun, adopt_nvbench};
 
 /// A stored run that results are compared with.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl Baseline {
     pub(crate) fn load(options: &BaselineOptions, home: &Home) -> Result<Baseline, StoreError> {
         Ok(Baseline {
             asked: options.clone(),
-            run: load_run(&options.name, home)?,
+            run: load_baseline(&options.name, home)?,
         })
     }
 
@@ -35,6 +35,9 @@ impl Baseline {
     /// The baseline lacks a selected case or one of its modes, and the options do not allow that.
     pub(crate) fn fitted(self, names: &NameFilter, ours: &ChosenCases) -> Result<Baseline, BaselineError> {
         let Baseline { asked, mut run } = self;
+        let cases = ours.cases.iter().chain(&ours.left_out);
+        // The comparison names what fits several cases.
+        let _ = adopt_nvbench(&mut run, cases.map(names_of));
         let stored: ResultKeys = run.results.iter().map(BenchmarkComplete::key).collect();
         let planned: ResultKeys = ours.cases.iter().flat_map(Case::result_keys).collect();
         let to_run = ours.cases.iter().filter(|case| case.disposition == Disposition::Run);
@@ -58,6 +61,14 @@ impl Baseline {
         others.retain(|result| ours.packages.contains(&result.package) && !left_out.contains(&case_name(result)));
         run.results = [shared, chosen(others, names, ours.naming())].concat();
         Ok(Baseline { asked, run })
+    }
+}
+
+fn names_of(case: &Case) -> CaseNames {
+    CaseNames {
+        package: case.package.clone(),
+        benchmark: case.path.clone(),
+        params: case.params_in_record(),
     }
 }
 

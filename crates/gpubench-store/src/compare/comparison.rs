@@ -4,6 +4,7 @@ use super::pairing::Pairing;
 use super::row::{RowContext, drift, row};
 use super::{Rules, difference};
 use crate::StoredRun;
+use crate::nvbench::{CaseNames, adopt_nvbench, is_of_nvbench};
 use gpubench_contract::{Arrangement, BenchmarkComplete, ComparedRun, ComparisonComplete, SchemaVersion};
 use gpubench_stats::Drift;
 
@@ -17,8 +18,35 @@ pub struct NamedRun<'a> {
 }
 
 /// Compares the candidate's results with the baseline's. The same runs and rules always give the
-/// same record.
+/// same record. Results of NVBench get the names of the candidate's cases.
 pub fn compare(
+    baseline: NamedRun<'_>,
+    candidate: NamedRun<'_>,
+    arrangement: Arrangement,
+    rules: &Rules,
+) -> ComparisonComplete {
+    if is_of_nvbench(baseline.run) {
+        let mut adopted = baseline.run.clone();
+        let cases = candidate.run.results.iter();
+        let cases = cases.map(|result| CaseNames {
+            package: result.package.clone(),
+            benchmark: result.benchmark.clone(),
+            params: result.params.clone(),
+        });
+        let ambiguous = adopt_nvbench(&mut adopted, cases);
+        let baseline = NamedRun {
+            run: &adopted,
+            ..baseline
+        };
+        let mut comparison = of_named(baseline, candidate, arrangement, rules);
+        comparison.differences.extend(ambiguous);
+        return comparison;
+    }
+    of_named(baseline, candidate, arrangement, rules)
+}
+
+/// Compares results with the same names.
+fn of_named(
     baseline: NamedRun<'_>,
     candidate: NamedRun<'_>,
     arrangement: Arrangement,

@@ -8,6 +8,7 @@ use super::pairing::Pair;
 use super::{Rules, Setups, Threshold};
 use super::{counts, functions, machine_code};
 use crate::StoredRun;
+use crate::nvbench::is_of_nvbench;
 use gpubench_contract::units::{self, percent};
 use gpubench_contract::{
     Arrangement, BenchmarkComplete, Change, ChangeVerdict, ComparedResult, ComparisonRow, FailedAlternating, Grade,
@@ -70,9 +71,26 @@ pub(super) fn row(pair: &Pair<'_>, context: &RowContext<'_>) -> ComparisonRow {
     }
 }
 
-/// Returns the estimate of a result that passed. The samples of other results mean nothing.
+/// Returns the estimate of a result that passed. The samples of other results mean nothing. Of
+/// NVBench's samples, only the statistics are known.
 fn side(result: &BenchmarkComplete) -> Option<Estimate> {
-    (result.verdict == Verdict::Pass).then(|| Estimate::from_workers(&result.samples_by_worker()))?
+    if result.verdict != Verdict::Pass {
+        return None;
+    }
+    match result.stats.as_ref().filter(|_| has_only_statistics(result)) {
+        Some(stats) => Estimate::of_one_process(stats.mean, stats.stddev.unwrap_or(0.0), stats.n),
+        None => Estimate::from_workers(&result.samples_by_worker()),
+    }
+}
+
+fn has_only_statistics(result: &BenchmarkComplete) -> bool {
+    samples_of(result) > result.samples.len() as u64
+}
+
+/// Returns the number of samples, known or not.
+fn samples_of(result: &BenchmarkComplete) -> u64 {
+    let known = result.samples.len() as u64;
+    result.stats.as_ref().map_or(known, |stats| stats.n.max(known))
 }
 
 fn compared_result(result: &BenchmarkComplete, side: Option<&Estimate>) -> ComparedResult {
@@ -84,7 +102,7 @@ fn compared_result(result: &BenchmarkComplete, side: Option<&Estimate>) -> Compa
             .map(|alternating| alternating.verdict),
         grade: result.grade,
         value: side.map(Estimate::value),
-        n: result.samples.len() as u64,
+        n: samples_of(result),
         workers: side.map_or(0, |side| side.workers() as u64),
     }
 }
@@ -238,7 +256,9 @@ fn compared(
     let threshold = context.rules.threshold(&pair.candidate.key());
     let workers = [baseline.workers(), candidate.workers()];
     let are_too_few = workers.iter().any(|workers| *workers < FEWEST_WORKERS);
-    let (verdict, reason) = if are_too_few {
+    let (verdict, reason) = if is_of_nvbench(context.runs[0]) {
+        (ChangeVerdict::Inconclusive, Some(OF_NVBENCH.to_owned()))
+    } else if are_too_few {
         (ChangeVerdict::Inconclusive, Some(too_few(workers)))
     } else if needs_twins(pair, context) && ratios.drift.is_none() {
         (ChangeVerdict::Inconclusive, Some(NO_TWIN.to_owned()))
@@ -266,6 +286,10 @@ fn compared(
             .collect(),
     }
 }
+
+/// The remark on a change since NVBench's result.
+const OF_NVBENCH: &str = "NVBench measures in one process, whose spread says nothing about that between processes, so \
+                          the change is shown and not judged";
 
 /// The ratios of two results.
 struct Ratios {
