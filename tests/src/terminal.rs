@@ -67,6 +67,7 @@ impl Terminal {
             .args(["--ctty", "--wait", tool().as_str(), "gpubench"])
             .args(arguments)
             .env("CARGO_TARGET_DIR", Fixture::target_directory())
+            .env("GPUBENCH_NO_LAST_RUN", "true")
             .current_dir(fixture.directory())
             .stdin(stream())
             .stdout(stream())
