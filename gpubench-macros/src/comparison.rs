@@ -5,6 +5,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
+use syn::spanned::Spanned;
 use syn::{Error, Expr, Result};
 
 /// `exact` or `tolerance(..)`.
@@ -14,6 +15,8 @@ pub(crate) enum Comparison {
     Tolerance {
         rtol: TokenStream,
         atol: TokenStream,
+        /// `mismatched` and `cap`.
+        mismatched: Option<(TokenStream, TokenStream)>,
     },
 }
 
@@ -27,17 +30,20 @@ impl std::fmt::Display for Comparison {
 }
 
 const WRITTEN: &str = "tolerance(rtol = 1e-5, atol = 1e-6)";
+const WITH_MISMATCHED: &str = "tolerance(rtol = 1e-2, mismatched = 0.001, cap = 10.0)";
 
 impl Comparison {
     pub(crate) fn parse_tolerance(option: &Ident, input: ParseStream) -> Result<Comparison> {
         let content = group(option, input, WRITTEN)?;
-        let (mut rtol, mut atol) = (None, None);
+        let (mut rtol, mut atol, mut mismatched, mut cap) = (None, None, None, None);
         while !content.is_empty() {
             let wrong = |span| Error::new(span, format!("expected `{WRITTEN}`"));
             let part = content.call(Ident::parse_any).map_err(|error| wrong(error.span()))?;
             let slot: &mut Option<Expr> = match part.to_string().as_str() {
                 "rtol" => &mut rtol,
                 "atol" => &mut atol,
+                "mismatched" => &mut mismatched,
+                "cap" => &mut cap,
                 _ => return Err(wrong(part.span())),
             };
             if slot.is_some() {
@@ -49,10 +55,31 @@ impl Comparison {
         if rtol.is_none() && atol.is_none() {
             return Err(Error::new(option.span(), format!("expected `{WRITTEN}`")));
         }
+        let mismatched = match (mismatched, cap) {
+            (None, None) => None,
+            (Some(share), Some(cap)) => Some((quote!(#share), quote!(#cap))),
+            (Some(share), None) => {
+                return Err(Error::new(
+                    share.span(),
+                    format!(
+                        "`mismatched` needs `cap`, how many times the tolerance such an element may differ by: `{WITH_MISMATCHED}`"
+                    ),
+                ));
+            }
+            (None, Some(cap)) => {
+                return Err(Error::new(
+                    cap.span(),
+                    format!(
+                        "`cap` needs `mismatched`, the share of elements that may differ by more: `{WITH_MISMATCHED}`"
+                    ),
+                ));
+            }
+        };
         let tokens = |part: Option<Expr>| part.map_or_else(|| quote!(0.0), |part| quote!(#part));
         Ok(Comparison::Tolerance {
             rtol: tokens(rtol),
             atol: tokens(atol),
+            mismatched,
         })
     }
 
@@ -63,8 +90,16 @@ impl Comparison {
             Some(Comparison::Exact) => {
                 quote!(::core::option::Option::Some(__gpubench::catalog::Tolerance::Exact))
             }
-            Some(Comparison::Tolerance { rtol, atol }) => {
-                quote!(::core::option::Option::Some(__gpubench::catalog::Tolerance::Close { rtol: #rtol, atol: #atol }))
+            Some(Comparison::Tolerance { rtol, atol, mismatched }) => {
+                let tolerance = match mismatched {
+                    None => quote!(Close { rtol: #rtol, atol: #atol }),
+                    Some((share, cap)) => quote!(Mostly {
+                        rtol: #rtol,
+                        atol: #atol,
+                        mismatched: __gpubench::catalog::Mismatched { share: #share, cap: #cap },
+                    }),
+                };
+                quote!(::core::option::Option::Some(__gpubench::catalog::Tolerance::#tolerance))
             }
         }
     }
@@ -73,7 +108,10 @@ impl Comparison {
     pub(crate) fn call(&self) -> TokenStream {
         match self {
             Comparison::Exact => quote!(.exact()),
-            Comparison::Tolerance { rtol, atol } => quote!(.tolerance(#rtol, #atol)),
+            Comparison::Tolerance { rtol, atol, mismatched } => {
+                let mismatched = mismatched.iter().map(|(share, cap)| quote!(.mismatched(#share, #cap)));
+                quote!(.tolerance(#rtol, #atol) #(#mismatched)*)
+            }
         }
     }
 }

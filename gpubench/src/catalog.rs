@@ -437,6 +437,26 @@ pub enum Tolerance {
         /// Absolute part, `atol`.
         atol: f64,
     },
+    /// As [`Tolerance::Close`] for most elements. The others may differ by more.
+    Mostly {
+        /// Relative part, `rtol`.
+        rtol: f64,
+        /// Absolute part, `atol`.
+        atol: f64,
+        /// What the others may do.
+        mismatched: Mismatched,
+    },
+}
+
+/// The elements of an output that may be outside its tolerance. A NaN or an infinity never may,
+/// unless it is expected, and neither may an element that was not written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mismatched {
+    /// Largest share of the elements, a fraction between 0 and 1. It is rounded down to whole
+    /// elements.
+    pub share: f64,
+    /// How many times the tolerance each of them may differ by, above 1.
+    pub cap: f64,
 }
 
 impl Tolerance {
@@ -444,8 +464,35 @@ impl Tolerance {
     pub const fn bounds(self) -> Option<(f64, f64)> {
         match self {
             Tolerance::Exact => None,
-            Tolerance::Close { rtol, atol } | Tolerance::Default { rtol, atol } => Some((rtol, atol)),
+            Tolerance::Close { rtol, atol }
+            | Tolerance::Default { rtol, atol }
+            | Tolerance::Mostly { rtol, atol, .. } => Some((rtol, atol)),
         }
+    }
+
+    /// Returns which elements may be outside the tolerance. `None` if none may.
+    pub const fn mismatched(self) -> Option<Mismatched> {
+        match self {
+            Tolerance::Exact | Tolerance::Close { .. } | Tolerance::Default { .. } => None,
+            Tolerance::Mostly { mismatched, .. } => Some(mismatched),
+        }
+    }
+
+    /// Returns the tolerance that mismatched elements must keep. `None` if there may be none.
+    pub fn of_mismatched(self) -> Option<Tolerance> {
+        let (rtol, atol) = self.bounds()?;
+        let Mismatched { cap, .. } = self.mismatched()?;
+        Some(Tolerance::Close {
+            rtol: rtol * cap,
+            atol: atol * cap,
+        })
+    }
+}
+
+impl Mismatched {
+    /// Returns how many of `elements` may be outside the tolerance.
+    pub fn most(self, elements: u64) -> u64 {
+        (self.share * elements as f64) as u64
     }
 }
 

@@ -261,8 +261,12 @@ pub struct Check {
     pub output: String,
     /// Number of elements compared: all of them.
     pub elements: u64,
-    /// Number of elements within the tolerance.
+    /// Number of elements within the tolerance, and of those in `mismatched`.
     pub matched: u64,
+    /// Number of elements outside the tolerance that passed, by `tolerance.mismatched`. Missing if
+    /// there are none.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub mismatched: u64,
     /// The tolerance that the crate declares. Null if not known.
     pub tolerance: Option<AllowedError>,
     /// Whether the expected outputs of the previous call would pass in every call. If so, the check
@@ -302,6 +306,23 @@ pub struct AllowedError {
     pub rtol: f64,
     /// Absolute tolerance.
     pub atol: f64,
+    /// The elements that may be outside both. Missing if none may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mismatched: Option<AllowedMismatch>,
+}
+
+/// The elements of an output that may be outside its tolerance.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct AllowedMismatch {
+    /// Largest share of the elements, as a fraction.
+    pub share: f64,
+    /// How many times the tolerance each of them may differ by.
+    pub cap: f64,
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// An element that differs from the expected one.

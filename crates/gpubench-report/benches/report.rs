@@ -135,7 +135,12 @@ fn result(id: &str, index: u64, samples: usize, noise: &mut fastrand::Rng) -> Be
             output: "y".to_owned(),
             elements,
             matched: elements,
-            tolerance: Some(AllowedError { rtol: 1e-5, atol: 0.0 }),
+            mismatched: 0,
+            tolerance: Some(AllowedError {
+                rtol: 1e-5,
+                atol: 0.0,
+                mismatched: None,
+            }),
             stale_output_passes: Some(false),
             max_abs_error: Some(1.2e-7),
             median_abs_error: Some(6.0e-8),

@@ -88,8 +88,14 @@ codec_enum!(Fill {
 codec_enum!(Tolerance {
     0 = Exact,
     1 = Close { rtol, atol },
-    2 = Default { rtol, atol }
+    2 = Default { rtol, atol },
+    3 = Mostly {
+        rtol,
+        atol,
+        mismatched
+    }
 });
+codec_struct!(Mismatched { share, cap });
 codec_struct!(Work { bytes, flops, counters });
 codec_struct!(Counter { name, amount });
 codec_enum!(DType {

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use super::library_call::check_library_call;
 use super::{Argument, BufferId, ConstantValue, Cooperation, Dependence, Launch, Plan, Span, Step};
-use crate::catalog::{DeviceFacts, Execution, Fill, Recording, Role, Tensor, write_nothing};
+use crate::catalog::{DeviceFacts, Execution, Fill, Mismatched, Recording, Role, Tensor, Tolerance, write_nothing};
 use crate::element::elements;
 use crate::error::{Error, Result};
 use crate::tensors::check_fill;
@@ -122,8 +122,28 @@ pub(crate) fn check_tensor(tensor: &Tensor) -> Result<()> {
         Some((rtol, atol)) if !(rtol.is_finite() && rtol >= 0.0 && atol.is_finite() && atol >= 0.0) => broken(format!(
             "a tolerance must be finite and not negative: rtol = {rtol}, atol = {atol}"
         )),
-        _ => Ok(()),
+        _ => check_mismatched(tensor.tolerance),
     }
+}
+
+fn check_mismatched(tolerance: Tolerance) -> Result<()> {
+    let (Some(Mismatched { share, cap }), Some((rtol, atol))) = (tolerance.mismatched(), tolerance.bounds()) else {
+        return Ok(());
+    };
+    if !(share > 0.0 && share < 1.0) {
+        return broken(format!(
+            "`mismatched` is a share of the elements, above 0 and below 1, not {share}"
+        ));
+    }
+    if !(cap > 1.0 && (cap * rtol).is_finite() && (cap * atol).is_finite()) {
+        return broken(format!(
+            "`cap` is how many times the tolerance a mismatched element may differ by, finite and above 1, not {cap}"
+        ));
+    }
+    if rtol == 0.0 && atol == 0.0 {
+        return broken("`cap` multiplies the tolerance, so `rtol` or `atol` must be above 0");
+    }
+    Ok(())
 }
 
 fn check_plan(plan: &Plan, tensors: &[Tensor], facts: &DeviceFacts) -> Result<()> {

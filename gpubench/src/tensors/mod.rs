@@ -12,7 +12,7 @@ pub(crate) use fill::check_fill;
 pub use fill::{Bits, Bound, ByCpu, ByKernel, DeclaredFill, Integers, IntoFill, Normal, Uniform};
 pub use rng::Rng;
 
-use crate::catalog::{Fill, Role, Tensor, Tolerance};
+use crate::catalog::{Fill, Mismatched, Role, Tensor, Tolerance};
 use crate::element::Shape;
 use crate::error::{Error, Outcome, Result};
 use crate::plan::KernelRef;
@@ -93,6 +93,43 @@ impl Tensors {
     /// overrides the benchmark's option.
     pub fn tolerance(self, rtol: f64, atol: f64) -> Tensors {
         self.compare("tolerance", Tolerance::Close { rtol, atol })
+    }
+
+    /// Lets a share of the last declared output's elements differ by more than its
+    /// [`tolerance`](Tensors::tolerance), which comes before: `share` of them, below 1, by at most
+    /// `cap` times the tolerance. A NaN or an infinity that is not expected is always wrong, and so
+    /// is an element that was not written.
+    ///
+    /// ```
+    /// use gpubench::prelude::*;
+    ///
+    /// fn attention(rows: usize) -> Tensors {
+    ///     Tensors::new()
+    ///         .input("x", F16::shape([rows, 64]), Normal { mean: 0.0, stddev: 1.0 })
+    ///         // One element of a thousand may be up to ten tolerances off.
+    ///         .output("y", F16::shape([rows, 64]))
+    ///         .tolerance(1e-2, 1e-3)
+    ///         .mismatched(0.001, 10.0)
+    /// }
+    /// # attention(4);
+    /// ```
+    pub fn mismatched(mut self, share: f64, cap: f64) -> Tensors {
+        let last = self.declared.last_mut().and_then(|last| last.tolerance.as_mut());
+        match last {
+            Some(tolerance @ Tolerance::Close { .. }) => {
+                let (rtol, atol) = tolerance.bounds().unwrap_or_default();
+                *tolerance = Tolerance::Mostly {
+                    rtol,
+                    atol,
+                    mismatched: Mismatched { share, cap },
+                };
+            }
+            _ => {
+                let mistake = Error::new("`.mismatched(..)` must follow a `.tolerance(..)`");
+                self.mistake.get_or_insert(mistake);
+            }
+        }
+        self
     }
 
     /// Compares the last declared output for equality. This overrides the benchmark's option. A NaN

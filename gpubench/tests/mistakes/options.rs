@@ -60,6 +60,21 @@ fn unknown_part_of_a_tolerance(launcher: &mut Launcher) -> Result<()> {
     Ok(())
 }
 
+#[gpubench(tolerance(rtol = 1e-2, mismatched = 0.01))]
+fn mismatched_without_a_cap(launcher: &mut Launcher) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(tolerance(rtol = 1e-2, cap = 10.0))]
+fn cap_of_no_elements(launcher: &mut Launcher) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(tolerance(mismatched = 0.01, cap = 10.0))]
+fn mismatched_without_a_tolerance(launcher: &mut Launcher) -> Result<()> {
+    Ok(())
+}
+
 #[gpubench(tolerance = 1e-5)]
 fn tolerance_as_a_number(launcher: &mut Launcher) -> Result<()> {
     Ok(())

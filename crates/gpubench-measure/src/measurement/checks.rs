@@ -3,14 +3,14 @@
 use std::fmt;
 use std::num::NonZeroU32;
 
-use gpubench::catalog::{Recording, Tensor, Tolerance};
+use gpubench::catalog::{Mismatched, Recording, Tensor, Tolerance};
 
 use super::pass_criteria::CheckFindings;
 use super::pattern::pattern;
 use crate::verdict::WindowEvidence;
 use crate::verdict::element_value;
 use gpubench_contract::units::percent;
-use gpubench_contract::{AllowedError, Check, ElementValue, WrongElement};
+use gpubench_contract::{AllowedError, AllowedMismatch, Check, ElementValue, WrongElement};
 use gpubench_protocol::wire::{Differences, NOWHERE, OtherAnswer, OutputFacts, WindowEnd};
 use gpubench_stats::median;
 
@@ -18,7 +18,7 @@ use gpubench_stats::median;
 /// values can be equal by chance.
 pub(super) const LEAST_CALLS: usize = 8;
 
-/// Relative tolerances above this cause a notice.
+/// Relative tolerances above this cause a notice, and so do shares of mismatched elements.
 const WIDE: f64 = 0.1;
 
 /// Returns a check for every output of a call: of the decisive window, or with the largest errors
@@ -100,6 +100,7 @@ fn check(tensor: &Tensor, output: OutputFacts) -> Check {
         output: tensor.name.clone(),
         elements: output.elements,
         matched: output.matched,
+        mismatched: output.mismatched,
         tolerance: Some(allowed_error(tensor.tolerance)),
         stale_output_passes: None,
         max_abs_error: Some(output.max_abs),
@@ -172,6 +173,7 @@ pub(super) fn check_findings(
             .into_iter()
             .chain(accepted.zeros_pass())
             .chain(wide_tolerances(recording))
+            .chain(large_shares(recording))
             .chain(default_tolerances(recording))
             .collect(),
     }
@@ -270,7 +272,12 @@ impl<'r> AcceptedAnswers<'r> {
 /// Returns the error that a tolerance allows. An exact output may have none.
 fn allowed_error(tolerance: Tolerance) -> AllowedError {
     let (rtol, atol) = tolerance.bounds().unwrap_or_default();
-    AllowedError { rtol, atol }
+    let mismatched = tolerance.mismatched();
+    AllowedError {
+        rtol,
+        atol,
+        mismatched: mismatched.map(|Mismatched { share, cap }| AllowedMismatch { share, cap }),
+    }
 }
 
 /// Reports outputs with a wide relative tolerance.
@@ -286,6 +293,20 @@ fn wide_tolerances(recording: &Recording) -> impl Iterator<Item = String> {
             )),
             _ => None,
         })
+}
+
+/// Reports outputs of which many elements may be outside the tolerance.
+fn large_shares(recording: &Recording) -> impl Iterator<Item = String> {
+    recording.tensors.iter().filter_map(|tensor| {
+        let Mismatched { share, .. } = tensor.tolerance.mismatched()?;
+        (share > WIDE).then(|| {
+            format!(
+                "{} of the elements of `{}` may be outside the tolerance (hint: choose a smaller `mismatched`)",
+                percent(share),
+                tensor.name
+            )
+        })
+    })
 }
 
 /// Reports the outputs whose tolerance nobody wrote.
@@ -647,6 +668,26 @@ mod tests {
         assert!(
             wide.starts_with("the relative tolerance is wide: elements of `y` pass with an error of 60.0%"),
             "{wide}"
+        );
+    }
+
+    #[test]
+    fn a_share_above_ten_percent_is_reported() {
+        let notices = |share| {
+            let tolerance = Tolerance::Mostly {
+                rtol: 1e-2,
+                atol: 0.0,
+                mismatched: Mismatched { share, cap: 10.0 },
+            };
+            check_findings(&of(y(tolerance)), &[], &[], 2).notices
+        };
+        assert_eq!(notices(0.1), Vec::<String>::new());
+        let [large] = &notices(0.25)[..] else {
+            panic!("one notice")
+        };
+        assert!(
+            large.starts_with("25.0% of the elements of `y` may be outside the tolerance"),
+            "{large}"
         );
     }
 

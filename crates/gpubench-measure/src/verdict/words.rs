@@ -1,12 +1,13 @@
 //! Messages of findings: what was found, where, and what was expected.
 
-use gpubench::catalog::{DType, Role, Tensor, Tolerance};
+use gpubench::catalog::{DType, Mismatched, Role, Tensor, Tolerance};
 
 use super::element::element_value;
 use gpubench_protocol::wire::{Claim, FaultPlace, NOWHERE, OutputFacts, UNKNOWN_STEP, WindowFacts};
 
 use super::Cause;
 use gpubench_contract::ElementValue;
+use gpubench_contract::units::percent;
 
 /// Formats an element's position, as in `y[3, 17]`.
 pub(super) fn element_name(tensor: &Tensor, index: u64) -> String {
@@ -33,6 +34,14 @@ pub(super) fn first_wrong(tensor: &Tensor, output: &OutputFacts) -> String {
         Tolerance::Close { rtol, atol } => format!("within rtol {rtol:e}, atol {atol:e}"),
         Tolerance::Default { rtol, atol } => {
             format!("within rtol {rtol:e}, atol {atol:e} (the default of its type)")
+        }
+        Tolerance::Mostly {
+            rtol,
+            atol,
+            mismatched: Mismatched { share, cap },
+        } => {
+            let most = percent(share);
+            format!("within rtol {rtol:e}, atol {atol:e}, or {cap} times as much in {most} of the elements")
         }
     };
     let name = element_name(tensor, output.first_wrong);

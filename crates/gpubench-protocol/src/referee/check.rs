@@ -8,6 +8,7 @@ use gpubench_harness::{CheckSummary, NoiseSummary};
 use super::RefereeError;
 use super::buffers::{Answers, Buffer, PristineBuffers};
 use super::case::{OpenCase, Referee};
+use super::mismatches::Judged;
 use super::other_answers::asked;
 use super::wrong_output::EarlierAnswers;
 use crate::window::{KeyPurpose, Seeds, WindowContent, WindowId, WindowKind};
@@ -155,15 +156,20 @@ impl Referee {
         let checked = outputs(case.tensors()).enumerate().zip(checks.outputs).take(made);
         for ((count, (index, buffer, answers)), check) in checked {
             let output = &mut facts.outputs[count];
-            fill_in(output, &found.get(check)?);
             let comparison = self.comparison(&case.recording.tensors[index], buffer, answers, place);
+            let judged = self.judge(&comparison, found.get(check)?)?;
+            fill_in(output, &judged);
             let earlier = EarlierAnswers::new(case, index, answers, call);
             if is_asked {
                 output.old_answer = self.check_old_answer(&comparison, answers)? as u64;
             }
             if output.first_wrong != NOWHERE {
                 self.classify_wrong_output(&comparison, buffer, earlier, output)?;
-                let found = self.differences(index, &case.recording.tensors[index], &comparison)?;
+                let decisive = Comparison {
+                    tolerance: judged.tolerance,
+                    ..comparison
+                };
+                let found = self.differences(index, &case.recording.tensors[index].shape, &decisive)?;
                 self.differences_of_window.push(found);
             }
             if output.same_as_first == output.elements && output.elements > 0 {
@@ -307,10 +313,12 @@ fn inputs(side: &[Buffer]) -> impl Iterator<Item = (usize, &Buffer, &PristineBuf
     buffers.filter_map(|(index, buffer)| Some((index, buffer, buffer.pristine.as_ref()?)))
 }
 
-fn fill_in(output: &mut OutputFacts, summary: &CheckSummary) {
+fn fill_in(output: &mut OutputFacts, judged: &Judged) {
+    let summary = &judged.summary;
     *output = OutputFacts {
         elements: summary.elements,
         matched: summary.matched,
+        mismatched: judged.mismatched,
         unwritten: summary.unwritten,
         non_finite: summary.non_finite,
         same_as_first: summary.same_as_first,

@@ -1,7 +1,7 @@
 //! Where a wrong output differs from the expected one, element by element. The device only counts.
 
 use bytemuck::Zeroable;
-use gpubench::catalog::{DType, Tensor};
+use gpubench::catalog::DType;
 use gpubench::{BF16, F16};
 
 use super::RefereeError;
@@ -21,11 +21,11 @@ impl Referee {
     pub(super) fn differences(
         &mut self,
         index: usize,
-        tensor: &Tensor,
+        shape: &[u64],
         comparison: &Comparison,
     ) -> Result<Differences, RefereeError> {
         let size = comparison.dtype.size() as u64;
-        let mut found = Found::new(tensor);
+        let mut found = Found::new(shape);
         let len = comparison.len.min(MOST_BYTES / size);
         let mut start = 0;
         while start < len {
@@ -40,7 +40,7 @@ impl Referee {
                 .chunks_exact(size as usize)
                 .zip(got.chunks_exact(size as usize));
             for (position, (expected, got)) in pairs.enumerate() {
-                if expected != got && !is_right(tensor, bits(expected), bits(got)) {
+                if expected != got && !is_right(comparison, bits(expected), bits(got)) {
                     found.add(start + position as u64, bits(expected), bits(got));
                 }
             }
@@ -57,8 +57,8 @@ fn bits(element: &[u8]) -> u64 {
 }
 
 /// Whether an element is within the tolerance, by the rule of the check kernel.
-fn is_right(tensor: &Tensor, expected: u64, got: u64) -> bool {
-    let real = |bits: u64| match tensor.dtype {
+fn is_right(comparison: &Comparison, expected: u64, got: u64) -> bool {
+    let real = |bits: u64| match comparison.dtype {
         DType::F16 => Some(f64::from(F16::from_bits(bits as u16).to_f32())),
         DType::BF16 => Some(f64::from(BF16::from_bits(bits as u16).to_f32())),
         DType::F32 => Some(f64::from(f32::from_bits(bits as u32))),
@@ -66,7 +66,7 @@ fn is_right(tensor: &Tensor, expected: u64, got: u64) -> bool {
         _ => None,
     };
     let tolerated = |distance: f64, magnitude: f64| {
-        let bounds = tensor.tolerance.bounds();
+        let bounds = comparison.tolerance.bounds();
         bounds.is_some_and(|(rtol, atol)| distance <= atol + rtol * magnitude)
     };
     match (real(expected), real(got)) {
@@ -77,7 +77,7 @@ fn is_right(tensor: &Tensor, expected: u64, got: u64) -> bool {
                 || (are_finite && tolerated((got - expected).abs(), expected.abs()))
         }
         _ => {
-            let [expected, got] = [expected, got].map(|bits| integer(tensor.dtype, bits));
+            let [expected, got] = [expected, got].map(|bits| integer(comparison.dtype, bits));
             expected == got || tolerated(expected.abs_diff(got) as f64, expected.unsigned_abs() as f64)
         }
     }
@@ -103,9 +103,9 @@ struct Found {
 }
 
 impl Found {
-    fn new(tensor: &Tensor) -> Found {
-        let has_room = tensor.shape.len() <= MOST_DIMENSIONS;
-        let shape = if has_room { tensor.shape.clone() } else { Vec::new() };
+    fn new(shape: &[u64]) -> Found {
+        let has_room = shape.len() <= MOST_DIMENSIONS;
+        let shape = if has_room { shape.to_vec() } else { Vec::new() };
         Found {
             found: Differences {
                 dimensions: shape.len() as u64,
@@ -173,23 +173,11 @@ fn greatest_common_divisor(one: u64, other: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench::catalog::{Fill, Role, Tolerance};
     use proptest::prelude::*;
-
-    fn tensor(dtype: DType, shape: &[u64], tolerance: Tolerance) -> Tensor {
-        Tensor {
-            name: "y".to_owned(),
-            dtype,
-            shape: shape.to_vec(),
-            role: Role::Output,
-            fill: Fill::Poison,
-            tolerance,
-        }
-    }
 
     /// Returns what is found if these elements of a tensor are wrong.
     fn wrong_at(shape: &[u64], indices: impl IntoIterator<Item = u64>) -> Differences {
-        let mut found = Found::new(&tensor(DType::U32, shape, Tolerance::Exact));
+        let mut found = Found::new(shape);
         for index in indices {
             found.add(index, 1, index);
         }

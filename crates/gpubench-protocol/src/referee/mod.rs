@@ -18,6 +18,7 @@ mod check;
 mod contents;
 mod differences;
 mod instance;
+mod mismatches;
 mod other_answers;
 mod own_kernels;
 mod page;

@@ -14,7 +14,7 @@ use super::RefereeError;
 use super::buffers::Buffer;
 use super::case::{OpenCase, Referee};
 use crate::replay::FlushBuffer;
-use crate::window::{Gate, Seeds, WindowCalls, WindowId, WindowKind, WindowOwner};
+use crate::window::{Gate, KeyPurpose, Seeds, WindowCalls, WindowId, WindowKind, WindowOwner};
 use crate::wire::{
     BufferLayout, CaseWorkers, Channel, NOWHERE, OtherAnswer, PageAddresses, Replay, SharedPage, SourceModule,
     WindowEnd, WindowFacts, WindowOrder,
@@ -30,6 +30,7 @@ mod call_time;
 mod calls;
 mod contents;
 mod findings;
+mod mismatches;
 mod own_kernels;
 
 const ELEMENTS: usize = 1000;

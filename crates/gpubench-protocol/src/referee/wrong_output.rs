@@ -77,7 +77,7 @@ impl Referee {
                 expected,
                 ..*comparison
             };
-            Ok::<_, RefereeError>(self.compare(&other)?.all_match())
+            Ok::<_, RefereeError>(self.compare_and_judge(&other)?.summary.all_match())
         };
         Ok(match (equals(earlier.previous)?, equals(earlier.first)?) {
             (true, true) => Replay::FirstAndPrevious,

@@ -3,7 +3,7 @@
 use super::markup::scrolled;
 use super::markup::{self, Element, element};
 use crate::wording::{coordinates, three_digits};
-use gpubench_contract::{AllowedError, BenchmarkComplete, Check};
+use gpubench_contract::{AllowedError, AllowedMismatch, BenchmarkComplete, Check};
 
 const COLUMNS: [&str; 7] = [
     "output",
@@ -26,10 +26,10 @@ pub(super) fn table(result: &BenchmarkComplete) -> Option<Element> {
 
 fn row(check: &Check) -> Element {
     let shape: Vec<String> = check.shape.iter().map(u64::to_string).collect();
-    let right = if check.matched == check.elements {
-        format!("all {}", check.elements)
-    } else {
-        format!("{} of {}", check.matched, check.elements)
+    let right = match (check.matched, check.mismatched) {
+        (matched, _) if matched < check.elements => format!("{matched} of {}", check.elements),
+        (_, 0) => format!("all {}", check.elements),
+        (_, mismatched) => format!("all {}, {mismatched} by the cap", check.elements),
     };
     let worst = check
         .worst_index
@@ -52,11 +52,13 @@ fn row(check: &Check) -> Element {
 }
 
 /// Returns a tolerance as the attribute writes it.
-fn allowed(AllowedError { rtol, atol }: AllowedError) -> String {
+fn allowed(AllowedError { rtol, atol, mismatched }: AllowedError) -> String {
     let parts = [("rtol", rtol), ("atol", atol)]
         .into_iter()
         .filter(|(_, part)| *part > 0.0);
-    let parts: Vec<String> = parts.map(|(name, part)| format!("{name} {part:e}")).collect();
+    let mismatched = mismatched.map(|AllowedMismatch { share, cap }| format!("mismatched {share}, cap {cap}"));
+    let parts = parts.map(|(name, part)| format!("{name} {part:e}"));
+    let parts: Vec<String> = parts.chain(mismatched).collect();
     if parts.is_empty() {
         "exact".to_owned()
     } else {
@@ -74,9 +76,22 @@ mod tests {
 
     #[test]
     fn a_tolerance_is_shown_as_the_attribute_writes_it() {
-        let shown = |rtol, atol| allowed(AllowedError { rtol, atol });
+        let bounds = |rtol, atol| AllowedError {
+            rtol,
+            atol,
+            mismatched: None,
+        };
+        let shown = |rtol, atol| allowed(bounds(rtol, atol));
         assert_eq!(shown(1e-5, 1e-6), "rtol 1e-5, atol 1e-6");
         assert_eq!(shown(0.0, 0.25), "atol 2.5e-1");
         assert_eq!(shown(0.0, 0.0), "exact");
+        let mostly = AllowedError {
+            mismatched: Some(AllowedMismatch {
+                share: 0.001,
+                cap: 10.0,
+            }),
+            ..bounds(1e-2, 0.0)
+        };
+        assert_eq!(allowed(mostly), "rtol 1e-2, mismatched 0.001, cap 10");
     }
 }

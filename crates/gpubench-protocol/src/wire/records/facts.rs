@@ -18,8 +18,10 @@ pub struct OutputFacts {
     pub tensor: u64,
     /// Number of compared elements. It is always all of them.
     pub elements: u64,
-    /// Number of elements that match the expected ones.
+    /// Number of elements that match the expected ones, with those in `mismatched`.
     pub matched: u64,
+    /// Number of elements outside the tolerance that the tolerance lets differ by more.
+    pub mismatched: u64,
     /// Number of wrong elements that still hold the poison. For an in-out tensor, a lower bound on
     /// those that still hold the call's input.
     pub unwritten: u64,
