@@ -69,6 +69,7 @@ fn shared_problem(problem: &Path, options: &Options, function: &Function) -> Res
         "tensors",
         "generate",
         "reference",
+        "check",
         "tolerance",
         "exact",
         "reduction",

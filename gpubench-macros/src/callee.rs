@@ -48,6 +48,25 @@ impl Expected {
         expected
     }
 
+    /// Returns the parameters of a check: axes, slices of what is read, and answers.
+    pub(crate) fn answers(function: &Function) -> Expected {
+        let mut expected = Expected::default();
+        for parameter in function.reference_arguments() {
+            let name = parameter.text();
+            match &parameter.kind {
+                Kind::Read(element) => {
+                    expected.takes_as(&name, quote!(&'gpubench [#element]), &format!("&[{}]", shown(element)));
+                }
+                Kind::Write(element) => {
+                    let shown = format!("Answer<{}>", shown(element));
+                    expected.takes_as(&name, quote!(__gpubench::Answer<'gpubench, #element>), &shown);
+                }
+                Kind::Axis | Kind::Scratch(_) => expected.takes(&name, &parameter.ty),
+            }
+        }
+        expected
+    }
+
     /// Returns the parameters of a reference that launches kernels. The function determines the
     /// types of its buffers.
     pub(crate) fn buffers(function: &Function) -> Expected {

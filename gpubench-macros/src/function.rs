@@ -30,6 +30,8 @@ pub(crate) enum Form {
     Launcher,
     /// With slices: it computes on the CPU.
     Slices,
+    /// With slices and answers: it judges outputs on the CPU.
+    Check,
 }
 
 /// A parameter that is an axis or a tensor.
@@ -48,7 +50,7 @@ pub(crate) enum Kind {
     Axis,
     /// `In<T>`, `Constant<T>` or `&[T]`, with the element type.
     Read(Type),
-    /// `Out<T>`, `InOut<T>` or `&mut [T]`, with the element type.
+    /// `Out<T>`, `InOut<T>`, `&mut [T]` or `Answer<T>`, with the element type.
     Write(Type),
     /// `Scratch<T>`, with the element type.
     Scratch(Type),
@@ -146,7 +148,12 @@ impl Function {
             }
             _ => {
                 let parameters = parameters(item.sig.inputs.iter_mut(), slice_kind)?;
-                let form = Form::Slices;
+                let form = form_of(&parameters)?;
+                if let (Form::Check, Some(check)) = (form, options.given("check")) {
+                    let message =
+                        "the function under `#[problem]` takes an `Answer<..>`, so it is the check: remove `check`";
+                    return Err(Error::new(check.span(), message));
+                }
                 let function = Function {
                     item,
                     types,
@@ -469,6 +476,9 @@ fn slice_kind(ty: &Type) -> Result<Kind> {
             format!("a problem's function without a launcher runs on the CPU and takes slices: {written}"),
         ));
     }
+    if let Some(element) = answer(ty) {
+        return Ok(Kind::Write(element));
+    }
     match ty {
         Type::Reference(reference) => match (&*reference.elem, &reference.mutability) {
             (Type::Slice(slice), None) => Ok(Kind::Read((*slice.elem).clone())),
@@ -490,6 +500,37 @@ fn axis_kind(ty: &Type) -> Result<Kind> {
             ty,
             "this is neither an axis type (an integer, a float, `bool` or `&str`) nor a buffer (`In<T>`, `Out<T>`, `InOut<T>`, \
              `Scratch<T>` or `Constant<T>`)",
+        )),
+    }
+}
+
+/// Returns the element type of an `Answer<T>`.
+fn answer(ty: &Type) -> Option<Type> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == "Answer")?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return None;
+    };
+    arguments.args.iter().find_map(|argument| match argument {
+        GenericArgument::Type(element) => Some(element.clone()),
+        _ => None,
+    })
+}
+
+/// Returns whether a CPU function is a reference or a check, by how it takes its outputs.
+fn form_of(parameters: &[Parameter]) -> Result<Form> {
+    let outputs = || {
+        parameters
+            .iter()
+            .filter(|parameter| matches!(parameter.kind, Kind::Write(_)))
+    };
+    let is_answer = |parameter: &&Parameter| answer(&parameter.ty).is_some();
+    match (outputs().find(is_answer), outputs().find(|output| !is_answer(output))) {
+        (None, _) => Ok(Form::Slices),
+        (Some(_), None) => Ok(Form::Check),
+        (Some(_), Some(other)) => Err(Error::new_spanned(
+            &other.ty,
+            "a check judges all outputs: take each as an `Answer<..>`",
         )),
     }
 }

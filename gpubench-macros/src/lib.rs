@@ -9,6 +9,7 @@ mod axes;
 mod benchmark;
 mod callee;
 mod case_file;
+mod check;
 mod comparison;
 mod counters;
 mod cuda_image;

@@ -3,6 +3,7 @@
 use crate::amounts::{reject_mixed, reject_unknown};
 use crate::axes::{AxisOption, device_tokens};
 use crate::callee::{Expected, Wrong, shown};
+use crate::check;
 use crate::comparison::Comparison;
 use crate::function::Function;
 use crate::library;
@@ -22,7 +23,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     let function = Function::parse_problem(item, &options)?;
     let name = &function.item.sig.ident;
     let reference = ReferenceOption::of_problem(&function);
-    let definition = definition(&name.unraw().to_string(), &options, &function, Some(&reference))?;
+    let definition = definition(&name.unraw().to_string(), &options, &function, reference.as_ref())?;
     let item = &function.item;
     let visibility = &item.vis;
     let doc = format!("The problem whose reference is the function [`{name}`](fn@{name}).");
@@ -70,6 +71,7 @@ pub(crate) fn definition(
     let counters = options.counters.iter().map(|counter| &counter.name);
     let reduction = reduction(options, function)?;
     let operands = function.reference_arguments().map(|parameter| parameter.text());
+    let check = check::tokens(options, function, reference)?;
     let reference = match reference {
         Some(reference) => reference.tokens(function),
         None => nothing_to_compute(function),
@@ -93,6 +95,7 @@ pub(crate) fn definition(
             operands: &[#(#operands),*],
             reference: #reference,
             device_references: #device_references,
+            check: #check,
         }
     })
 }

@@ -36,11 +36,13 @@ impl ReferenceOption {
     }
 
     /// Returns the function under `#[problem]`, which is the reference.
-    pub(crate) fn of_problem(function: &Function) -> ReferenceOption {
+    /// `None` if it is a check.
+    pub(crate) fn of_problem(function: &Function) -> Option<ReferenceOption> {
         let name = function.instance();
         match function.form {
-            Form::Slices => ReferenceOption::Cpu(name),
-            Form::Launcher => ReferenceOption::Launch(name),
+            Form::Slices => Some(ReferenceOption::Cpu(name)),
+            Form::Launcher => Some(ReferenceOption::Launch(name)),
+            Form::Check => None,
         }
     }
 
@@ -77,9 +79,10 @@ pub(crate) fn own_reference(options: &Options, function: &Function) -> Result<Op
     }
     match function.first_output() {
         None => Ok(None),
+        Some(_) if options.check.is_some() => Ok(None),
         Some(output) => {
             let message = format!(
-                "missing `reference = ..`, which computes the expected `{}`: a CPU function, or `launch(function)` to launch kernels",
+                "missing `reference = ..`, which computes the expected `{}`: a CPU function, or `launch(function)` to launch kernels; or `check = ..`, a function that judges it",
                 output.text()
             );
             Err(Error::new(Span::call_site(), message))

@@ -3,7 +3,10 @@
 pub use crate::__gpubench_origin as origin;
 pub use crate::case_file::{CaseFormat, Cell, CellReader, cell};
 pub use crate::plan::launcher::{AnyElement, Byte, KernelValue, field_name, integer, value};
-pub use crate::registry::{BenchmarkEntry, Body, ProblemDefinition, ReferenceFunction, SourceEntry};
+pub use crate::registry::{
+    BenchmarkEntry, Body, CheckFunction, Comparand, ProblemDefinition, ReferenceFunction, SourceEntry,
+};
+pub use crate::tensors::CheckData;
 pub use inventory;
 // For `no_std` crates, which do not have these in scope.
 pub use std::vec;
@@ -18,7 +21,7 @@ use crate::library::Library;
 use crate::plan::launcher::{BufferParam, Grid, KernelArg, Launcher, RecordedArgument};
 use crate::registry::{Amount, amount};
 use crate::source::CudaSource;
-use crate::tensors::CpuData;
+use crate::tensors::{Answer, CpuData};
 
 /// A function whose signature has yet to be compared with the expected one.
 pub struct Candidate<F>(pub F);
@@ -157,6 +160,16 @@ pub fn read<'a, T: Element>(data: &mut CpuData<'a>, name: &str) -> Result<&'a [T
 pub fn write<'a, T: Element>(data: &mut CpuData<'a>, name: &str) -> Result<&'a mut [T]> {
     expect_role(data, name, &[Role::Output, Role::InOut], "writes")?;
     data.take(name)
+}
+
+/// Returns a tensor that a check reads.
+pub fn checked_input<'a, T: Element>(data: &mut CheckData<'a>, name: &str) -> Result<&'a [T]> {
+    data.input(name)
+}
+
+/// Returns an output that a check judges.
+pub fn answer<'a, T: Element>(data: &mut CheckData<'a>, name: &str) -> Result<Answer<'a, T>> {
+    data.answer(name)
 }
 
 fn expect_role(data: &CpuData<'_>, name: &str, roles: &[Role], verb: &str) -> Result<()> {

@@ -278,6 +278,9 @@ pub(crate) fn write_nothing(tensors: &[Tensor]) -> bool {
 pub enum Reference {
     /// The crate's CPU function, in the author process.
     Author,
+    /// As [`Reference::Author`]. After each call, the crate's check says which outputs are right,
+    /// in the author process too.
+    Checked,
     /// A plan over the same tensors. It reads inputs and constants and writes every output. It has
     /// separate scratch memory.
     Plan(Plan),
@@ -287,7 +290,7 @@ impl Reference {
     /// Returns the plan, if the reference is one.
     pub const fn plan(&self) -> Option<&Plan> {
         match self {
-            Reference::Author => None,
+            Reference::Author | Reference::Checked => None,
             Reference::Plan(plan) => Some(plan),
         }
     }
@@ -446,6 +449,8 @@ pub enum Tolerance {
         /// What the others may do.
         mismatched: Mismatched,
     },
+    /// Whatever the check of [`Reference::Checked`] accepts. Nothing else is expected.
+    ByCheck,
 }
 
 /// The elements of an output that may be outside its tolerance. A NaN or an infinity never may,
@@ -463,7 +468,7 @@ impl Tolerance {
     /// Returns `rtol` and `atol`. `None` for an exact comparison.
     pub const fn bounds(self) -> Option<(f64, f64)> {
         match self {
-            Tolerance::Exact => None,
+            Tolerance::Exact | Tolerance::ByCheck => None,
             Tolerance::Close { rtol, atol }
             | Tolerance::Default { rtol, atol }
             | Tolerance::Mostly { rtol, atol, .. } => Some((rtol, atol)),
@@ -473,7 +478,7 @@ impl Tolerance {
     /// Returns which elements may be outside the tolerance. `None` if none may.
     pub const fn mismatched(self) -> Option<Mismatched> {
         match self {
-            Tolerance::Exact | Tolerance::Close { .. } | Tolerance::Default { .. } => None,
+            Tolerance::Exact | Tolerance::ByCheck | Tolerance::Close { .. } | Tolerance::Default { .. } => None,
             Tolerance::Mostly { mismatched, .. } => Some(mismatched),
         }
     }

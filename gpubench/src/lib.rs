@@ -52,7 +52,7 @@ pub use plan::launcher::{
 pub use registry::{Amount, Problem};
 pub use source::{CudaSource, ImageBytes, Kernel, LaunchedKernel};
 pub use tensors::{
-    Bits, Bound, ByCpu, ByKernel, CpuData, DeclaredFill, Integers, IntoFill, Normal, Rng, Tensors, Uniform,
+    Answer, Bits, Bound, ByCpu, ByKernel, CpuData, DeclaredFill, Integers, IntoFill, Normal, Rng, Tensors, Uniform,
 };
 
 // Compiles the example in the package's readme.

@@ -47,3 +47,67 @@ ends! {
     a_cap_that_allows_anything_is_refused: "shares::a_cap_without_an_end" is "error", "recording-failed", "finite and above 1";
     a_cap_of_an_exact_comparison_is_refused: "shares::a_cap_of_nothing" is "error", "recording-failed", "`rtol` or `atol` must be above 0";
 }
+
+// Masks.
+#[test]
+fn ignored_elements_may_hold_anything() {
+    assert_passes("masks::leaves_padding");
+    assert_passes("masks::nan_in_padding");
+}
+
+ends! {
+    elements_that_are_not_ignored_are_judged: "masks::wrong_in_front" is "wrong-output", "mismatch", "1 of 1000", "`y[3, 0]`", "got 7";
+    writes_behind_a_masked_output_are_found: "masks::past_the_end" is "wrong-output", "out-of-bounds", "right after the end of `y`";
+    zeros_outside_of_the_mask_are_found: "masks::zeros" is "wrong-output", "mismatch", "got 0";
+    old_answers_outside_of_the_mask_are_found: "masks::first_answer" is "wrong-output", "cached", "`y`";
+    a_mask_of_everything_is_an_error:
+        "masks::everything_is_ignored" is "error", "reference-failed", "the check ignores every element of `y`";
+}
+
+// Checks without a reference.
+#[test]
+fn a_check_accepts_every_right_answer() {
+    assert_passes("checks::positive");
+    assert_passes("checks::either_sign");
+    let check = &records().result("checks::either_sign")["checks"][0];
+    assert_eq!(
+        (&check["matched"], &check["stale_output_passes"]),
+        (&1000.into(), &false.into())
+    );
+    assert!(check["tolerance"].is_null(), "{check}");
+}
+
+ends! {
+    a_rejected_output_has_the_reason_of_the_check:
+        "checks::one_is_wrong" is "wrong-output", "mismatch", "the check rejects call 1: `y[417]` is 3, which is no square root of";
+    a_check_that_meets_nan_rejects_it: "checks::not_a_number" is "wrong-output", "mismatch", "`y[0]` is NaN";
+    zeros_are_rejected: "checks::zeros" is "wrong-output", "constant", "the check says: `y[0]` is 0";
+    what_was_not_written_is_rejected: "checks::nothing" is "wrong-output", "unwritten", "nothing was written to `y` in call 1";
+    an_old_answer_is_rejected: "checks::first_answer" is "wrong-output", "cached", "the check says: `y[";
+    a_check_that_accepts_zeros_judges_no_kernel:
+        "checks::any_number_passes" is "error", "blind-check", "it also accepts", "add `reference = ..`";
+    a_check_that_accepts_old_answers_judges_no_kernel:
+        "checks::any_number_but_zero_passes" is "error", "blind-check", "it also accepts the right answers to other inputs as `y`";
+    a_check_that_panics_is_the_authors_error: "checks::the_check_panics" is "error", "reference-failed", "the check failed", "panicked", "index out of bounds";
+    a_tolerance_without_a_reference_is_refused:
+        "checks::tolerance_without_reference" is "error", "recording-failed", "only a check: remove the tolerance";
+}
+
+// Orders.
+#[test]
+fn elements_may_come_in_any_order() {
+    assert_passes("orders::backwards");
+}
+
+#[test]
+fn an_index_of_an_equal_value_is_right() {
+    assert_passes("orders::the_first");
+    assert_passes("orders::the_last");
+}
+
+ends! {
+    an_element_that_is_there_twice_hides_no_other: "orders::one_twice" is "wrong-output", "mismatch", "of 1000 elements of `y`";
+    zeros_are_not_the_elements: "orders::zeros" is "wrong-output", "constant", "`y`";
+    no_index_may_be_there_twice: "orders::an_index_twice" is "wrong-output", "mismatch", "of 32 elements of `indices`";
+    an_index_of_another_value_is_wrong: "orders::off_by_one" is "wrong-output", "mismatch", "1 of 32 elements of `indices`";
+}

@@ -267,7 +267,8 @@ pub struct Check {
     /// there are none.
     #[serde(default, skip_serializing_if = "is_none")]
     pub mismatched: u64,
-    /// The tolerance that the crate declares. Null if not known.
+    /// The tolerance that the crate declares. Null if not known, or if a check judges the output
+    /// without one.
     pub tolerance: Option<AllowedError>,
     /// Whether the expected outputs of the previous call would pass in every call. If so, the check
     /// cannot tell old answers from new ones. Null if this was tested in too few calls.

@@ -153,9 +153,9 @@ words! {
         DiskFull = "disk-full",
         /// No compiler for the device's kernels was found.
         CompilerMissing = "compiler-missing",
-        /// The reference failed, panicked or crashed.
+        /// The reference or the check failed, panicked or crashed.
         ReferenceFailed = "reference-failed",
-        /// The reference did not return within `--reference-timeout`.
+        /// The reference or the check did not return within `--reference-timeout`.
         ReferenceTimeout = "reference-timeout",
         /// An input generator failed, panicked or crashed.
         GeneratorFailed = "generator-failed",

@@ -2,14 +2,14 @@
 
 use std::ffi::c_void;
 
-use super::memory::{addresses, cpu_data};
+use super::memory::{addresses, check_data, cpu_data};
 use super::panics::guard;
 use super::table::{ABI_MAJOR, ABI_MINOR, Buffer, Bytes, HostEnvironment, MAGIC, Sink, Status, Table};
 use crate::catalog::{Catalog, OccupancyQuery, RecordRequest, Recording};
 use crate::codec::{decode, encode};
 use crate::error::{Error, Result};
 use crate::host::{Host, HostCall};
-use crate::registry::{self, Case, Unrecorded};
+use crate::registry::{self, Case, CheckVerdict, Unrecorded};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -29,6 +29,7 @@ static TABLE: Table = Table {
     reference,
     host_open,
     host_call,
+    check,
 };
 
 /// The entry point of a kernel crate built as a cdylib; see [`ENTRY_SYMBOL`](super::ENTRY_SYMBOL).
@@ -88,6 +89,17 @@ unsafe extern "C" fn reference(
         // SAFETY: the caller lends `count` buffers, each with its memory, for the call.
         let data = unsafe { cpu_data(case.tensors(), Case::is_operand, buffers, count)? };
         case.reference(request.facts.kind, data)
+    })
+}
+
+unsafe extern "C" fn check(benchmark: u32, request: Bytes, buffers: *const Buffer, count: usize, answer: Sink) -> i32 {
+    respond(answer, || {
+        // SAFETY: the caller lends the request for the call.
+        let request = unsafe { read(request)? };
+        let case = Case::new(registry::entry(benchmark)?, &request.params)?;
+        // SAFETY: the caller lends `count` buffers, each with its memory, for the call.
+        let data = unsafe { check_data(case.tensors(), buffers, count)? };
+        case.check(data)
     })
 }
 
@@ -178,6 +190,15 @@ impl Answer for Catalog {
 impl Answer for () {
     fn into_bytes(self) -> Vec<u8> {
         Vec::new()
+    }
+}
+
+impl Answer for CheckVerdict {
+    fn into_bytes(self) -> Vec<u8> {
+        match self {
+            CheckVerdict::Accepted => Vec::new(),
+            CheckVerdict::Rejected(reason) => [&[1], reason.as_bytes()].concat(),
+        }
     }
 }
 

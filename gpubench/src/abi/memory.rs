@@ -1,10 +1,10 @@
 //! The tool's memory as slices.
 
 use super::table::Buffer;
-use crate::catalog::{DType, Tensor};
+use crate::catalog::{DType, Role, Tensor};
 use crate::element::{BF16, Elements, F16};
 use crate::error::{Error, Result};
-use crate::tensors::{CpuData, CpuTensor};
+use crate::tensors::{CheckData, CheckedTensor, CpuData, CpuTensor, Ignored};
 
 /// Returns the memory of the tensors that `concerned` selects. The others may have none.
 ///
@@ -39,6 +39,45 @@ pub(super) unsafe fn cpu_data<'a>(
         });
     }
     Ok(CpuData::new(lent))
+}
+
+/// Returns the memory of the tensors for a check: three buffers for each tensor, as
+/// [`Table::check`](super::Table::check) has them.
+///
+/// # Errors
+/// As [`cpu_data`].
+///
+/// # Safety
+/// As [`cpu_data`]. What was before and after the call need only be readable.
+pub(super) unsafe fn check_data<'a>(
+    tensors: &'a [Tensor],
+    buffers: *const Buffer,
+    count: usize,
+) -> Result<CheckData<'a>> {
+    if count != 3 * tensors.len() {
+        return Err(Error::new(format!("{count} buffers for {} tensors", tensors.len())));
+    }
+    let mut lent = Vec::new();
+    let is_operand = |(_, tensor): &(usize, &Tensor)| tensor.role != Role::Scratch;
+    for (position, tensor) in tensors.iter().enumerate().filter(is_operand) {
+        let memory = |part: usize| {
+            // SAFETY: there are three readable buffers for each tensor. The caller lends their
+            // memory, as this function requires.
+            let elements = unsafe { elements(tensor, *buffers.add(3 * position + part)) };
+            elements.map_err(|error| error.context(format!("memory of tensor `{}`", tensor.name)))
+        };
+        lent.push(CheckedTensor {
+            name: &tensor.name,
+            role: tensor.role,
+            given: tensor.role.is_input().then(|| memory(0)).transpose()?,
+            answer: match tensor.role.is_output() {
+                true => Some((memory(1)?, memory(2)?)),
+                false => None,
+            },
+            ignored: Ignored::default(),
+        });
+    }
+    Ok(CheckData::new(lent))
 }
 
 /// Returns the device address of every tensor, in order.

@@ -12,7 +12,7 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"gpubench");
 pub const ABI_MAJOR: u32 = 4;
 
 /// Minor version. It grows when [`Table`] gets a field or [`Status`] a value.
-pub const ABI_MINOR: u32 = 0;
+pub const ABI_MINOR: u32 = 1;
 
 /// Type of the exported function.
 pub type EntryPoint = unsafe extern "C" fn() -> *const Table;
@@ -131,6 +131,13 @@ pub struct Table {
     ) -> i32,
     /// Queues one call of a benchmark after `host_open`, on the thread that called `host_open`.
     pub host_call: unsafe extern "C" fn(state: *mut c_void, answer: Sink) -> i32,
+    /// Runs the check of a recording whose reference is
+    /// [`Checked`](crate::catalog::Reference::Checked). There are three buffers for each tensor:
+    /// the contents before the call, the expected ones, which it changes where it accepts others,
+    /// and those after the call. Outputs have no first one, inputs and constants only the first,
+    /// scratch none. It writes nothing if it accepts the outputs, or else one byte and the reason.
+    pub check:
+        unsafe extern "C" fn(benchmark: u32, request: Bytes, buffers: *const Buffer, count: usize, answer: Sink) -> i32,
 }
 
 // SAFETY: a table is immutable and holds only data and function pointers.

@@ -65,7 +65,7 @@ codec_struct!(Recording {
     execution,
     call
 });
-codec_enum!(Reference { 0 = Author, 1 = Plan(plan) });
+codec_enum!(Reference { 0 = Author, 1 = Plan(plan), 2 = Checked });
 codec_enum!(Execution { 0 = Sealed, 1 = Hosted, 2 = HostedSync });
 codec_struct!(Tensor {
     name,
@@ -93,7 +93,8 @@ codec_enum!(Tolerance {
         rtol,
         atol,
         mismatched
-    }
+    },
+    4 = ByCheck,
 });
 codec_struct!(Mismatched { share, cap });
 codec_struct!(Work { bytes, flops, counters });

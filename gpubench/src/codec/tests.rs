@@ -245,7 +245,13 @@ fn tensor() -> impl Strategy<Value = Tensor> {
     ];
     let tolerance = prop_oneof![
         Just(Tolerance::Exact),
-        any::<(f64, f64)>().prop_map(|(rtol, atol)| Tolerance::Close { rtol, atol })
+        Just(Tolerance::ByCheck),
+        any::<(f64, f64)>().prop_map(|(rtol, atol)| Tolerance::Close { rtol, atol }),
+        any::<[f64; 4]>().prop_map(|[rtol, atol, share, cap]| Tolerance::Mostly {
+            rtol,
+            atol,
+            mismatched: Mismatched { share, cap },
+        })
     ];
     (text(), dtype, vec(any::<u64>(), 0..4), role, fill, tolerance).prop_map(
         |(name, dtype, shape, role, fill, tolerance)| Tensor {
@@ -276,7 +282,11 @@ fn recording() -> impl Strategy<Value = Recording> {
     let counter = (text(), any::<u64>()).prop_map(|(name, amount)| Counter { name, amount });
     let work = (any::<(Option<u64>, Option<u64>)>(), vec(counter, 0..3));
     let work = work.prop_map(|((bytes, flops), counters)| Work { bytes, flops, counters });
-    let reference = prop_oneof![Just(Reference::Author), plan().prop_map(Reference::Plan)];
+    let reference = prop_oneof![
+        Just(Reference::Author),
+        Just(Reference::Checked),
+        plan().prop_map(Reference::Plan)
+    ];
     let execution = prop_oneof![
         Just(Execution::Sealed),
         Just(Execution::Hosted),

@@ -45,6 +45,12 @@ pub trait Element: Copy + sealed::Sealed + 'static {
         Shape::new(Self::DTYPE, extents.extents())
     }
 
+    /// Orders integers, and nothing else.
+    #[doc(hidden)]
+    fn order_of_integers(self, other: Self) -> std::cmp::Ordering
+    where
+        Self: Sized;
+
     #[doc(hidden)]
     fn of(elements: Elements<'_>) -> Option<&mut [Self]>
     where
@@ -91,6 +97,10 @@ macro_rules! elements {
 
                 fn to_f64(self) -> f64 {
                     ($to_f64)(self)
+                }
+
+                fn order_of_integers(self, other: Self) -> std::cmp::Ordering {
+                    self.partial_cmp(&other).unwrap_or(std::cmp::Ordering::Equal)
                 }
 
                 fn of(elements: Elements<'_>) -> Option<&mut [Self]> {

@@ -9,7 +9,9 @@ use std::collections::HashSet;
 
 use super::library_call::check_library_call;
 use super::{Argument, BufferId, ConstantValue, Cooperation, Dependence, Launch, Plan, Span, Step};
-use crate::catalog::{DeviceFacts, Execution, Fill, Mismatched, Recording, Role, Tensor, Tolerance, write_nothing};
+use crate::catalog::{
+    DeviceFacts, Execution, Fill, Mismatched, Recording, Reference, Role, Tensor, Tolerance, write_nothing,
+};
 use crate::element::elements;
 use crate::error::{Error, Result};
 use crate::tensors::check_fill;
@@ -55,6 +57,13 @@ pub fn check(recording: &Recording, facts: &DeviceFacts) -> Result<()> {
         None => {}
         Some(_) if *execution == Execution::Sealed => return broken("only a hosted benchmark calls a library"),
         Some(call) => check_library_call(call, tensors).map_err(|error| error.context(&call.place))?,
+    }
+    let by_check = tensors.iter().find(|tensor| tensor.tolerance == Tolerance::ByCheck);
+    match by_check {
+        Some(tensor) if *reference != Reference::Checked => {
+            return broken(format!("tensor `{}`: it has no check", tensor.name));
+        }
+        _ => {}
     }
     let Some(plan) = reference.plan() else { return Ok(()) };
     check_plan(plan, tensors, facts)

@@ -9,7 +9,7 @@ use crate::host::{Host, HostCall};
 use crate::library::Library;
 use crate::plan::launcher::{Launcher, no_tensor};
 use crate::plan::{LibraryCall, Plan};
-use crate::tensors::{CpuData, Tensors};
+use crate::tensors::{CheckData, CpuData, Tensors};
 
 /// A benchmark with one value per axis.
 pub(crate) struct Case<'a> {
@@ -61,7 +61,12 @@ impl<'a> Case<'a> {
         let problem = self.entry.problem;
         let work = (problem.work)(self.params)?;
         let reference = match problem.reference_on(request.facts.kind) {
+            ReferenceFunction::Cpu(_) if problem.check.is_some() => Reference::Checked,
             ReferenceFunction::Cpu(_) => Reference::Author,
+            ReferenceFunction::Launch(_) if problem.check.is_some() => {
+                let message = "a check runs on the CPU, and needs a reference on the CPU, not `launch(..)`";
+                return Err(Error::new(format!("`{}`: {message}", problem.path())).into());
+            }
             ReferenceFunction::Launch(describe) => {
                 let name = format!("reference of {}", problem.path());
                 Reference::Plan(self.describe(name, describe, request)?)
@@ -157,6 +162,29 @@ impl<'a> Case<'a> {
         match self.entry.problem.reference_on(device) {
             ReferenceFunction::Cpu(reference) => reference(self.params, &mut data),
             ReferenceFunction::Launch(_) => Err(Error::new("the reference is a plan, not a function on the CPU")),
+        }
+    }
+}
+
+/// What a check says of a call.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum CheckVerdict {
+    /// The elements that it accepts are right.
+    Accepted,
+    /// The outputs are wrong, for this reason.
+    Rejected(String),
+}
+
+impl Case<'_> {
+    /// Runs the check on the outputs of a call.
+    pub(crate) fn check(&self, mut data: CheckData<'_>) -> Result<CheckVerdict> {
+        let Some(check) = self.entry.problem.check else {
+            return Err(Error::new("there is no check"));
+        };
+        match (check.judge)(self.params, &mut data)? {
+            Ok(()) => data.check_ignored().map(|()| CheckVerdict::Accepted),
+            Err(error) if error.is_skip() => Err(error),
+            Err(error) => Ok(CheckVerdict::Rejected(error.to_string())),
         }
     }
 }

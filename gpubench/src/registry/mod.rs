@@ -5,9 +5,9 @@ mod case;
 mod problem;
 
 pub use benchmark::{BenchmarkEntry, Body};
-pub(crate) use case::{Case, Unrecorded};
+pub(crate) use case::{Case, CheckVerdict, Unrecorded};
 pub(crate) use problem::amount;
-pub use problem::{Amount, Problem, ProblemDefinition, ReferenceFunction};
+pub use problem::{Amount, CheckFunction, Comparand, Problem, ProblemDefinition, ReferenceFunction};
 
 use crate::catalog::{Catalog, Source};
 use crate::error::{Error, Result};

@@ -4,7 +4,7 @@ use super::path;
 use crate::catalog::{Axis, DeviceKind, Params, Requirement, Tolerance, Work};
 use crate::error::{Error, Result};
 use crate::plan::launcher::Launcher;
-use crate::tensors::{Comparison, CpuData, Tensors};
+use crate::tensors::{CheckData, Comparison, CpuData, Tensors};
 
 /// A problem that several benchmarks solve. [`#[problem]`](macro@crate::problem) implements it.
 #[diagnostic::on_unimplemented(
@@ -45,6 +45,27 @@ pub struct ProblemDefinition {
     pub reference: ReferenceFunction,
     /// References for one kind of device, which replace it.
     pub device_references: &'static [(DeviceKind, ReferenceFunction)],
+    /// `check = ..`
+    pub check: Option<CheckFunction>,
+}
+
+/// A check of a call's outputs, as the attribute registers it.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct CheckFunction {
+    /// The outer error is that of the arguments. The inner one rejects the outputs.
+    pub judge: fn(&Params, &mut CheckData<'_>) -> Result<Result<()>>,
+    pub comparand: Comparand,
+}
+
+/// What judges outputs besides a check.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparand {
+    /// A reference, for the elements that the check does not accept.
+    Reference,
+    /// Nothing: what the check does not reject is right.
+    Nothing,
 }
 
 /// The reference function, as the attribute registers it.
@@ -73,6 +94,9 @@ impl ProblemDefinition {
     /// # Errors
     /// `reduction = ..` is not a number of terms.
     pub(super) fn comparison(&self, params: &Params) -> Result<Comparison> {
+        if self.check.is_some_and(|check| check.comparand == Comparand::Nothing) {
+            return Ok(Comparison::ByCheck);
+        }
         match (self.tolerance, (self.reduction)(params)?) {
             (Some(stated), _) => Ok(Comparison::Stated(stated)),
             (None, Some(0)) => Err(Error::new(

@@ -1,10 +1,13 @@
 //! The tensors of a case: names, shapes, fills and comparisons.
 
+mod answer;
 mod comparison;
 mod cpu_data;
 mod fill;
 mod rng;
 
+pub use answer::{Answer, CheckData};
+pub(crate) use answer::{CheckedTensor, Ignored};
 pub(crate) use comparison::Comparison;
 pub use cpu_data::CpuData;
 pub(crate) use cpu_data::CpuTensor;
@@ -266,18 +269,22 @@ impl Declared {
             shape: self.shape.extents().to_vec(),
             role: self.role,
             fill,
-            tolerance: self.judged(comparison),
+            tolerance: self.judged(comparison)?,
         };
         check_tensor(&tensor)?;
         Ok(tensor)
     }
 
-    fn judged(&self, comparison: Comparison) -> Tolerance {
+    fn judged(&self, comparison: Comparison) -> Result<Tolerance> {
         let dtype = self.shape.dtype();
-        match self.tolerance {
-            Some(own) => own,
-            None if !self.role.is_output() || !dtype.is_float() => Tolerance::Exact,
-            None => comparison.of(dtype),
+        match (self.tolerance, comparison) {
+            (Some(_), Comparison::ByCheck) => Err(Error::new(
+                "there is no reference to compare with, only a check: remove the tolerance, or add `reference = ..`",
+            )),
+            (None, Comparison::ByCheck) if self.role.is_output() => Ok(Tolerance::ByCheck),
+            (Some(own), _) => Ok(own),
+            (None, _) if !self.role.is_output() || !dtype.is_float() => Ok(Tolerance::Exact),
+            (None, comparison) => Ok(comparison.of(dtype)),
         }
     }
 }

@@ -13,8 +13,8 @@ use super::{Child, Interrupt, Output, RoleEnvironment, RoleFailure, RoleName};
 use gpubench_device::{FrozenFile, KernelHost};
 use gpubench_diagnostic::continued;
 use gpubench_protocol::wire::{
-    Attach, AuthorFailure, BufferLayout, Frame, Generate, SandboxReport, SourceModule, encode_modules, from_author,
-    module_descriptors, to_author,
+    Attach, AuthorFailure, BufferLayout, CheckOrder, Frame, Generate, SandboxReport, SourceModule, encode_modules,
+    from_author, module_descriptors, to_author,
 };
 use gpubench_sandbox::Confinement;
 
@@ -195,6 +195,20 @@ impl AuthorClient {
     /// If it fails.
     pub fn reference(&mut self, interrupt: &Interrupt) -> Result<(), AuthorProblem> {
         self.order(to_author::REFERENCE, &[], &[], interrupt).map(drop)
+    }
+
+    /// Makes the author check the outputs of a window. Returns the first call that it rejects, and
+    /// the reason.
+    ///
+    /// # Errors
+    /// If the check fails.
+    pub fn check(&mut self, order: &CheckOrder, interrupt: &Interrupt) -> Result<Option<(u32, String)>, AuthorProblem> {
+        let answer = self.order(to_author::CHECK, &[bytemuck::bytes_of(order)], &[], interrupt)?;
+        let Some((call, reason)) = answer.split_first_chunk::<4>() else {
+            return Ok(None);
+        };
+        let reason = String::from_utf8_lossy(&reason[..reason.len().min(LONGEST_MESSAGE)]);
+        Ok(Some((u32::from_le_bytes(*call), continued(&reason))))
     }
 
     /// Makes the author release the buffers.

@@ -24,7 +24,7 @@ pub use descriptors::allow_many_descriptors;
 pub use error::RoleFailure;
 pub use interrupt::{ChannelEvent, Interrupt, deadline, listen};
 pub use observer::{Observation, ObserverProgram, ObserverTask};
-pub use referee::{CaseOrder, OWN_WORK, OpenedCase, Preparation, RefereeClient};
+pub use referee::{CaseOrder, OWN_WORK, OpenedCase, Preparation, RefereeClient, WindowAnswer};
 pub use role::{End, Output, RoleName};
 pub use spawn::RoleEnvironment;
 pub(crate) use spawn::{PROGRAM, remove_run_variables};

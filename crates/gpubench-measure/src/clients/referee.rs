@@ -8,8 +8,8 @@ use crate::timeline;
 use gpubench_device::{Absence, DeviceOrder, Facts, FrozenFile, LaunchConfig, Resources};
 use gpubench_protocol::window::{Allocations, CodePlacement, WindowCalls, WindowKind, WindowOwner};
 use gpubench_protocol::wire::{
-    AbsentDevice, Begin, BufferLayout, CaseWorkers, ContentsOrder, Differences, DifferencesOrder, Generate,
-    KernelNeeds, LaunchShape, OpenCase, SideScratch, SourceModule, WindowFacts, WindowOrder, encode_modules,
+    AbsentDevice, Begin, BufferLayout, CaseWorkers, CheckOrder, Checked, ContentsOrder, Differences, DifferencesOrder,
+    Generate, KernelNeeds, LaunchShape, OpenCase, SideScratch, SourceModule, WindowFacts, WindowOrder, encode_modules,
     from_referee, module_descriptors, to_referee,
 };
 
@@ -84,6 +84,15 @@ impl OpenedCase {
         let mut pages = self.pages.iter();
         pages.find_map(|(whose, page)| (*whose == owner).then(|| page.as_fd()))
     }
+}
+
+/// What the referee says of a released window.
+#[derive(Debug)]
+pub enum WindowAnswer {
+    /// The author shall check outputs first.
+    NeedsCheck(CheckOrder),
+    /// The facts. The window is over.
+    Facts(Box<WindowFacts>),
 }
 
 /// The referee's preparation of a window.
@@ -264,13 +273,26 @@ impl RefereeClient {
         self.child.send(to_referee::ABORT, &[], &[])
     }
 
-    /// Receives the facts of the released window within the time limit `within`.
+    /// Receives what the referee says of the released window within the time limit `within`.
     ///
     /// # Errors
     /// If the referee fails.
-    pub fn window_facts(&mut self, within: Duration, interrupt: &Interrupt) -> Result<Box<WindowFacts>, RoleFailure> {
-        let frame = self.child.expect(from_referee::FACTS, within, interrupt)?;
-        Ok(Box::new(self.child.record(&frame)?))
+    pub fn window_answer(&mut self, within: Duration, interrupt: &Interrupt) -> Result<WindowAnswer, RoleFailure> {
+        let frame = self.child.receive(within, interrupt)?;
+        if frame.kind == from_referee::NEEDS_CHECK {
+            return Ok(WindowAnswer::NeedsCheck(self.child.record(&frame)?));
+        }
+        let frame = self.child.check_kind(frame, from_referee::FACTS)?;
+        Ok(WindowAnswer::Facts(Box::new(self.child.record(&frame)?)))
+    }
+
+    /// Passes on what the check says.
+    ///
+    /// # Errors
+    /// If the referee has ended.
+    pub fn checked(&mut self, checked: &Checked) -> Result<(), RoleFailure> {
+        self.child
+            .send(to_referee::CHECKED, &[bytemuck::bytes_of(checked)], &[])
     }
 
     /// Returns where an output of the last window differs from the expected one. All is zero if it

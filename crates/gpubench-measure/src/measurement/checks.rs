@@ -101,7 +101,7 @@ fn check(tensor: &Tensor, output: OutputFacts) -> Check {
         elements: output.elements,
         matched: output.matched,
         mismatched: output.mismatched,
-        tolerance: Some(allowed_error(tensor.tolerance)),
+        tolerance: (tensor.tolerance != Tolerance::ByCheck).then(|| allowed_error(tensor.tolerance)),
         stale_output_passes: None,
         max_abs_error: Some(output.max_abs),
         median_abs_error: None,
@@ -216,6 +216,18 @@ impl<'r> AcceptedAnswers<'r> {
     /// Reports a kernel that nobody can judge: an output accepts both, or one of them and nobody
     /// chose its tolerance.
     fn blindness(&self) -> Option<String> {
+        let by_check = |output: &&&Tensor| output.tolerance == Tolerance::ByCheck;
+        let by_check = [
+            (self.old.iter().find(by_check), "the right answers to other inputs"),
+            (self.zeros.iter().find(by_check), "zeros"),
+        ];
+        if let Some((Some(output), accepted)) = by_check.into_iter().find(|(output, _)| output.is_some()) {
+            return Some(format!(
+                "the check cannot judge this kernel: it also accepts {accepted} as `{}` (hint: compare it with the inputs, \
+                 or add `reference = ..`)",
+                output.name
+            ));
+        }
         let takes_zeros = |output: &&&Tensor| self.zeros.iter().any(|other| other.name == output.name);
         if let Some(output) = self.old.iter().find(takes_zeros) {
             let within = self.within(&[*output]);

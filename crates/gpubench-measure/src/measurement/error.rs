@@ -20,6 +20,9 @@ pub enum MeasureError {
     /// The reference failed.
     #[error("the reference failed")]
     Reference(#[source] AuthorProblem),
+    /// The check failed.
+    #[error("the check failed")]
+    Check(#[source] AuthorProblem),
     /// The referee failed.
     #[error("the referee failed")]
     Referee(#[source] RoleFailure),

@@ -8,6 +8,7 @@ use gpubench_protocol::wire::AuthorFailure;
 
 const GENERATOR: &str = "the input generator failed";
 const REFERENCE: &str = "the reference failed";
+const CHECK: &str = "the check failed";
 
 /// Why a case was not measured completely, for its record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,6 +94,7 @@ impl CaseFailure {
             MeasureError::Reference(problem) => {
                 own_code(problem, Cause::ReferenceFailed, Cause::ReferenceTimeout, REFERENCE)
             }
+            MeasureError::Check(problem) => own_code(problem, Cause::ReferenceFailed, Cause::ReferenceTimeout, CHECK),
             MeasureError::Open(RoleFailure::OutOfMemory { .. })
             | MeasureError::Worker(RoleFailure::OutOfMemory { .. })
             | MeasureError::Referee(RoleFailure::OutOfMemory { .. })

@@ -7,14 +7,14 @@ use super::error::MeasureError;
 use super::protocol::Protocol;
 use super::rest::Rests;
 use crate::clients::{
-    AuthorClient, ChannelEvent, OWN_WORK, Preparation, RefereeClient, RoleFailure, RoleName, WorkerClient, deadline,
-    listen,
+    AuthorClient, ChannelEvent, OWN_WORK, Preparation, RefereeClient, RoleFailure, RoleName, WindowAnswer,
+    WorkerClient, deadline, listen,
 };
 use crate::timeline::{self, Track};
 use crate::verdict::{Ending, WindowEvidence, WindowSpan};
 use gpubench_device::{FaultCode, KernelHost, monotonic_ns};
 use gpubench_protocol::window::{CodePlacement, Gate, WindowKind, WindowOwner};
-use gpubench_protocol::wire::{Claim, Generate, WindowFacts, WindowOrder};
+use gpubench_protocol::wire::{CheckSubject, CheckVerdict, Checked, Claim, Generate, WindowFacts, WindowOrder};
 
 /// Margin of the referee's deadline over the broker's, so that the broker is the one that gives up.
 const REFEREE_MARGIN: Duration = Duration::from_secs(60);
@@ -259,16 +259,52 @@ impl Sequencer<'_> {
             Some(Err(_)) => AFTER_LOSS,
             _ => OWN_WORK,
         };
-        let facts = self.referee.window_facts(within, self.protocol.interrupt);
-        let facts = facts.map_err(MeasureError::referee)?;
+        let (facts, rejection) = self.receive_facts(within)?;
         let claimed = match claimed {
             Some(claimed) => claimed,
             None => self.claim(worker, window)?,
         };
         Ok(match claimed {
-            Ok(claim) => WindowOutcome::Ended(WindowEvidence::new(facts, Some(claim))),
+            Ok(claim) => WindowOutcome::Ended(WindowEvidence {
+                rejection,
+                ..WindowEvidence::new(facts, Some(claim))
+            }),
             Err(ending) => WindowOutcome::Lost(Some(WindowEvidence::new(facts, None)), ending),
         })
+    }
+
+    /// Receives the facts of a window, and has the author check its outputs before if the case has
+    /// a check. Returns with them why the check rejects the window.
+    fn receive_facts(&mut self, within: Duration) -> Result<(Box<WindowFacts>, Option<String>), MeasureError> {
+        let interrupt = self.protocol.interrupt;
+        let (mut rejection, mut failure) = (None, None);
+        loop {
+            let answer = self.referee.window_answer(within, interrupt);
+            let order = match answer.map_err(MeasureError::referee)? {
+                WindowAnswer::NeedsCheck(order) => order,
+                WindowAnswer::Facts(facts) => match failure {
+                    None => return Ok((facts, rejection)),
+                    Some(failure) => return Err(MeasureError::own_code(MeasureError::Check)(failure)),
+                },
+            };
+            let _check = timeline::span(self.author.child().track(), "check");
+            let (verdict, call) = match self.author.check(&order, interrupt) {
+                Ok(None) => (CheckVerdict::Accepted, 0),
+                Ok(Some((call, reason))) => {
+                    if order.subject == CheckSubject::Worker {
+                        rejection = Some(reason);
+                    }
+                    (CheckVerdict::Rejected, call)
+                }
+                // The referee ends the window first.
+                Err(problem) => {
+                    failure.get_or_insert(problem);
+                    (CheckVerdict::Failed, 0)
+                }
+            };
+            let checked = Checked { verdict, call };
+            self.referee.checked(&checked).map_err(MeasureError::referee)?;
+        }
     }
 
     /// Listens to the referee until its facts come, and to the worker until it has answered.

@@ -131,6 +131,9 @@ pub struct WindowEvidence {
     /// Where its wrong outputs differ from the expected ones, for people. No verdict uses it.
     #[serde(skip)]
     pub differences: Vec<Differences>,
+    /// Why the check rejects the outputs, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rejection: Option<String>,
 }
 
 /// The process that ran a window, and when it could work on it.
@@ -174,6 +177,7 @@ impl WindowEvidence {
             time_use: TimeUse::Counts,
             span: None,
             differences: Vec::new(),
+            rejection: None,
         }
     }
 

@@ -230,7 +230,14 @@ fn inspect_outputs(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<F
     finding(
         Verdict::WrongOutput,
         cause,
-        words::wrong_output(cause, tensor, evidence.scratch, output, window.facts.window),
+        words::wrong_output(
+            cause,
+            tensor,
+            evidence.scratch,
+            output,
+            window.facts.window,
+            window.rejection.as_deref(),
+        ),
     )
 }
 

@@ -30,7 +30,7 @@ pub(super) fn first_wrong(tensor: &Tensor, output: &OutputFacts) -> String {
     let expected = element_value(tensor.dtype, output.expected_bits);
     let got = element_value(tensor.dtype, output.got_bits);
     let allowed = match tensor.tolerance {
-        Tolerance::Exact => "exactly".to_owned(),
+        Tolerance::Exact | Tolerance::ByCheck => "exactly".to_owned(),
         Tolerance::Close { rtol, atol } => format!("within rtol {rtol:e}, atol {atol:e}"),
         Tolerance::Default { rtol, atol } => {
             format!("within rtol {rtol:e}, atol {atol:e} (the default of its type)")
@@ -121,10 +121,21 @@ fn noise(tensor: &Tensor, scratch: &[u64]) -> &'static str {
 }
 
 /// Describes a wrong output and its call. `scratch` has the sizes of the plan's scratch buffers.
-pub(super) fn wrong_output(cause: Cause, tensor: &Tensor, scratch: &[u64], output: &OutputFacts, call: u32) -> String {
+/// `rejection` is why the check rejects it, if the case has one that does.
+pub(super) fn wrong_output(
+    cause: Cause,
+    tensor: &Tensor,
+    scratch: &[u64],
+    output: &OutputFacts,
+    call: u32,
+    rejection: Option<&str>,
+) -> String {
     let name = &tensor.name;
     let (elements, wrong) = (output.elements, output.elements - output.matched);
-    let first = first_wrong(tensor, output);
+    let first = match rejection {
+        Some(reason) => format!("the check says: {reason}"),
+        None => first_wrong(tensor, output),
+    };
     let hint = noise(tensor, scratch);
     match cause {
         Cause::Unwritten => format!("nothing was written to `{name}` in call {call}; {first}{hint}"),
@@ -142,13 +153,16 @@ pub(super) fn wrong_output(cause: Cause, tensor: &Tensor, scratch: &[u64], outpu
             let non_finite = output.non_finite;
             format!("{non_finite} of {elements} elements of `{name}` are not finite in call {call}; {first}")
         }
-        _ => format!(
-            "{wrong} of {elements} elements of `{name}` are wrong in call {call}; {first}; {}{}",
-            largest_errors(output),
-            too_tight(tensor, output)
-                .or_else(|| only_zeros_expected(tensor, output))
-                .unwrap_or_default()
-        ),
+        _ => match rejection {
+            Some(reason) => format!("the check rejects call {call}: {reason}"),
+            None => format!(
+                "{wrong} of {elements} elements of `{name}` are wrong in call {call}; {first}; {}{}",
+                largest_errors(output),
+                too_tight(tensor, output)
+                    .or_else(|| only_zeros_expected(tensor, output))
+                    .unwrap_or_default()
+            ),
+        },
     }
 }
 
@@ -304,7 +318,7 @@ mod tests {
             unwritten: 4,
             ..bytemuck::Zeroable::zeroed()
         };
-        let words = |role, scratch: &[u64]| wrong_output(Cause::Unwritten, &tensor(role), scratch, &output, 1);
+        let words = |role, scratch: &[u64]| wrong_output(Cause::Unwritten, &tensor(role), scratch, &output, 1, None);
         assert!(!words(Role::Output, &[]).contains("scratch"));
         assert!(words(Role::Output, &[64]).contains("outputs and scratch memory start as noise"));
         assert!(!words(Role::InOut, &[64]).contains("hint"));

@@ -2,19 +2,21 @@
 
 #![allow(unsafe_code)]
 
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::num::NonZeroUsize;
 use std::os::fd::OwnedFd;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gpubench::abi::Buffer;
-use gpubench::catalog::{Fill, Recording, Reference, Role};
+use gpubench::catalog::{Fill, Recording, Reference, Role, Tolerance};
 
 use super::own_kernels::OwnKernels;
 use crate::cdylib::{AuthorError, Library};
 use crate::replay::Operand;
 use crate::window::{CodePlacement, Maker};
-use crate::wire::{AuthorFailure, BufferLayout, Generate, SourceModule};
+use crate::wire::{AuthorFailure, BufferLayout, CheckOrder, Generate, SourceModule};
 use gpubench_device::memfd::MemfdTable;
 use gpubench_device::{Access, DevicePtr, KernelHost};
 
@@ -24,6 +26,8 @@ pub(super) struct Attached {
     /// The mappings of each tensor. Contents that the device makes are read-only; contents that
     /// this process makes are writable.
     operands: Vec<Operand>,
+    /// The memory of each output that the check judges.
+    judged: Vec<Option<DevicePtr>>,
     // Keeps the mappings alive.
     memory: MemfdTable,
     own_kernels: Option<OwnKernels>,
@@ -58,7 +62,7 @@ impl Attached {
             Ok(address.offset(layout.offset))
         };
         let placement = CodePlacement::new(&case.recording, case.home);
-        let mut operands = Vec::new();
+        let (mut operands, mut judged) = (Vec::new(), Vec::new());
         for (tensor, layout) in case.recording.tensors.iter().zip(&case.layouts) {
             let access = if placement.maker(tensor).is_author() {
                 Access::ReadWrite
@@ -73,10 +77,13 @@ impl Attached {
                 contents: contents.then(|| map(layout, access)).transpose()?,
                 answer: answer.then(|| map(layout, Access::ReadWrite)).transpose()?,
             });
+            let judges = placement.author_judges(tensor);
+            judged.push(judges.then(|| map(layout, Access::ReadWrite)).transpose()?);
         }
         Ok(Attached {
             case,
             operands,
+            judged,
             memory,
             own_kernels: None,
         })
@@ -168,6 +175,74 @@ impl Attached {
         })
     }
 }
+
+impl Attached {
+    /// Runs the check on the outputs of a window's first calls. If it accepts them, they are
+    /// replaced by what is expected then. Otherwise, returns the number of the first rejected call
+    /// and the reason.
+    pub(super) fn check(&mut self, library: Library, order: CheckOrder) -> Result<Option<(u32, String)>, AuthorError> {
+        let tensors = self.case.recording.tensors.iter();
+        let made = self.case.tensors_of_call.get().saturating_mul(order.calls as usize);
+        // Aligned as mappings are.
+        let mut expected: Vec<Vec<u128>> = Vec::new();
+        let mut buffers: Vec<Buffer> = Vec::new();
+        let none = Buffer {
+            data: std::ptr::null_mut(),
+            len: 0,
+        };
+        for ((operand, judged), layout) in self
+            .operands
+            .iter()
+            .zip(&self.judged)
+            .zip(&self.case.layouts)
+            .take(made)
+        {
+            let len = layout.len as usize;
+            let at = |address: DevicePtr| Buffer {
+                data: address.0 as *mut u8,
+                len,
+            };
+            let mut of_tensor = [operand.contents.map_or(none, at), none, none];
+            if let (Some(answer), Some(judged)) = (operand.answer, judged) {
+                let mut words = vec![0_u128; len.div_ceil(16)];
+                let data: *mut u8 = words.as_mut_ptr().cast();
+                // SAFETY: a readable mapping of `len` bytes, and a vector of at least as many.
+                unsafe { std::ptr::copy_nonoverlapping(answer.0 as *const u8, data, len) };
+                of_tensor[1] = Buffer { data, len };
+                of_tensor[2] = at(*judged);
+                expected.push(words);
+            }
+            buffers.extend(of_tensor);
+        }
+        let rejected = Mutex::new(BTreeMap::new());
+        let Attachment { benchmark, request, .. } = &self.case;
+        let buffers_of_call = self.case.tensors_of_call.saturating_mul(BUFFERS_OF_CHECK);
+        for_each_call(&buffers, buffers_of_call, |call, buffers| {
+            // SAFETY: the mappings and vectors have their lengths and are aligned to at least 16
+            // bytes; nothing else in this process uses them.
+            let reason = unsafe { library.check(*benchmark, request, buffers) }?;
+            if let (Some(reason), Ok(mut rejected)) = (reason, rejected.lock()) {
+                rejected.insert(call as u32, reason);
+            }
+            Ok(())
+        })?;
+        let rejected = rejected.into_inner().map_err(|error| AuthorError::internal(&error))?;
+        if let Some(first) = rejected.into_iter().next() {
+            return Ok(Some(first));
+        }
+        for (buffers, tensor) in buffers.chunks(BUFFERS_OF_CHECK.get()).zip(tensors) {
+            let [_, expected, judged] = buffers else { continue };
+            if !judged.data.is_null() && tensor.tolerance != Tolerance::ByCheck {
+                // SAFETY: a vector and a writable mapping of `len` bytes.
+                unsafe { std::ptr::copy_nonoverlapping(expected.data, judged.data, judged.len) };
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Contents before the call, expected contents, and contents after the call.
+const BUFFERS_OF_CHECK: NonZeroUsize = NonZeroUsize::new(3).unwrap();
 
 /// Stack of a thread that runs the user's function: as much as a main thread usually has.
 const STACK_BYTES: usize = 8 << 20;

@@ -9,7 +9,7 @@ use gpubench::codec;
 use super::attached::{Attached, Attachment};
 use crate::cdylib::{AuthorError, Library, Recorded};
 use crate::wire::{
-    Attach, AuthorFailure, BufferLayout, Channel, ChannelError, Frame, Generate, Patience, SandboxReport,
+    Attach, AuthorFailure, BufferLayout, Channel, ChannelError, CheckOrder, Frame, Generate, Patience, SandboxReport,
     decode_modules, from_author, read_head, take_files, to_author,
 };
 use gpubench_sandbox::{ConfinedRole, Sandbox};
@@ -80,6 +80,14 @@ impl Author {
             to_author::REFERENCE => {
                 let library = self.library()?;
                 self.attached()?.reference(library).map(|()| done(Vec::new()))
+            }
+            to_author::CHECK => {
+                let library = self.library()?;
+                let order: CheckOrder = frame.record().map_err(|_| invalid_order("it is damaged"))?;
+                Ok(done(match self.attached()?.check(library, order)? {
+                    None => Vec::new(),
+                    Some((call, reason)) => [&call.to_le_bytes(), reason.as_bytes()].concat(),
+                }))
             }
             to_author::DETACH => {
                 self.attached = None;

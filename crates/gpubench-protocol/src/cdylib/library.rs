@@ -125,6 +125,31 @@ impl Library {
     }
 }
 
+impl Library {
+    /// Runs the user's check. Returns the reason if it rejects the outputs.
+    ///
+    /// # Errors
+    /// If the table's function fails.
+    ///
+    /// # Safety
+    /// As [`Library::generate`], for the buffers of `Table::check`; only expected contents are
+    /// written.
+    pub unsafe fn check(
+        &self,
+        benchmark: u32,
+        request: &[u8],
+        buffers: &[Buffer],
+    ) -> Result<Option<String>, AuthorError> {
+        // SAFETY: the caller guarantees the buffers.
+        let call =
+            |sink| unsafe { (self.table.check)(benchmark, bytes(request), buffers.as_ptr(), buffers.len(), sink) };
+        let answer = call_checked(call)?;
+        Ok(answer
+            .get(1..)
+            .map(|reason| String::from_utf8_lossy(reason).into_owned()))
+    }
+}
+
 fn refused(message: impl Into<String>) -> AuthorError {
     AuthorError::new(AuthorFailure::Library, message)
 }

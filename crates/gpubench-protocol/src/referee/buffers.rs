@@ -51,6 +51,9 @@ pub(super) struct PristineBuffers {
 pub(super) struct Answers {
     /// The author's answer, if the author runs the reference.
     pub(super) author: Option<Mapped>,
+    /// Host memory shared with an author that checks outputs: contents after a call, and then the
+    /// expected ones.
+    pub(super) judged: Option<Mapped>,
     /// Expected in this window.
     pub(super) expected: DevicePtr,
     /// Expected in the previous window.
@@ -99,7 +102,8 @@ impl Buffer {
             driver.free(pristine.current);
         }
         if let Some(answers) = self.answers {
-            answers.author.iter().for_each(|author| driver.release(author.memory));
+            let shared = answers.author.iter().chain(&answers.judged);
+            shared.for_each(|author| driver.release(author.memory));
             for address in [answers.expected, answers.previous, answers.first, answers.snapshot] {
                 driver.free(address);
             }
@@ -159,8 +163,14 @@ fn answers(
     } else {
         None
     };
+    let judged = if placement.author_judges(tensor) {
+        Some(share_host(driver, layout, Freeze::Size)?)
+    } else {
+        None
+    };
     Ok(Answers {
         author,
+        judged,
         expected: driver.alloc(layout.len)?,
         previous: driver.alloc(layout.len)?,
         first: driver.alloc(layout.len)?,

@@ -167,13 +167,15 @@ impl OpenCase {
     }
 
     /// Returns descriptors for the author, by tensor: the contents of an input, the answer of an
-    /// output, or both in this order. Tensors that the author does not need have none.
+    /// output and its memory for a check, in this order. Tensors that the author does not need have
+    /// none.
     pub(super) fn author_descriptors(&self, driver: &mut dyn Driver) -> Result<Vec<OwnedFd>, RefereeError> {
         let mut descriptors = Vec::new();
         for buffer in self.tensors() {
             let contents = buffer.pristine.as_ref().and_then(|pristine| pristine.author);
             let answer = buffer.answers.as_ref().and_then(|answers| answers.author);
-            for shared in contents.into_iter().chain(answer) {
+            let judged = buffer.answers.as_ref().and_then(|answers| answers.judged);
+            for shared in contents.into_iter().chain(answer).chain(judged) {
                 descriptors.push(driver.export(shared.memory)?);
             }
         }

@@ -12,7 +12,7 @@ use super::mismatches::Judged;
 use super::other_answers::asked;
 use super::wrong_output::EarlierAnswers;
 use crate::window::{KeyPurpose, Seeds, WindowContent, WindowId, WindowKind};
-use crate::wire::{NOWHERE, OutputFacts, WindowFacts};
+use crate::wire::{Channel, NOWHERE, OutputFacts, WindowFacts};
 use gpubench_device::DevicePtr;
 use gpubench_device::harness::{Batch, Comparison, Coverage, DigestSlot, DigestSum, Findings, Ticket};
 
@@ -111,11 +111,11 @@ impl Referee {
     pub(super) fn report(
         &mut self,
         case: &OpenCase,
-        place: WindowId,
         checks: QueuedChecks,
         found: &Findings,
         claimed: &[u64],
         facts: &mut WindowFacts,
+        broker: &Channel,
     ) -> Result<(), RefereeError> {
         facts.redzone_buffer = NOWHERE;
         let QueuedChecks { digests, call } = checks;
@@ -134,36 +134,45 @@ impl Referee {
         }
         match facts.kind.content() {
             WindowContent::Twin | WindowContent::Nothing => Ok(()),
-            WindowContent::Call => self.report_call(case, place, call, found, facts),
+            WindowContent::Call => self.report_call(case, call, found, facts, broker),
         }
     }
 
     fn report_call(
         &mut self,
         case: &OpenCase,
-        place: WindowId,
         checks: CallChecks,
         found: &Findings,
         facts: &mut WindowFacts,
+        broker: &Channel,
     ) -> Result<(), RefereeError> {
         for input in checks.inputs {
             let DigestSum(sum) = found.get(input)?;
             facts.input_digest = facts.input_digest.wrapping_add(sum);
         }
-        let call = case.position(place.window);
+        let place = case.place(facts.window);
+        let call = case.position(facts.window);
         let is_asked = asked(case.sides()).contains(&call);
         let made = facts.output_count as usize;
+        let rejected = match case.is_checked() {
+            true => self.check_snapshots(case, facts, broker)?,
+            false => None,
+        };
         let checked = outputs(case.tensors()).enumerate().zip(checks.outputs).take(made);
         for ((count, (index, buffer, answers)), check) in checked {
             let output = &mut facts.outputs[count];
             let comparison = self.comparison(&case.recording.tensors[index], buffer, answers, place);
-            let judged = self.judge(&comparison, found.get(check)?)?;
+            let found = found.get(check)?;
+            let judged = match (case.is_checked(), rejected) {
+                (true, None) => self.compare_and_judge(&comparison)?,
+                _ => self.judge(&comparison, found)?,
+            };
             fill_in(output, &judged);
             let earlier = EarlierAnswers::new(case, index, answers, call);
-            if is_asked {
+            if is_asked && !case.is_checked() {
                 output.old_answer = self.check_old_answer(&comparison, answers)? as u64;
             }
-            if output.first_wrong != NOWHERE {
+            if rejected.is_none() && output.first_wrong != NOWHERE {
                 self.classify_wrong_output(&comparison, buffer, earlier, output)?;
                 let decisive = Comparison {
                     tolerance: judged.tolerance,
@@ -175,14 +184,23 @@ impl Referee {
             if output.same_as_first == output.elements && output.elements > 0 {
                 output.constant_bits = self.element(comparison.got, comparison.dtype, 0)?;
             }
+            if rejected.is_some() {
+                output.replay = self.find_replay(&comparison, earlier)? as u64;
+            }
+        }
+        if let Some(call) = rejected {
+            self.reject(case, call, facts);
         }
         let are_right = facts
             .outputs
             .iter()
             .take(made)
             .all(|output| output.first_wrong == NOWHERE);
+        if is_asked && are_right && rejected.is_none() && case.is_checked() {
+            self.try_other_answers_on_check(case, place, facts, broker)?;
+        }
         // The broker may keep wrong outputs, and zeros replace them.
-        if is_asked && are_right {
+        if is_asked && are_right && !case.is_checked() {
             for (output, (index, buffer, answers)) in facts.outputs.iter_mut().zip(outputs(case.tensors())).take(made) {
                 let comparison = self.comparison(&case.recording.tensors[index], buffer, answers, place);
                 output.zeros = self.check_zeros(&comparison, answers, buffer.layout.len)? as u64;
@@ -287,7 +305,13 @@ impl Referee {
         Ok(tickets)
     }
 
-    fn comparison(&self, tensor: &Tensor, buffer: &Buffer, answers: &Answers, place: WindowId) -> Comparison {
+    pub(super) fn comparison(
+        &self,
+        tensor: &Tensor,
+        buffer: &Buffer,
+        answers: &Answers,
+        place: WindowId,
+    ) -> Comparison {
         Comparison {
             got: answers.snapshot,
             expected: answers.expected,

@@ -11,6 +11,7 @@
 //! call's answer or zeros would pass.
 #![forbid(unsafe_code)]
 
+mod author_check;
 mod buffers;
 mod call_time;
 mod case;

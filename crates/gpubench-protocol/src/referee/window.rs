@@ -76,7 +76,7 @@ impl Referee {
         broker: &Channel,
     ) -> Result<WindowFacts, RefereeError> {
         let started = Instant::now();
-        let (kind, place) = (order.kind, case.place(order.window));
+        let kind = order.kind;
         let side = case.buffers_of(order.side)?;
         let mut facts = WindowFacts {
             window: order.window,
@@ -110,7 +110,7 @@ impl Referee {
             facts.end = WindowEnd::NotDone;
         }
         if facts.end == WindowEnd::Checked {
-            self.report(case, place, checks, &found, &left.digests, &mut facts)?;
+            self.report(case, checks, &found, &left.digests, &mut facts, broker)?;
         }
         let waited = facts.s2_ns.saturating_sub(facts.s1_ns) + facts.flush_ns;
         facts.own_ns = (started.elapsed().as_nanos() as u64).saturating_sub(waited);

@@ -70,7 +70,11 @@ impl Referee {
     }
 
     /// Returns whether a wrong output is the right answer to an earlier call.
-    fn find_replay(&mut self, comparison: &Comparison, earlier: EarlierAnswers) -> Result<Replay, RefereeError> {
+    pub(super) fn find_replay(
+        &mut self,
+        comparison: &Comparison,
+        earlier: EarlierAnswers,
+    ) -> Result<Replay, RefereeError> {
         let mut equals = |expected: Option<DevicePtr>| {
             let Some(expected) = expected else { return Ok(false) };
             let other = Comparison {

@@ -52,7 +52,7 @@ impl<'a> CodePlacement<'a> {
     /// Returns the process that computes the expected outputs.
     pub fn reference(&self) -> KernelHost {
         match self.recording.reference {
-            Reference::Author => KernelHost::Author,
+            Reference::Author | Reference::Checked => KernelHost::Author,
             Reference::Plan(_) => self.home,
         }
     }
@@ -92,12 +92,22 @@ impl<'a> CodePlacement<'a> {
         tensor.role.is_output() && self.reference() == KernelHost::Author
     }
 
+    /// Whether the author has memory for the contents of an output after a call, to check them.
+    pub fn author_judges(&self, tensor: &Tensor) -> bool {
+        tensor.role.is_output() && self.recording.reference == Reference::Checked
+    }
+
+    /// Returns the number of allocations that referee and author share for a tensor.
+    fn author_copies(&self, tensor: &Tensor) -> usize {
+        usize::from(self.author_has_contents(tensor))
+            + usize::from(self.author_has_answer(tensor))
+            + usize::from(self.author_judges(tensor))
+    }
+
     /// Returns the number of allocations that referee and author share.
     pub fn author_allocations(&self) -> usize {
         let tensors = self.recording.tensors.iter();
-        tensors
-            .map(|tensor| usize::from(self.author_has_contents(tensor)) + usize::from(self.author_has_answer(tensor)))
-            .sum()
+        tensors.map(|tensor| self.author_copies(tensor)).sum()
     }
 
     /// Returns how many copies of a tensor a case needs in all roles. Of an input: the worker's,
@@ -110,6 +120,6 @@ impl<'a> CodePlacement<'a> {
             Role::InOut => 7,
             Role::Scratch => 1,
         };
-        held_by_referee + u64::from(self.author_has_contents(tensor)) + u64::from(self.author_has_answer(tensor))
+        held_by_referee + self.author_copies(tensor) as u64
     }
 }

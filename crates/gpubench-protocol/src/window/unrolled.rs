@@ -29,6 +29,7 @@ pub fn unrolled(recording: &Recording, calls: NonZeroU32) -> Recording {
         plan: repeated(&recording.plan, calls, count),
         reference: match &recording.reference {
             Reference::Author => Reference::Author,
+            Reference::Checked => Reference::Checked,
             Reference::Plan(plan) => Reference::Plan(repeated(plan, calls, count)),
         },
         execution: recording.execution,

@@ -365,7 +365,8 @@ fn the_first_buffer_with_a_changed_redzone_is_named() {
         window: 1,
         ..bytemuck::Zeroable::zeroed()
     };
-    referee.report(&case, place, checks, &found, &[], &mut facts).unwrap();
+    let (broker, _theirs) = Channel::pair().unwrap();
+    referee.report(&case, checks, &found, &[], &mut facts, &broker).unwrap();
     assert_eq!(facts.redzone_buffer, 2);
     assert!((-8..0).contains(&facts.redzone_offset) && (1..=8).contains(&facts.redzone_bytes));
 }

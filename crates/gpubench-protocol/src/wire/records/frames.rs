@@ -34,6 +34,8 @@ pub mod to_referee {
     pub const DIFFERENCES: u32 = 11;
     /// [`ContentsOrder`](crate::wire::ContentsOrder): read contents of a tensor in the last window.
     pub const CONTENTS: u32 = 12;
+    /// [`Checked`](crate::wire::Checked), the answer to `NEEDS_CHECK`. Only then.
+    pub const CHECKED: u32 = 13;
 }
 
 /// Kinds of frames from the referee to the broker.
@@ -67,6 +69,9 @@ pub mod from_referee {
     pub const DIFFERENCES_FOUND: u32 = 114;
     /// Answer to `CONTENTS`: the bytes.
     pub const CONTENTS_READ: u32 = 115;
+    /// [`CheckOrder`](crate::wire::CheckOrder), before `FACTS`: the author shall check the outputs
+    /// in the memory that it shares with the referee.
+    pub const NEEDS_CHECK: u32 = 116;
     /// Answer to `REFERENCE`.
     pub const REFERENCE_DONE: u32 = 108;
     /// [`Problem`](crate::wire::Problem): a generator kernel of the crate failed.
@@ -140,6 +145,8 @@ pub mod to_author {
     pub const REFERENCE: u32 = 5;
     /// Release the attached buffers.
     pub const DETACH: u32 = 6;
+    /// [`CheckOrder`](crate::wire::CheckOrder): run the check on the attached buffers.
+    pub const CHECK: u32 = 7;
 }
 
 /// Kinds of frames from an author to the broker.
@@ -150,7 +157,8 @@ pub mod from_author {
     /// The order failed: an [`AuthorFailure`](crate::wire::AuthorFailure) as a number, then text.
     pub const FAILED: u32 = 100;
     /// The order succeeded. The payload is the encoded catalog (`LOAD`), the encoded
-    /// recording (`RECORD`) or empty.
+    /// recording (`RECORD`) or empty. For `CHECK`, it is empty if the outputs are accepted, or
+    /// else the number of the first rejected call as `u32` and the reason.
     pub const DONE: u32 = 101;
     /// Answer to `RECORD`: the encoded query for an occupancy that the recording needs.
     pub const NEEDS_OCCUPANCY: u32 = 102;

@@ -6,6 +6,7 @@
 
 mod author;
 mod case;
+mod check;
 mod claim;
 mod contents;
 mod device;
@@ -18,6 +19,7 @@ mod worker;
 
 pub use author::*;
 pub use case::*;
+pub use check::*;
 pub use claim::*;
 pub use contents::*;
 pub use device::*;
