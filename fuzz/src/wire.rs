@@ -7,8 +7,8 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use gpubench::catalog::{
-    Catalog, DType, Execution, Fill, OccupancyQuery, Recording, Reference, Role, Source, SourceFile, SourceForm,
-    Tensor, Tolerance, Work,
+    Catalog, DType, Execution, Fill, Mismatched, OccupancyQuery, Recording, Reference, Role, Source, SourceFile,
+    SourceForm, Tensor, Tolerance, Work,
 };
 use gpubench::codec::{Decode, Encode, decode, encode};
 use gpubench::plan::{KernelRef, Plan};
@@ -123,7 +123,11 @@ fn recording() -> Recording {
             shape: vec![2, 3],
             role: Role::Input,
             fill: Fill::Uniform { low: 0.0, high: 1.0 },
-            tolerance: Tolerance::Close { rtol: 1e-5, atol: 0.0 },
+            tolerance: Tolerance::Mostly {
+                rtol: 1e-5,
+                atol: 0.0,
+                mismatched: Mismatched { share: 0.01, cap: 10.0 },
+            },
         }],
         work: Work {
             bytes: Some(6),
@@ -131,7 +135,7 @@ fn recording() -> Recording {
             counters: Vec::new(),
         },
         plan: Plan::default(),
-        reference: Reference::Author,
+        reference: Reference::Checked,
         execution: Execution::Sealed,
         call: None,
     }

@@ -13,8 +13,8 @@ use crate::plan::launcher::no_tensor;
 /// An output after a call: what the call wrote, and what is expected. The function of `check = ..`
 /// takes one for each output.
 ///
-/// The check can accept elements, which are then right as they are. All others are compared with the
-/// expected ones when it has returned. Indices are those of the flattened tensor, in row-major
+/// The check can accept elements, which are then right as they are. All others are compared with
+/// the expected ones when it has returned. Indices are those of the flattened tensor, in row-major
 /// order. Methods panic on an index that is not one.
 ///
 /// ```

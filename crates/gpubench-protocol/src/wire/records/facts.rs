@@ -21,6 +21,7 @@ pub struct OutputFacts {
     /// Number of elements that match the expected ones, with those in `mismatched`.
     pub matched: u64,
     /// Number of elements outside the tolerance that the tolerance lets differ by more.
+    #[serde(default)]
     pub mismatched: u64,
     /// Number of wrong elements that still hold the poison. For an in-out tensor, a lower bound on
     /// those that still hold the call's input.
