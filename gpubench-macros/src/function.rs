@@ -128,7 +128,12 @@ impl Function {
     pub(crate) fn parse_problem(item: TokenStream, options: &Options) -> Result<Function> {
         let types = options.types.clone();
         let mut item = match parse(Attribute::Problem, item, &types)? {
-            Parsed::Function(item) => *item,
+            Parsed::Function(item) if options.reference.is_none() => *item,
+            Parsed::Function(item) => {
+                let message = "a command computes the expected outputs, so the function has no body: write `;` instead";
+                return Err(Error::new(item.block.brace_token.span.join(), message));
+            }
+            Parsed::Signature(item) if options.reference.is_some() => item.without_statements(),
             Parsed::Signature(item) => {
                 let message = "a problem's function is its reference, so it needs a body";
                 return Err(Error::new(item.semicolon.span(), message));
@@ -289,6 +294,19 @@ pub(crate) struct FunctionSignature {
     pub(crate) visibility: Visibility,
     pub(crate) signature: Signature,
     pub(crate) semicolon: Token![;],
+}
+
+impl FunctionSignature {
+    /// Returns a function that does nothing.
+    fn without_statements(self) -> ItemFn {
+        let FunctionSignature {
+            attributes,
+            visibility,
+            signature,
+            ..
+        } = self;
+        parse_quote!(#(#attributes)* #visibility #signature {})
+    }
 }
 
 impl Parse for FunctionSignature {

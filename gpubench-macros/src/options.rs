@@ -126,7 +126,14 @@ impl Options {
             "tensors" => self.tensors = Some(value(&option, input, "tensors = function")?),
             "generate" => self.generate = Some(value(&option, input, "generate = function(n)")?),
             "launch" => self.launch = Some(LaunchOption::parse(&option, input)?),
-            "reference" => self.reference = Some(ReferenceOption::parse(&option, input)?),
+            "reference" => {
+                let reference = ReferenceOption::parse(&option, input)?;
+                if attribute == Attribute::Problem && !matches!(reference, ReferenceOption::Provider(_)) {
+                    let message = "the function under `#[problem]` is the reference: only `reference = provider(..)`, a command, replaces it";
+                    return Err(Error::new(option.span(), message));
+                }
+                self.reference = Some(reference);
+            }
             "check" => self.check = Some(value(&option, input, "check = function")?),
             "bytes" => self.bytes = Some(value(&option, input, "bytes = 8 * n")?),
             "reduction" => self.reduction = Some(value(&option, input, "reduction = cols")?),
@@ -273,6 +280,7 @@ impl Attribute {
                     ("types", "types(..)"),
                     ("tensors", "tensors = .."),
                     ("generate", "generate = .."),
+                    ("reference", "reference = provider(..)"),
                     ("check", "check = .."),
                     ("tolerance", "tolerance(..)"),
                     ("exact", "exact"),
@@ -305,9 +313,6 @@ impl Attribute {
             return format!("`{old}` is called `{new}` now");
         }
         match (self, option) {
-            (Attribute::Problem, "reference") => {
-                "a `#[problem]` has no `reference`: the function under it is the reference".to_owned()
-            }
             (Attribute::Problem, _) if Attribute::Gpubench.options().any(|(known, _)| known == option) => {
                 format!("`{option}` is an option of `#[gpubench]`, not of `#[problem]`")
             }

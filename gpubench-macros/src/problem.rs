@@ -22,11 +22,20 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     let options = Options::parse(Attribute::Problem, options)?;
     let function = Function::parse_problem(item, &options)?;
     let name = &function.item.sig.ident;
-    let reference = ReferenceOption::of_problem(&function);
+    let reference = match &options.reference {
+        Some(command) => Some(command.clone()),
+        None => ReferenceOption::of_problem(&function),
+    };
     let definition = definition(&name.unraw().to_string(), &options, &function, reference.as_ref())?;
-    let item = &function.item;
-    let visibility = &item.vis;
-    let doc = format!("The problem whose reference is the function [`{name}`](fn@{name}).");
+    let visibility = &function.item.vis;
+    // Nothing calls a function that a command stands for.
+    let (item, doc) = match &options.reference {
+        Some(_) => (None, "The problem whose reference is a command.".to_owned()),
+        None => {
+            let doc = format!("The problem whose reference is the function [`{name}`](fn@{name}).");
+            (Some(&function.item), doc)
+        }
+    };
     let implementation = quote! {
         #[automatically_derived]
         impl __gpubench::Problem for #name {

@@ -1,4 +1,4 @@
-//! References: a CPU function, or a function that launches kernels.
+//! References: a CPU function, a function that launches kernels, or a command.
 
 use crate::callee::{Expected, Wrong, is_path, shown};
 use crate::function::{Form, Function};
@@ -8,7 +8,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::ParseStream;
 use syn::spanned::Spanned;
-use syn::{Error, Expr, Result};
+use syn::{Error, Expr, ExprCall, ExprLit, Lit, LitStr, Result};
 
 /// A reference as written in the attribute.
 #[derive(Clone)]
@@ -17,21 +17,49 @@ pub(crate) enum ReferenceOption {
     Cpu(TokenStream),
     /// `reference = launch(function)`, called with a launcher and buffers.
     Launch(TokenStream),
+    /// `reference = provider("python3", "softmax.py")`, a command.
+    Provider(Vec<LitStr>),
 }
+
+const PROVIDER: &str = "provider(\"python3\", \"softmax.py\")";
 
 impl ReferenceOption {
     /// Parses the value of `reference`.
     pub(crate) fn parse(option: &Ident, input: ParseStream) -> Result<ReferenceOption> {
         let written: Expr = value(option, input, "reference = function")?;
         match ungrouped(&written) {
-            Expr::Call(call) if is_launch(&call.func) => match (call.args.first(), call.args.len()) {
+            Expr::Call(call) if is_named(&call.func, "launch") => match (call.args.first(), call.args.len()) {
                 (Some(function), 1) => Ok(ReferenceOption::Launch(function.to_token_stream())),
                 _ => Err(Error::new(
                     call.span(),
                     "expected `reference = launch(function)`, for a reference that launches kernels",
                 )),
             },
+            Expr::Call(call) if is_named(&call.func, "provider") => ReferenceOption::command(call),
             function => Ok(ReferenceOption::Cpu(function.to_token_stream())),
+        }
+    }
+
+    /// Parses the program and the arguments of a provider.
+    fn command(call: &ExprCall) -> Result<ReferenceOption> {
+        let wrong = |span| {
+            let message = format!("expected a program and its arguments, each a string: `reference = {PROVIDER}`");
+            Error::new(span, message)
+        };
+        let parts = call.args.iter().map(|part| match ungrouped(part) {
+            Expr::Lit(ExprLit {
+                lit: Lit::Str(text), ..
+            }) => Ok(text.clone()),
+            other => Err(wrong(other.span())),
+        });
+        let command = parts.collect::<Result<Vec<LitStr>>>()?;
+        match command.first() {
+            None => Err(wrong(call.span())),
+            Some(program) if program.value().is_empty() => Err(wrong(program.span())),
+            Some(_) => match command.iter().find(|part| part.value().contains('\0')) {
+                Some(part) => Err(wrong(part.span())),
+                None => Ok(ReferenceOption::Provider(command)),
+            },
         }
     }
 
@@ -51,6 +79,12 @@ impl ReferenceOption {
         match self {
             ReferenceOption::Cpu(reference) => on_cpu(function, Some(reference)),
             ReferenceOption::Launch(reference) => by_launches(function, reference),
+            ReferenceOption::Provider(command) => quote! {
+                __gpubench::__private::ReferenceFunction::Provider {
+                    command: &[#(#command),*],
+                    folder: ::core::env!("CARGO_MANIFEST_DIR"),
+                }
+            },
         }
     }
 }
@@ -63,8 +97,8 @@ pub(crate) fn ungrouped(expression: &Expr) -> &Expr {
     }
 }
 
-fn is_launch(function: &Expr) -> bool {
-    matches!(function, Expr::Path(path) if path.path.is_ident("launch"))
+fn is_named(function: &Expr, name: &str) -> bool {
+    matches!(function, Expr::Path(path) if path.path.is_ident(name))
 }
 
 /// Returns the `ReferenceFunction` of a problem without outputs.
@@ -82,7 +116,7 @@ pub(crate) fn own_reference(options: &Options, function: &Function) -> Result<Op
         Some(_) if options.check.is_some() => Ok(None),
         Some(output) => {
             let message = format!(
-                "missing `reference = ..`, which computes the expected `{}`: a CPU function, or `launch(function)` to launch kernels; or `check = ..`, a function that judges it",
+                "missing `reference = ..`, which computes the expected `{}`: a CPU function, `launch(function)` to launch kernels, or `{PROVIDER}` to run a command; or `check = ..`, a function that judges it",
                 output.text()
             );
             Err(Error::new(Span::call_site(), message))

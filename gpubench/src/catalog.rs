@@ -284,13 +284,34 @@ pub enum Reference {
     /// A plan over the same tensors. It reads inputs and constants and writes every output. It has
     /// separate scratch memory.
     Plan(Plan),
+    /// A command that has computed them for a number of calls before any worker lives.
+    Provider(Box<Provider>),
+}
+
+/// A command of the crate's author that computes expected outputs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Provider {
+    /// Program and arguments.
+    pub command: Vec<String>,
+    /// The folder that it runs in: the root of the package that names it.
+    pub folder: String,
+    /// The axes of the case.
+    pub params: Params,
 }
 
 impl Reference {
+    /// Returns the command, if the reference is one.
+    pub const fn provider(&self) -> Option<&Provider> {
+        match self {
+            Reference::Provider(provider) => Some(provider),
+            Reference::Author | Reference::Plan(_) => None,
+        }
+    }
+
     /// Returns the plan, if the reference is one.
     pub const fn plan(&self) -> Option<&Plan> {
         match self {
-            Reference::Author | Reference::Checked => None,
+            Reference::Author | Reference::Checked | Reference::Provider(_) => None,
             Reference::Plan(plan) => Some(plan),
         }
     }

@@ -23,6 +23,8 @@ pub mod plan;
 pub mod prelude;
 mod registry;
 mod source;
+#[doc(hidden)]
+pub mod tensor_file;
 mod tensors;
 
 pub use axis::AxisParam;

@@ -92,6 +92,11 @@ pub struct BuiltLibrary {
 }
 
 impl BuiltLibrary {
+    /// Whether it comes from an archive.
+    pub fn is_archived(&self) -> bool {
+        matches!(self.own_libraries, OwnLibraries::Copied(_))
+    }
+
     /// Returns what it is, for messages.
     pub fn name(&self) -> TargetName {
         TargetName {

@@ -45,16 +45,19 @@ pub enum Purpose {
     Archive,
     /// The output of a compiler or of another program of a toolkit.
     Toolkit,
+    /// The tensors that a command which is a reference reads and writes.
+    Exchange,
 }
 
 impl Purpose {
-    const ALL: [Purpose; 3] = [Purpose::Worker, Purpose::Archive, Purpose::Toolkit];
+    const ALL: [Purpose; 4] = [Purpose::Worker, Purpose::Archive, Purpose::Toolkit, Purpose::Exchange];
 
     const fn prefix(self) -> &'static str {
         match self {
             Purpose::Worker => "gpubench-worker-",
             Purpose::Archive => "gpubench-archive-",
             Purpose::Toolkit => "gpubench-toolkit-",
+            Purpose::Exchange => "gpubench-exchange-",
         }
     }
 }

@@ -12,6 +12,7 @@ pub mod clock_lock;
 pub mod lint;
 pub mod measurement;
 pub mod probe;
+pub mod provider;
 mod sanitizer;
 pub mod timeline;
 pub mod verdict;

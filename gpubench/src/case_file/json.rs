@@ -7,16 +7,13 @@ const DEEPEST: usize = 64;
 
 /// Returns a row for each element, with the values of these names.
 pub(super) fn rows(text: &str, names: &[&str]) -> Result<Vec<Row>, Wrong> {
-    let mut reader = Reader {
-        text,
-        position: 0,
-        counted: (0, 1),
-    };
+    let mut reader = Reader::new(text);
     let rows = reader.rows(names);
     rows.map_err(|what| Wrong(reader.line(), what))
 }
 
-struct Reader<'t> {
+/// Reads a text of JSON from its beginning on.
+pub(crate) struct Reader<'t> {
     text: &'t str,
     position: usize,
     /// A position up to which the lines are counted, and its line.
@@ -31,6 +28,72 @@ enum Value {
 }
 
 impl<'t> Reader<'t> {
+    pub(crate) fn new(text: &'t str) -> Reader<'t> {
+        Reader {
+            text,
+            position: 0,
+            counted: (0, 1),
+        }
+    }
+
+    /// Hands each key of an object to `member`, which reads its value.
+    pub(crate) fn members<E>(
+        &mut self,
+        wrong: impl Fn(String) -> E,
+        member: &mut dyn FnMut(String, &mut Reader<'t>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.expect('{', "an object").map_err(&wrong)?;
+        if !self.take('}') {
+            loop {
+                let key = self.key().map_err(&wrong)?;
+                member(key, self)?;
+                if self.ends('}').map_err(&wrong)? {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a string.
+    pub(crate) fn text(&mut self) -> Result<String, String> {
+        match self.value(0)? {
+            Value::Scalar(Cell::Text(text)) => Ok(text),
+            _ => Err("expected a string".to_owned()),
+        }
+    }
+
+    /// Reads a list of whole numbers.
+    pub(crate) fn whole_numbers(&mut self) -> Result<Vec<u64>, String> {
+        let mut numbers = Vec::new();
+        self.expect('[', "a list of whole numbers")?;
+        if !self.take(']') {
+            loop {
+                self.skip_blank();
+                let number = self.literal()?.parse();
+                numbers.push(number.map_err(|_| "expected whole numbers".to_owned())?);
+                if self.ends(']')? {
+                    break;
+                }
+            }
+        }
+        Ok(numbers)
+    }
+
+    /// Skips a value.
+    pub(crate) fn skip(&mut self) -> Result<(), String> {
+        self.value(0).map(drop)
+    }
+
+    /// Checks that nothing follows.
+    pub(crate) fn end(&mut self) -> Result<(), String> {
+        self.skip_blank();
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => Err("text after the end".to_owned()),
+        }
+    }
+
     /// Returns the line, counted from where it was asked for last.
     fn line(&mut self) -> usize {
         let (from, line) = self.counted;

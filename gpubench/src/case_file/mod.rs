@@ -6,6 +6,8 @@
 mod csv;
 mod json;
 
+pub(crate) use json::Reader as JsonReader;
+
 use crate::axis::{AxisParam, article};
 use crate::catalog::{Axis, AxisValue};
 

@@ -65,7 +65,17 @@ codec_struct!(Recording {
     execution,
     call
 });
-codec_enum!(Reference { 0 = Author, 1 = Plan(plan), 2 = Checked });
+codec_enum!(Reference {
+    0 = Author,
+    1 = Plan(plan),
+    2 = Checked,
+    3 = Provider(provider)
+});
+codec_struct!(Provider {
+    command,
+    folder,
+    params
+});
 codec_enum!(Execution { 0 = Sealed, 1 = Hosted, 2 = HostedSync });
 codec_struct!(Tensor {
     name,

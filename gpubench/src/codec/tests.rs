@@ -282,10 +282,16 @@ fn recording() -> impl Strategy<Value = Recording> {
     let counter = (text(), any::<u64>()).prop_map(|(name, amount)| Counter { name, amount });
     let work = (any::<(Option<u64>, Option<u64>)>(), vec(counter, 0..3));
     let work = work.prop_map(|((bytes, flops), counters)| Work { bytes, flops, counters });
+    let provider = Provider {
+        command: vec!["python3".to_owned(), "a b.py".to_owned()],
+        folder: "/somewhere".to_owned(),
+        params: vec![("n".to_owned(), AxisValue::Int(3))],
+    };
     let reference = prop_oneof![
         Just(Reference::Author),
         Just(Reference::Checked),
-        plan().prop_map(Reference::Plan)
+        plan().prop_map(Reference::Plan),
+        Just(Reference::Provider(Box::new(provider)))
     ];
     let execution = prop_oneof![
         Just(Execution::Sealed),

@@ -2,7 +2,7 @@
 
 use super::{BenchmarkEntry, Body, ReferenceFunction, kernel_ref};
 use crate::catalog::{
-    DeviceKind, Execution, Fill, OccupancyQuery, Params, RecordRequest, Recording, Reference, Role, Tensor,
+    DeviceKind, Execution, Fill, OccupancyQuery, Params, Provider, RecordRequest, Recording, Reference, Role, Tensor,
 };
 use crate::error::{Error, Result};
 use crate::host::{Host, HostCall};
@@ -63,10 +63,15 @@ impl<'a> Case<'a> {
         let reference = match problem.reference_on(request.facts.kind) {
             ReferenceFunction::Cpu(_) if problem.check.is_some() => Reference::Checked,
             ReferenceFunction::Cpu(_) => Reference::Author,
-            ReferenceFunction::Launch(_) if problem.check.is_some() => {
-                let message = "a check runs on the CPU, and needs a reference on the CPU, not `launch(..)`";
+            ReferenceFunction::Launch(_) | ReferenceFunction::Provider { .. } if problem.check.is_some() => {
+                let message = "a check runs on the CPU, and needs a reference on the CPU, not `launch(..)` or `provider(..)`";
                 return Err(Error::new(format!("`{}`: {message}", problem.path())).into());
             }
+            ReferenceFunction::Provider { command, folder } => Reference::Provider(Box::new(Provider {
+                command: command.iter().map(|part| (*part).to_owned()).collect(),
+                folder: folder.to_owned(),
+                params: self.params.clone(),
+            })),
             ReferenceFunction::Launch(describe) => {
                 let name = format!("reference of {}", problem.path());
                 Reference::Plan(self.describe(name, describe, request)?)
@@ -162,6 +167,9 @@ impl<'a> Case<'a> {
         match self.entry.problem.reference_on(device) {
             ReferenceFunction::Cpu(reference) => reference(self.params, &mut data),
             ReferenceFunction::Launch(_) => Err(Error::new("the reference is a plan, not a function on the CPU")),
+            ReferenceFunction::Provider { .. } => {
+                Err(Error::new("the reference is a command, not a function on the CPU"))
+            }
         }
     }
 }

@@ -76,6 +76,11 @@ pub enum ReferenceFunction {
     Cpu(fn(&Params, &mut CpuData<'_>) -> Result<()>),
     /// Records launches, as a benchmark function does.
     Launch(fn(&Params, &mut Launcher) -> Result<()>),
+    /// A command: program and arguments, and the root of the package.
+    Provider {
+        command: &'static [&'static str],
+        folder: &'static str,
+    },
 }
 
 impl ProblemDefinition {

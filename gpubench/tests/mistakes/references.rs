@@ -49,4 +49,20 @@ fn scratch_tensor(launcher: &mut Launcher, _width: usize, zeros: Out<f32>, parti
     launcher.memset(zeros, 0)
 }
 
+#[gpubench(axes(width = [1]), tensors = plane, reference = provider(), exact)]
+fn no_command(launcher: &mut Launcher, width: usize, zeros: Out<f32>) -> Result<()> {
+    Ok(())
+}
+
+#[gpubench(axes(width = [1]), tensors = plane, reference = provider("python3", plainly), exact)]
+fn argument_that_is_no_string(launcher: &mut Launcher, width: usize, zeros: Out<f32>) -> Result<()> {
+    Ok(())
+}
+
+#[problem(axes(width = [1]), tensors = plane, reference = provider("python3"), exact)]
+fn both_a_body_and_a_command(width: usize, zeros: &mut [f32]) {}
+
+#[problem(axes(width = [1]), tensors = plane, exact)]
+fn neither_a_body_nor_a_command(width: usize, zeros: &mut [f32]);
+
 fn main() {}

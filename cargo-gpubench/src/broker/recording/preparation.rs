@@ -20,6 +20,7 @@ use crate::broker::code::machine_code::{CaseMachineCode, MachineCodes};
 use crate::broker::code::occupancy::{AskDevice, Occupancies};
 use crate::broker::options::Verbosity;
 use crate::broker::status::status;
+use crate::cdylibs::BuiltLibrary;
 use gpubench_contract::{Cause, Launching, Mode};
 use gpubench_device::cuda::KernelImage;
 use gpubench_device::{Facts, FrozenFile};
@@ -223,6 +224,7 @@ impl Side<'_> {
                 let own = benchmark.and_then(|benchmark| benchmark.own_library.as_deref());
                 let host_code = host_codes.of_case(library, own);
                 prepared[position] = Some(recorded.and_then(|recorded| {
+                    refuse_command_of_archive(library, &recorded.recording)?;
                     let host_code = host_code?.agreeing_with(&recorded)?;
                     let refusal = benchmark.and_then(|benchmark| refusals.of(benchmark, &recorded.recording));
                     match refusal {
@@ -258,6 +260,22 @@ pub(crate) fn compile_errors(prepared: &[Prepared]) -> Vec<&str> {
         }
     }
     errors
+}
+
+/// Fails if an archive names a command to run. Whoever measures a crate has built it, and so has
+/// run what its author wrote. An archive may come from anybody, and lacks the command's files.
+fn refuse_command_of_archive(library: &BuiltLibrary, recording: &Recording) -> Result<(), CaseFailure> {
+    match recording.reference.provider() {
+        Some(provider) if library.is_archived() => {
+            let command = gpubench_diagnostic::printable_line(&provider.command.join(" "));
+            let message = format!(
+                "the reference is the command `{command}`, and no command of an archive is run (hint: measure the crate itself, or write the \
+                 reference in Rust)"
+            );
+            Err(CaseFailure::error(Cause::ReferenceFailed, message))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns a recorded case with its modules, or the failure of the first that did not compile.

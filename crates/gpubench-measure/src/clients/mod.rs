@@ -28,8 +28,8 @@ pub use referee::{CaseOrder, OWN_WORK, OpenedCase, Preparation, RefereeClient, W
 pub use role::{End, Output, RoleName};
 pub use spawn::RoleEnvironment;
 pub(crate) use spawn::{PROGRAM, remove_run_variables};
-pub(crate) use strays::Registered;
 pub use strays::adopt_orphans;
+pub(crate) use strays::{Registered, end_strays};
 pub use worker::{
     HostedLaunch, MetricRequest, ObservedBy, SharedMemory, Start, WorkerClient, WorkerLaunch, WorkerPast,
 };

@@ -62,7 +62,7 @@ impl Registered {
     }
 
     /// Starts a role as told.
-    pub(super) fn start_by(start: impl FnOnce() -> io::Result<Child>) -> io::Result<(Child, Registered)> {
+    pub(crate) fn start_by(start: impl FnOnce() -> io::Result<Child>) -> io::Result<(Child, Registered)> {
         let mut roles = roles();
         let process = start()?;
         let id = process.id() as i32;
@@ -71,7 +71,7 @@ impl Registered {
     }
 
     /// Waits for the end of the role and reaps it. Then another role can have its id.
-    pub(super) fn reap(&mut self, process: &mut Child) -> io::Result<ExitStatus> {
+    pub(crate) fn reap(&mut self, process: &mut Child) -> io::Result<ExitStatus> {
         if let Some(own) = Pid::from_raw(self.0) {
             // Only the end is waited for here: other threads may need the list meanwhile.
             let _ = waitid(WaitId::Pid(own), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
@@ -82,7 +82,7 @@ impl Registered {
     }
 
     /// Whether the role has ended. It keeps its id until it is reaped.
-    pub(super) fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let process = Pid::from_raw(self.0);
         // A process whose state is unknown no longer exists.
@@ -91,7 +91,7 @@ impl Registered {
 
     /// Kills the role's process group. Call it before the role is reaped, while the id is still
     /// valid.
-    pub(super) fn kill_group(&self) {
+    pub(crate) fn kill_group(&self) {
         if let Some(group) = Pid::from_raw(self.0) {
             // The group may be empty.
             let _ = kill_process_group(group, Signal::KILL);
@@ -110,7 +110,7 @@ fn roles() -> MutexGuard<'static, BTreeSet<i32>> {
 }
 
 /// Kills and reaps children of the broker that are not roles, with their descendants.
-pub(super) fn end_strays() {
+pub(crate) fn end_strays() {
     if !ADOPTING.load(Ordering::Relaxed) {
         return;
     }

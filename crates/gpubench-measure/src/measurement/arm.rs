@@ -12,6 +12,7 @@ use super::control_lease::ControlLease;
 use super::controls::{Controls, Runner};
 use super::energy;
 use super::error::MeasureError;
+use super::input_sets::SetLimit;
 use super::measured::Measured;
 use super::observed::Observed;
 use super::pool::{ReadyWorker, WorkerPool};
@@ -56,6 +57,8 @@ pub(super) struct Arm<'a> {
     runs: Vec<WorkerRun>,
     sandboxes: Sandboxes,
     observed: Observed,
+    /// How many sets of inputs each worker may use, if they are made before.
+    sets: Option<SetLimit>,
     /// How its last worker ended.
     ending: Ending,
     /// The seed of an order of blocks and threads in which a wrong call of a test gives other
@@ -118,6 +121,7 @@ impl<'a> Arm<'a> {
             runs: Vec::new(),
             sandboxes,
             observed: Observed::default(),
+            sets: None,
             ending: Ending::Stopped,
             differs_in_order: None,
             lost: None,
@@ -129,6 +133,29 @@ impl<'a> Arm<'a> {
     /// Notes that host code of another contestant, `name`, lives at the same time.
     pub(super) fn note_hosted_rival(&mut self, name: &str) {
         self.sandboxes.note_hosted_rival(name);
+    }
+
+    /// Limits the calls of each worker to the sets of inputs that are made before.
+    pub(super) fn use_sets(&mut self, limit: SetLimit) {
+        self.sets = Some(limit);
+    }
+
+    /// Whether the current worker has sets of inputs for further samples.
+    pub(super) fn has_inputs(&self) -> bool {
+        self.sets
+            .is_none_or(|sets| sets.allows_samples(self.run().windows.len()))
+    }
+
+    /// Stops a worker that has used its sets of inputs, with a notice.
+    fn stop_without_inputs(&mut self) {
+        let Some(sets) = self.sets.filter(|_| !self.has_inputs()) else {
+            return;
+        };
+        self.run_mut().stop = Some(StopReason::MaxSamples);
+        let notice = sets.notice();
+        if !self.notices.contains(&notice) {
+            self.notices.push(notice);
+        }
     }
 
     /// Returns whose windows it runs.
@@ -251,7 +278,9 @@ impl<'a> Arm<'a> {
 
     /// Whether the current worker is warm.
     pub(super) fn is_warm(&self) -> bool {
-        self.run().last_call > 0 && self.stopping.is_warm(&self.runs)
+        let used = self.run().windows.len();
+        let may_go_on = self.sets.is_none_or(|sets| sets.allows_warm_up(used));
+        self.run().last_call > 0 && (!may_go_on || self.stopping.is_warm(&self.runs))
     }
 
     /// Returns the number of calls that a sample is the mean of, each with its own tensors.
@@ -320,7 +349,7 @@ impl<'a> Arm<'a> {
     /// Whether the current worker has time for more samples in place of some of its own.
     pub(super) fn can_take_again(&self) -> bool {
         let is_timed = self.protocol.metric.kind == MetricKind::Time;
-        is_timed && self.is_active() && self.run().stop != Some(StopReason::MaxTime)
+        is_timed && self.has_inputs() && self.is_active() && self.run().stop != Some(StopReason::MaxTime)
     }
 
     /// Throws the latest samples of the current worker away. Their windows stay checked.
@@ -332,6 +361,7 @@ impl<'a> Arm<'a> {
     pub(super) fn has_enough(&self) -> bool {
         let lacks_singles = match self.run().stop {
             None => return false,
+            Some(_) if !self.has_inputs() => false,
             Some(StopReason::MaxSamples) => false,
             Some(_) if self.may_go_on() => self.lacks_singles(ENOUGH_SINGLES),
             Some(_) => self.lacks_singles(FEWEST_SINGLES),
@@ -341,7 +371,7 @@ impl<'a> Arm<'a> {
 
     /// Whether the limits allow the current worker more windows while another arm needs them.
     pub(super) fn may_go_on(&self) -> bool {
-        self.stopping.may_go_on(&self.runs)
+        self.has_inputs() && self.stopping.may_go_on(&self.runs)
     }
 
     /// Whether the checks have told the right outputs from no others so far.

@@ -1,6 +1,7 @@
 //! Failures of a measurement.
 
 use crate::clients::{AuthorProblem, RoleFailure};
+use crate::provider::ProviderError;
 
 /// Why a case could not be measured. The kernels under test are not to blame.
 #[derive(Debug, thiserror::Error)]
@@ -26,12 +27,29 @@ pub enum MeasureError {
     /// The referee failed.
     #[error("the referee failed")]
     Referee(#[source] RoleFailure),
+    /// A reference that is a command failed.
+    #[error("the reference failed")]
+    Provider(#[source] ProviderError),
+    /// The inputs or expected outputs of a call could not be handed to the referee.
+    #[error("cannot hand the tensors of a call to the referee")]
+    Sets {
+        /// Why.
+        source: std::io::Error,
+    },
     /// The user interrupted the run.
     #[error("interrupted")]
     Interrupted,
 }
 
 impl MeasureError {
+    /// Returns the error for a failure of a command.
+    pub(super) fn provider(error: ProviderError) -> MeasureError {
+        match error {
+            ProviderError::Interrupted => MeasureError::Interrupted,
+            error => MeasureError::Provider(error),
+        }
+    }
+
     /// Returns the error for a failure of the referee.
     pub(super) fn referee(failure: RoleFailure) -> MeasureError {
         match failure {

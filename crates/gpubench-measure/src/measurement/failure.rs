@@ -2,6 +2,7 @@
 
 use super::error::MeasureError;
 use crate::clients::{AuthorProblem, End, RoleFailure};
+use crate::provider::ProviderError;
 use gpubench_contract::{Cause, Verdict};
 use gpubench_diagnostic::quoted;
 use gpubench_protocol::wire::AuthorFailure;
@@ -95,6 +96,14 @@ impl CaseFailure {
                 own_code(problem, Cause::ReferenceFailed, Cause::ReferenceTimeout, REFERENCE)
             }
             MeasureError::Check(problem) => own_code(problem, Cause::ReferenceFailed, Cause::ReferenceTimeout, CHECK),
+            MeasureError::Provider(problem) => {
+                let cause = match problem {
+                    ProviderError::Silent { .. } => Cause::ReferenceTimeout,
+                    _ => Cause::ReferenceFailed,
+                };
+                CaseFailure::error(cause, gpubench_diagnostic::chain(problem)).prefixed(REFERENCE)
+            }
+            MeasureError::Sets { .. } => CaseFailure::error(Cause::ReferenceFailed, gpubench_diagnostic::chain(error)),
             MeasureError::Open(RoleFailure::OutOfMemory { .. })
             | MeasureError::Worker(RoleFailure::OutOfMemory { .. })
             | MeasureError::Referee(RoleFailure::OutOfMemory { .. })

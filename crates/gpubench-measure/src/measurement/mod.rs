@@ -20,6 +20,7 @@ mod error;
 mod failure;
 mod figures;
 mod idle_workers;
+mod input_sets;
 mod inputs;
 mod leaving_workers;
 mod measured;

@@ -11,6 +11,7 @@ use super::checks::LEAST_CALLS;
 use super::energy::NO_COUNTER;
 use super::error::MeasureError;
 use super::idle_workers::IdleWorkers;
+use super::input_sets::SetLimit;
 use super::pool::{PoolOrder, WorkerPool};
 use super::protocol::{Energy, Protocol};
 use super::retakes::{Retake, Retakes};
@@ -102,6 +103,11 @@ impl<'a> Rounds<'a> {
         }
     }
 
+    /// Limits the calls of each worker to the sets of inputs that are made before.
+    pub(super) fn use_sets(&mut self, limit: SetLimit) {
+        self.arms.iter_mut().for_each(|arm| arm.use_sets(limit));
+    }
+
     /// Ends all workers and returns the arms. An arm that was lost without fault of its code is an
     /// error.
     pub(super) fn retire(mut self) -> Vec<Result<Arm<'a>, RoleFailure>> {
@@ -160,7 +166,10 @@ impl<'a> Rounds<'a> {
         let started = Instant::now();
         for calls in 1.. {
             self.call_unsampled(WindowKind::Timed, context)?;
-            if !self.goes_on() || calls >= fewest && started.elapsed() >= duration {
+            if !self.goes_on()
+                || !self.active().all(|arm| arm.has_inputs())
+                || calls >= fewest && started.elapsed() >= duration
+            {
                 break;
             }
         }

@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
 use super::error::MeasureError;
+use super::input_sets::InputSets;
 use super::protocol::Protocol;
 use super::rest::Rests;
 use crate::clients::{
@@ -43,6 +44,8 @@ pub(super) struct Sequencer<'a> {
     pub(super) gate: Gate,
     /// The rests of the device before windows.
     pub(super) rests: Rests,
+    /// The inputs and expected outputs of calls, if a command has computed these.
+    pub(super) sets: Option<InputSets>,
 }
 
 /// The worker of a window, and the side whose outputs it writes.
@@ -81,7 +84,8 @@ pub(super) enum WindowOutcome {
 type ClaimResult = Result<Box<Claim>, Ending>;
 
 impl Sequencer<'_> {
-    /// Runs a window of a side's worker, which repeats its work `repeats` times.
+    /// Runs a window of a side's worker, which repeats its work `repeats` times. `calls_before` is
+    /// the number of windows with calls that the worker has had.
     ///
     /// # Errors
     /// If anything but the worker fails.
@@ -92,9 +96,12 @@ impl Sequencer<'_> {
         window: u32,
         kind: WindowKind,
         repeats: NonZeroU32,
+        calls_before: usize,
     ) -> Result<WindowOutcome, MeasureError> {
         self.rests.take(self.protocol.interrupt);
-        if self.placement.referee_prepares_alone() {
+        if self.sets.is_some() {
+            self.prepare_set(user, calls_before)?;
+        } else if self.placement.referee_prepares_alone() {
             self.prepare_with_answers(window)?;
         } else {
             self.prepare(window)?;
@@ -121,7 +128,7 @@ impl Sequencer<'_> {
         before: usize,
     ) -> Result<WindowOutcome, MeasureError> {
         self.rests.take(self.protocol.interrupt);
-        if let Some(order) = self.last_inputs {
+        if let Some(order) = self.last_inputs.filter(|_| self.sets.is_none()) {
             self.generate(&order)?;
         }
         if self.placement.reference() == KernelHost::Author {
@@ -222,8 +229,29 @@ impl Sequencer<'_> {
             .map_err(MeasureError::kernels(MeasureError::Reference))
     }
 
+    /// Makes the inputs of a set again, or writes them, and writes its expected outputs.
+    fn prepare_set(&mut self, user: WindowUser, used: usize) -> Result<(), MeasureError> {
+        if used == 0 {
+            // The first decoys are then no inputs that this worker will get.
+            self.prepare(0)?;
+        }
+        let Some(sets) = &self.sets else { return Ok(()) };
+        let window = sets.next(user.side.position(), used).ok_or(MeasureError::Sets {
+            source: std::io::Error::other("the worker has had all of them"),
+        })?;
+        let _inputs = timeline::span(self.referee.child().track(), "inputs");
+        self.referee
+            .prepare(Preparation::Inputs, window, PREPARATION, self.protocol.interrupt)
+            .map_err(MeasureError::kernels(MeasureError::Generator))?;
+        sets.write(window)
+    }
+
     /// Runs the reference in the author or in the referee.
     fn compute_answers(&mut self, window: u32) -> Result<(), MeasureError> {
+        if self.sets.is_some() {
+            // They are those of the last window.
+            return Ok(());
+        }
         match self.placement.reference() {
             KernelHost::Author => {
                 let _reference = timeline::span(self.author.child().track(), "reference");

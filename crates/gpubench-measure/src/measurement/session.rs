@@ -10,6 +10,7 @@ use super::control_lease::ControlLease;
 use super::empty_calls;
 use super::error::MeasureError;
 use super::idle_workers::IdleWorkers;
+use super::input_sets::InputSets;
 use super::leaving_workers::LeavingWorkers;
 use super::measured::{Measured, MeasuredInTurns, RolesAfterwards};
 use super::protocol::Protocol;
@@ -102,26 +103,39 @@ impl Session<'_> {
         let opened = Rc::new(opened.map_err(MeasureError::Open)?);
         drop(opens);
         let guarded = [referee.child().id(), author.child().id()];
+        let layouts = layouts_of(case, referee);
+        let mut sequencer = Sequencer {
+            referee,
+            author,
+            placement,
+            protocol,
+            last_inputs: None,
+            gate: Gate::new(case.recording.execution),
+            rests: Rests::from_protocol(protocol),
+            sets: None,
+        };
+        let provider = case.recording.reference.provider();
+        if let Some(provider) = provider {
+            // No worker of the case may live while the command runs.
+            idle_workers.dismiss();
+            leaving_workers.await_ends();
+            attach(&mut sequencer, case, &opened, &layouts)?;
+            let opening = numbering.opening;
+            let shared = (&*opened, &layouts[..]);
+            let prepare = |window| sequencer.prepare(window);
+            let sets = InputSets::compute(provider, turns, protocol, &placement, shared, opening, prepare)?;
+            sequencer.sets = Some(sets);
+        }
         let mut rounds = Rounds::start(turns, protocol, guarded, &opened, idle_workers);
         let control = ControlLease::set_up(control_worker, &opened, case.encoded);
-        if placement.needs_author() {
-            author.answer_within(protocol.reference_within);
-            let layouts = layouts_of(case, referee);
-            let attached = author.attach(&grant(case, &opened, &placement, &layouts), protocol.interrupt);
-            attached.map_err(MeasureError::Attach)?;
+        match &sequencer.sets {
+            Some(sets) => rounds.use_sets(sets.limit()),
+            None => attach(&mut sequencer, case, &opened, &layouts)?,
         }
         rounds.keep_descriptors(&opened);
         let begins = timeline::span(Track::Command, "begins the case");
         let mut context = Context {
-            sequencer: Sequencer {
-                referee,
-                author,
-                placement,
-                protocol,
-                last_inputs: None,
-                gate: Gate::new(case.recording.execution),
-                rests: Rests::from_protocol(protocol),
-            },
+            sequencer,
             control,
             begun: numbering.opening,
             controls: numbering.controls,
@@ -190,13 +204,34 @@ fn conclude(
     });
     Ok(MeasuredInTurns {
         arms: arms.collect(),
-        next: Numbering::after(begun, controls),
+        next: Numbering::after(begun.max(sequencer.sets.as_ref().map_or(0, InputSets::last)), controls),
         roles: match sequencer.release_case() {
             Ok(()) => RolesAfterwards::AtRest,
             // The results so far remain valid.
             Err(_) => RolesAfterwards::Unknown,
         },
     })
+}
+
+/// Gives the author its buffers, if it makes anything of the case.
+fn attach(
+    sequencer: &mut Sequencer<'_>,
+    case: &ReadyCase<'_>,
+    opened: &OpenedCase,
+    layouts: &[BufferLayout],
+) -> Result<(), MeasureError> {
+    let Sequencer {
+        author,
+        placement,
+        protocol,
+        ..
+    } = sequencer;
+    if !placement.needs_author() {
+        return Ok(());
+    }
+    author.answer_within(protocol.reference_within);
+    let attached = author.attach(&grant(case, opened, placement, layouts), protocol.interrupt);
+    attached.map_err(MeasureError::Attach)
 }
 
 /// Returns the workers that an opened case has.

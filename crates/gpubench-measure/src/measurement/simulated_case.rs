@@ -291,6 +291,7 @@ pub(super) fn until_closed(
             last_inputs: None,
             gate: Gate::Stream,
             rests: Rests::from_protocol(protocol),
+            sets: None,
         },
         control: ControlLease::absent(),
         begun: 0,

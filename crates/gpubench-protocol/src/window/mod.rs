@@ -25,4 +25,4 @@ pub use numbering::Numbering;
 pub use owner::WindowOwner;
 pub use placement::{CodePlacement, Maker};
 pub use seeds::{ControlPace, KeyPurpose, Seeds, WindowId, case_number};
-pub use unrolled::unrolled;
+pub use unrolled::{name_of_one_call, unrolled};

@@ -49,10 +49,11 @@ impl<'a> CodePlacement<'a> {
         }
     }
 
-    /// Returns the process that computes the expected outputs.
+    /// Returns the process that computes the expected outputs. With a command as the reference,
+    /// these are written in the author's place.
     pub fn reference(&self) -> KernelHost {
         match self.recording.reference {
-            Reference::Author | Reference::Checked => KernelHost::Author,
+            Reference::Author | Reference::Checked | Reference::Provider(_) => KernelHost::Author,
             Reference::Plan(_) => self.home,
         }
     }
@@ -78,7 +79,8 @@ impl<'a> CodePlacement<'a> {
 
     /// Whether windows need the author at all.
     pub fn needs_author(&self) -> bool {
-        self.author_generates() || self.reference() == KernelHost::Author
+        let computes = self.reference() == KernelHost::Author && self.recording.reference.provider().is_none();
+        self.author_generates() || computes
     }
 
     /// Whether the author has memory for the contents of an input, to make them or to read them in

@@ -28,13 +28,20 @@ pub fn unrolled(recording: &Recording, calls: NonZeroU32) -> Recording {
         work: recording.work.clone(),
         plan: repeated(&recording.plan, calls, count),
         reference: match &recording.reference {
-            Reference::Author => Reference::Author,
-            Reference::Checked => Reference::Checked,
+            reference @ (Reference::Author | Reference::Checked | Reference::Provider(_)) => reference.clone(),
             Reference::Plan(plan) => Reference::Plan(repeated(plan, calls, count)),
         },
         execution: recording.execution,
         // Of the tensors of one call.
         call: recording.call.clone(),
+    }
+}
+
+/// Returns the name that a tensor of the first of `calls` calls has in a recording of one call.
+pub fn name_of_one_call(name: &str, calls: NonZeroU32) -> &str {
+    match calls {
+        NonZeroU32::MIN => name,
+        _ => name.strip_suffix("@1").unwrap_or(name),
     }
 }
 

@@ -37,6 +37,7 @@ impl Arm<'_> {
             usual.window,
             WindowKind::EarlyCheck,
             NonZeroU32::MIN,
+            0,
         )?;
         self.pool.retire(worker);
         if let WindowOutcome::Ended(other) = outcome

@@ -124,6 +124,9 @@ impl Arm<'_> {
         if self.run().stop.is_none() {
             self.run_mut().stop = self.stopping.decide(&self.runs);
         }
+        if self.run().stop.is_none() {
+            self.stop_without_inputs();
+        }
         Ok(Step::Done)
     }
 
@@ -323,11 +326,11 @@ impl Arm<'_> {
         repeats: NonZeroU32,
     ) -> Result<(), MeasureError> {
         context.begun += 1;
+        let calls_before = self.run().windows.len();
         self.run_mut().last_call = context.begun;
-        match context
-            .sequencer
-            .run_window(worker, WindowUser::of_side(self.owner()), context.begun, kind, repeats)?
-        {
+        let user = WindowUser::of_side(self.owner());
+        let sequencer = &mut context.sequencer;
+        match sequencer.run_window(worker, user, context.begun, kind, repeats, calls_before)? {
             WindowOutcome::Ended(evidence) => self.run_mut().windows.push(evidence),
             WindowOutcome::Lost(evidence, ending) => {
                 self.run_mut().windows.extend(evidence);

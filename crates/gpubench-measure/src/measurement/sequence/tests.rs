@@ -143,6 +143,7 @@ fn interruptible(
         last_inputs: None,
         gate: Gate::Stream,
         rests: Rests::from_protocol(&protocol),
+        sets: None,
     };
     let worker = spawn(move || match worker(&worker_end) {
         Leaves::Never => Some(worker_end),

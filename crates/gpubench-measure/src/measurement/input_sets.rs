@@ -1,0 +1,387 @@
+//! Sets of inputs whose expected outputs a command has computed before the first worker lives.
+//!
+//! Each worker gets the sets in order, each at most once. The next worker is another process, which
+//! knows nothing of the calls of this one, and gets the same sets again. Cases that alternate share
+//! none, so what one sees is never shown to another that lives at the same time.
+
+use std::fs::File;
+use std::num::NonZeroU32;
+
+use gpubench::catalog::{Provider, Recording, Role, Tensor};
+
+use super::case::{CasesInTurns, ReadyCase};
+use super::error::MeasureError;
+use super::protocol::Protocol;
+use super::run_mode::RunMode;
+use crate::clients::OpenedCase;
+use crate::provider::{Exchange, ProviderError, SetTensor, copy, run, shown};
+use crate::timeline::{self, Track};
+use gpubench_contract::units::size;
+use gpubench_protocol::window::{CodePlacement, name_of_one_call};
+use gpubench_protocol::wire::BufferLayout;
+use gpubench_stats::WorkerRules;
+
+/// Most bytes of the inputs and outputs of all sets.
+const MOST_BYTES: u64 = 4 << 30;
+
+/// Most sets of a worker, so that a command with a short call does not take long.
+const MOST_SETS: u32 = 512;
+
+/// Fewest sets of a worker: some for the warm-up, for samples, and [`RESERVED`].
+const FEWEST_SETS: u32 = 12;
+
+/// Sets that warm-up and samples leave: for the parts of a call, its energy, and the windows after
+/// a wrong output.
+const RESERVED: u32 = 6;
+
+/// Sets for the warm-up of a worker.
+const WARM_UP: u32 = 32;
+
+/// Sets of a worker that tests or that is profiled or audited.
+const SETS_OF_TEST: u32 = 16;
+const SETS_OF_PROFILE: u32 = 64;
+
+/// How many sets each worker may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SetLimit(u32);
+
+impl SetLimit {
+    /// Returns the notice about a worker that stopped because it had used its sets.
+    pub(super) fn notice(self) -> String {
+        format!(
+            "a worker stopped after {} calls: the command that is the reference has computed the outputs of no more (hint: they may \
+             have {} in all and {MOST_SETS} for each worker)",
+            self.0.saturating_sub(RESERVED),
+            size(MOST_BYTES)
+        )
+    }
+
+    /// Whether a worker that has used `used` sets may warm up further.
+    pub(super) fn allows_warm_up(self, used: usize) -> bool {
+        used < (self.0 / 4) as usize
+    }
+
+    /// Whether a worker that has used `used` sets may take further samples.
+    pub(super) fn allows_samples(self, used: usize) -> bool {
+        used < self.0.saturating_sub(RESERVED) as usize
+    }
+}
+
+/// The sets of a case.
+#[derive(Debug)]
+pub(super) struct InputSets {
+    /// Number of the window before the first one whose inputs are a set.
+    opening: u32,
+    of_worker: u32,
+    sides: u32,
+    inputs: File,
+    outputs: File,
+    /// What is written before a window of a set.
+    parts: Vec<Part>,
+}
+
+/// A tensor in the memory that the referee reads.
+#[derive(Debug)]
+struct Part {
+    memory: File,
+    offset: u64,
+    bytes: u64,
+    place: Place,
+}
+
+/// Where the contents of the tensor are in a file.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    file: Which,
+    /// Where those of the first set begin.
+    start: u64,
+    /// Bytes from one set to the next.
+    step: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Which {
+    Inputs,
+    Outputs,
+}
+
+/// The memory of a tensor that the referee shares.
+struct Shared<'m> {
+    tensor: &'m Tensor,
+    layout: &'m BufferLayout,
+    /// Its contents, if it is an input.
+    contents: Option<File>,
+    /// Its expected contents, if it is an output.
+    answer: Option<File>,
+    /// Whether the author makes its contents.
+    is_made_by_author: bool,
+}
+
+/// Which sets there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Extent {
+    of_worker: NonZeroU32,
+    sides: u32,
+    calls: u32,
+}
+
+impl Extent {
+    /// Returns the number of windows that have sets of their own.
+    fn windows(self) -> u32 {
+        self.of_worker.get() * self.sides
+    }
+
+    /// Returns the number of sets.
+    fn sets(self) -> u64 {
+        u64::from(self.windows()) * u64::from(self.calls)
+    }
+}
+
+impl InputSets {
+    /// Makes the inputs of the sets, each by `prepare` with the number of a window, and runs the
+    /// command for their expected outputs. No worker may live.
+    ///
+    /// # Errors
+    /// If a generator or the command fails, or the user interrupts.
+    pub(super) fn compute(
+        provider: &Provider,
+        turns: &CasesInTurns<'_>,
+        protocol: &Protocol<'_>,
+        placement: &CodePlacement<'_>,
+        (opened, layouts): (&OpenedCase, &[BufferLayout]),
+        opening: u32,
+        mut prepare: impl FnMut(u32) -> Result<(), MeasureError>,
+    ) -> Result<InputSets, MeasureError> {
+        let case = turns.source;
+        let extent = extent(turns, protocol).map_err(MeasureError::Provider)?;
+        let shared = shared(case.recording, placement, opened, layouts)?;
+        let of_call = shared.len() / extent.calls as usize;
+        let described = |tensor: &Tensor| SetTensor {
+            name: name_of_one_call(&tensor.name, case.calls.count).to_owned(),
+            dtype: tensor.dtype,
+            shape: match tensor.role {
+                Role::Constant => tensor.shape.clone(),
+                _ => std::iter::once(extent.sets())
+                    .chain(tensor.shape.iter().copied())
+                    .collect(),
+            },
+        };
+        let first = &shared[..of_call];
+        let read: Vec<usize> = (0..of_call)
+            .filter(|position| first[*position].contents.is_some())
+            .collect();
+        let inputs: Vec<SetTensor> = read.iter().map(|position| described(first[*position].tensor)).collect();
+        let exchange = Exchange::begin(provider, &inputs, extent.sets()).map_err(MeasureError::provider)?;
+        prepare(0)?;
+        for window in 0..extent.windows() {
+            if protocol.interrupt.is_set() {
+                return Err(MeasureError::Interrupted);
+            }
+            prepare(opening + 1 + window)?;
+            for (position, tensor) in shared.iter().enumerate() {
+                let (call, Some(contents)) = (position / of_call, &tensor.contents) else {
+                    continue;
+                };
+                let Some(input) = read.iter().position(|read| *read == position % of_call) else {
+                    continue;
+                };
+                let is_constant = tensor.tensor.role == Role::Constant;
+                if is_constant && (window > 0 || call > 0) {
+                    continue;
+                }
+                let bytes = tensor.tensor.bytes();
+                let set = u64::from(window) * u64::from(extent.calls) + call as u64;
+                let before = if is_constant { 0 } else { set * bytes };
+                let put = exchange.put(input, before, contents, tensor.layout.offset, bytes);
+                put.map_err(MeasureError::provider)?;
+            }
+        }
+        let runs = timeline::span(Track::Command, "runs the reference");
+        let [from, to] = exchange.paths();
+        let said = run(provider, [&from, &to], protocol.reference_within, protocol.interrupt);
+        let said = said.map_err(MeasureError::provider)?;
+        drop(runs);
+        let written: Vec<usize> = (0..of_call)
+            .filter(|position| first[*position].answer.is_some())
+            .collect();
+        let outputs: Vec<SetTensor> = written
+            .iter()
+            .map(|position| described(first[*position].tensor))
+            .collect();
+        let found = exchange.outputs(&outputs, extent.sets(), &said);
+        let (outputs, output_starts) = found.map_err(MeasureError::provider)?;
+        let (inputs, input_starts) = exchange.inputs();
+        let place_of = |position: usize, file: Which| {
+            let bytes = shared[position].tensor.bytes();
+            let (listed, starts) = match file {
+                Which::Inputs => (&read, input_starts),
+                Which::Outputs => (&written, &output_starts[..]),
+            };
+            let row = listed.iter().position(|listed| *listed == position % of_call)?;
+            Some(Place {
+                file,
+                start: starts[row] + (position / of_call) as u64 * bytes,
+                step: bytes * u64::from(extent.calls),
+            })
+        };
+        let inputs = inputs.try_clone().map_err(unusable(provider))?;
+        let mut parts = Vec::new();
+        for (position, tensor) in shared.iter().enumerate() {
+            // A function of the author may not make the same contents twice.
+            let again = tensor.is_made_by_author && tensor.tensor.role != Role::Constant;
+            let contents = tensor.contents.as_ref().filter(|_| again);
+            let both = [(contents, Which::Inputs), (tensor.answer.as_ref(), Which::Outputs)];
+            for (memory, file) in both {
+                if let (Some(memory), Some(place)) = (memory, place_of(position, file)) {
+                    parts.push(Part {
+                        memory: memory.try_clone().map_err(unusable(provider))?,
+                        offset: tensor.layout.offset,
+                        bytes: tensor.tensor.bytes(),
+                        place,
+                    });
+                }
+            }
+        }
+        Ok(InputSets {
+            opening,
+            of_worker: extent.of_worker.get(),
+            sides: extent.sides,
+            inputs,
+            outputs,
+            parts,
+        })
+    }
+
+    /// Returns how many sets each worker may use.
+    pub(super) fn limit(&self) -> SetLimit {
+        SetLimit(self.of_worker)
+    }
+
+    /// Returns the last number of a window whose inputs are a set.
+    pub(super) fn last(&self) -> u32 {
+        self.opening + self.of_worker * self.sides
+    }
+
+    /// Returns the number of the window whose inputs a side's worker gets that has used `used`
+    /// sets. `None` if it has used all.
+    pub(super) fn next(&self, side: usize, used: usize) -> Option<u32> {
+        let (side, used) = (u32::try_from(side).ok()?, u32::try_from(used).ok()?);
+        let is_one = side < self.sides && used < self.of_worker;
+        is_one.then(|| self.opening + 1 + side * self.of_worker + used)
+    }
+
+    /// Writes what is not made again before a window: the expected outputs, and inputs that the
+    /// author made.
+    ///
+    /// # Errors
+    /// If a file or a buffer fails.
+    pub(super) fn write(&self, window: u32) -> Result<(), MeasureError> {
+        let set = u64::from(window.saturating_sub(self.opening + 1));
+        for part in &self.parts {
+            let file = match part.place.file {
+                Which::Inputs => &self.inputs,
+                Which::Outputs => &self.outputs,
+            };
+            let start = part.place.start + set * part.place.step;
+            let copied = copy(file, start, &part.memory, part.offset, part.bytes);
+            copied.map_err(|source| MeasureError::Sets { source })?;
+        }
+        Ok(())
+    }
+}
+
+fn unusable(provider: &Provider) -> impl Fn(std::io::Error) -> MeasureError + '_ {
+    |source| {
+        MeasureError::Provider(ProviderError::Files {
+            command: shown(provider),
+            doing: "sharing memory",
+            source,
+        })
+    }
+}
+
+/// Returns the memory of each tensor.
+fn shared<'m>(
+    recording: &'m Recording,
+    placement: &CodePlacement<'_>,
+    opened: &OpenedCase,
+    layouts: &'m [BufferLayout],
+) -> Result<Vec<Shared<'m>>, MeasureError> {
+    let mut descriptors = opened.author_descriptors.iter();
+    let mut next = |is_shared: bool| -> Result<Option<File>, MeasureError> {
+        if !is_shared {
+            return Ok(None);
+        }
+        let missing = std::io::ErrorKind::NotFound.into();
+        let descriptor = descriptors.next().ok_or(MeasureError::Sets { source: missing })?;
+        let own = descriptor.try_clone().map_err(|source| MeasureError::Sets { source })?;
+        Ok(Some(File::from(own)))
+    };
+    let tensors = recording.tensors.iter().zip(layouts);
+    tensors
+        .map(|(tensor, layout)| {
+            Ok(Shared {
+                tensor,
+                layout,
+                contents: next(placement.author_has_contents(tensor))?,
+                answer: next(placement.author_has_answer(tensor))?,
+                is_made_by_author: tensor.role.is_input() && placement.maker(tensor).is_author(),
+            })
+        })
+        .collect()
+}
+
+/// Returns how many sets there are.
+fn extent(turns: &CasesInTurns<'_>, protocol: &Protocol<'_>) -> Result<Extent, ProviderError> {
+    let sides = u32::try_from(turns.arms.len()).unwrap_or(u32::MAX).max(1);
+    let wanted = wanted(turns.source, protocol);
+    let bytes = bytes_of_window(turns.source.recording)
+        .max(1)
+        .saturating_mul(sides.into());
+    let most = u32::try_from(MOST_BYTES / bytes).unwrap_or(u32::MAX);
+    let fewest = FEWEST_SETS.min(wanted);
+    match NonZeroU32::new(wanted.min(most)) {
+        Some(of_worker) if of_worker.get() >= fewest => Ok(Extent {
+            of_worker,
+            sides,
+            calls: turns.source.calls.count.get(),
+        }),
+        _ => Err(ProviderError::TooLarge {
+            fewest: fewest * sides * turns.source.calls.count.get(),
+            bytes: bytes.saturating_mul(fewest.into()),
+            limit: MOST_BYTES,
+        }),
+    }
+}
+
+/// Returns the bytes of what the calls of a window read and write.
+fn bytes_of_window(recording: &Recording) -> u64 {
+    let tensors = recording.tensors.iter().map(|tensor| match tensor.role {
+        Role::Input | Role::Output => tensor.bytes(),
+        Role::InOut => 2 * tensor.bytes(),
+        Role::Constant | Role::Scratch => 0,
+    });
+    tensors.sum()
+}
+
+/// Returns how many sets a worker would use without a limit on their bytes.
+fn wanted(case: &ReadyCase<'_>, protocol: &Protocol<'_>) -> u32 {
+    match protocol.mode {
+        RunMode::Test => SETS_OF_TEST,
+        RunMode::Profile(_) | RunMode::Audit(_) => SETS_OF_PROFILE,
+        RunMode::Measure => {
+            let rules = WorkerRules::new(protocol.stop.clone(), protocol.worker_count);
+            let samples = u32::try_from(rules.rule(0).max_samples).unwrap_or(u32::MAX);
+            // Early checks, and windows that make one of several calls.
+            let others = match case.calls.count {
+                NonZeroU32::MIN => samples / 4,
+                _ => samples,
+            };
+            let all = samples.saturating_add(others).saturating_add(WARM_UP + RESERVED);
+            all.clamp(FEWEST_SETS, MOST_SETS)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
