@@ -8,6 +8,7 @@ pub mod evidence;
 pub mod line_tables;
 pub mod records;
 pub mod stored_run;
+pub mod tensor_files;
 pub mod wire;
 
 /// A target.
@@ -22,7 +23,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     Target {
         name: "wire",
         run: wire::run,
@@ -57,5 +58,10 @@ pub const TARGETS: [Target; 7] = [
         name: "line_tables",
         run: line_tables::run,
         seeds: line_tables::seeds,
+    },
+    Target {
+        name: "tensor_files",
+        run: tensor_files::run,
+        seeds: tensor_files::seeds,
     },
 ];

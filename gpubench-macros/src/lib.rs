@@ -30,6 +30,7 @@ mod same_file;
 mod settings;
 mod signature;
 mod source_files;
+mod tensor_file;
 mod types;
 
 use proc_macro::TokenStream;
@@ -63,6 +64,11 @@ pub fn cuda_source(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn cuda_image(input: TokenStream) -> TokenStream {
     finish(cuda_image::expand(input.into()), Default::default())
+}
+
+#[proc_macro]
+pub fn tensor_file(input: TokenStream) -> TokenStream {
+    finish(tensor_file::expand(input.into()), Default::default())
 }
 
 #[proc_macro_derive(KernelArg, attributes(kernel_arg))]

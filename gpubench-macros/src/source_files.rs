@@ -12,8 +12,8 @@ use syn::{Error, LitStr, Result};
 /// Most bytes of a file with text. Macros read all of it.
 const MOST_BYTES_OF_TEXT: u64 = 16 << 20;
 
-/// Most bytes of a compiled file.
-const MOST_BYTES_COMPILED: u64 = 256 << 20;
+/// Most bytes of a compiled file, or of a file of tensors.
+pub(crate) const MOST_BYTES_COMPILED: u64 = 256 << 20;
 
 /// A file of a source.
 pub(crate) struct File {
@@ -38,7 +38,7 @@ impl Package {
             }),
             None => Err(Error::new(
                 Span::call_site(),
-                "`cuda_source!` needs cargo, which passes the package's location",
+                "this macro needs cargo, which passes the package's location",
             )),
         }
     }

@@ -439,6 +439,16 @@ pub enum Fill {
     Kernel(KernelRef),
     /// The crate's CPU function.
     Cpu,
+    /// The contents of a file as they are, also by the crate's library. For constants only: they
+    /// are the same in every run.
+    Stored,
+}
+
+impl Fill {
+    /// Whether the crate's library fills the tensor in the author process.
+    pub const fn is_made_on_cpu(&self) -> bool {
+        matches!(self, Fill::Cpu | Fill::Stored)
+    }
 }
 
 /// How outputs are compared.

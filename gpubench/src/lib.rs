@@ -44,6 +44,8 @@ pub use gpubench_macros::cuda_source;
 pub use gpubench_macros::gpubench;
 #[doc = include_str!("../doc/problem.md")]
 pub use gpubench_macros::problem;
+#[doc = include_str!("../doc/tensor_file.md")]
+pub use gpubench_macros::tensor_file;
 pub use host::Host;
 pub use library::Library;
 pub use plan::launcher::{
@@ -54,7 +56,8 @@ pub use plan::launcher::{
 pub use registry::{Amount, Problem};
 pub use source::{CudaSource, ImageBytes, Kernel, LaunchedKernel};
 pub use tensors::{
-    Answer, Bits, Bound, ByCpu, ByKernel, CpuData, DeclaredFill, Integers, IntoFill, Normal, Rng, Tensors, Uniform,
+    Answer, Bits, Bound, ByCpu, ByKernel, CpuData, DeclaredFill, FileFill, FileTensor, Integers, IntoFill, Normal, Rng,
+    TensorFile, Tensors, Uniform,
 };
 
 // Compiles the example in the package's readme.

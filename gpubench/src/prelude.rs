@@ -6,5 +6,5 @@ pub use crate::host::Host;
 pub use crate::library::Library;
 pub use crate::plan::launcher::{Constant, Grid, In, InOut, Launcher, Null, Out, Scratch, TensorMap};
 pub use crate::source::{CudaSource, Kernel};
-pub use crate::tensors::{Answer, Bits, ByCpu, ByKernel, CpuData, Integers, Normal, Rng, Tensors, Uniform};
-pub use crate::{KernelArg, cuda_image, cuda_source, gpubench, problem};
+pub use crate::tensors::{Answer, Bits, ByCpu, ByKernel, CpuData, Integers, Normal, Rng, TensorFile, Tensors, Uniform};
+pub use crate::{KernelArg, cuda_image, cuda_source, gpubench, problem, tensor_file};

@@ -139,7 +139,8 @@ case_settings! {
 
         /// Give up on a case if one of its CPU functions takes longer than this
         ///
-        /// CPU functions are the benchmark function, the CPU reference and the generators.
+        /// CPU functions are the benchmark function, the CPU reference and the generators. For a
+        /// reference that is a command, the limit is for its whole run.
         #[arg(value_name = "DURATION")]
         "reference-timeout" => reference_timeout: TimeLimit = TimeLimit::seconds(60), "--reference-timeout 5min";
 

@@ -212,6 +212,7 @@ fn the_reference_of_the_attribute_matches_the_documentation_of_the_macros() {
         ("`#[problem]`", "problem"),
         ("`cuda_source!`", "cuda_source"),
         ("`cuda_image!`", "cuda_image"),
+        ("`tensor_file!`", "tensor_file"),
         ("`#[derive(KernelArg)]`", "kernel_arg"),
         ("Launching in hosted code", "host_routes"),
         ("Functions of libraries", "library_interface"),

@@ -102,7 +102,8 @@ pub struct Table {
     /// its position in the catalog, `request` an encoded
     /// [`RecordRequest`](crate::catalog::RecordRequest).
     pub record: unsafe extern "C" fn(benchmark: u32, request: Bytes, answer: Sink) -> i32,
-    /// Fills the tensors whose fill is [`Fill::Cpu`](crate::catalog::Fill::Cpu), from `seed`. All
+    /// Fills the tensors of which [`is_made_on_cpu`](crate::catalog::Fill::is_made_on_cpu) is true,
+    /// from `seed`. All
     /// of these tensors have memory. `request` is as for `record`.
     pub generate: unsafe extern "C" fn(
         benchmark: u32,

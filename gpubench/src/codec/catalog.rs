@@ -94,6 +94,7 @@ codec_enum!(Fill {
     4 = Bits,
     5 = Kernel(kernel),
     6 = Cpu,
+    7 = Stored,
 });
 codec_enum!(Tolerance {
     0 = Exact,

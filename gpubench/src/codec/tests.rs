@@ -242,6 +242,7 @@ fn tensor() -> impl Strategy<Value = Tensor> {
         Just(Fill::Bits),
         kernel().prop_map(Fill::Kernel),
         Just(Fill::Cpu),
+        Just(Fill::Stored),
     ];
     let tolerance = prop_oneof![
         Just(Tolerance::Exact),

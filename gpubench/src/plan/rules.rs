@@ -126,6 +126,9 @@ pub(crate) fn check_tensor(tensor: &Tensor) -> Result<()> {
     if tensor.role.is_input() == (tensor.fill == Fill::Poison) {
         return broken("its fill does not match its role");
     }
+    if tensor.fill == Fill::Stored && tensor.role != Role::Constant {
+        return broken("every call would have the same contents");
+    }
     check_fill(&tensor.fill, tensor.dtype)?;
     match tensor.tolerance.bounds() {
         Some((rtol, atol)) if !(rtol.is_finite() && rtol >= 0.0 && atol.is_finite() && atol >= 0.0) => broken(format!(

@@ -2,7 +2,7 @@
 
 use super::{BenchmarkEntry, Body, ReferenceFunction, kernel_ref};
 use crate::catalog::{
-    DeviceKind, Execution, Fill, OccupancyQuery, Params, Provider, RecordRequest, Recording, Reference, Role, Tensor,
+    DeviceKind, Execution, OccupancyQuery, Params, Provider, RecordRequest, Recording, Reference, Role, Tensor,
 };
 use crate::error::{Error, Result};
 use crate::host::{Host, HostCall};
@@ -149,7 +149,7 @@ impl<'a> Case<'a> {
 
     /// Returns whether the generators write a tensor.
     pub(crate) fn is_generated(tensor: &Tensor) -> bool {
-        tensor.fill == Fill::Cpu
+        tensor.fill.is_made_on_cpu()
     }
 
     /// Returns whether the reference reads or writes a tensor.

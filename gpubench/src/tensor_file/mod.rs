@@ -1,5 +1,6 @@
 //! Files with tensors: safetensors and NumPy's `.npy`.
 
+pub mod npy;
 pub mod safetensors;
 
 use crate::catalog::DType;

@@ -51,6 +51,12 @@ impl<'a> CpuData<'a> {
         T::of(elements).ok_or_else(|| Error::new(format!("the tensor `{name}` holds {dtype}, not {}", T::DTYPE)))
     }
 
+    /// Returns the memory of a tensor that has some, which can still be taken.
+    pub(super) fn elements(&mut self, name: &str) -> Option<Elements<'_>> {
+        let tensor = self.tensors.iter_mut().find(|tensor| tensor.name == name)?;
+        tensor.elements.as_mut().map(Elements::reborrow)
+    }
+
     /// Returns the role of a tensor.
     pub(crate) fn role(&self, name: &str) -> Option<Role> {
         self.tensors

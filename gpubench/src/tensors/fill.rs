@@ -1,5 +1,6 @@
 //! The contents of tensors before a call.
 
+use super::stored::FileFill;
 use crate::catalog::{DType, Fill};
 use crate::error::{Error, Result};
 use crate::source::Kernel;
@@ -64,11 +65,12 @@ pub struct ByKernel(pub Kernel);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByCpu;
 
-/// A way to fill a tensor: [`Uniform`], [`Normal`], [`Integers`], [`Bits`], [`ByKernel`] or
-/// [`ByCpu`].
+/// A way to fill a tensor: [`Uniform`], [`Normal`], [`Integers`], [`Bits`], [`ByKernel`], [`ByCpu`]
+/// or a [`FileFill`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a way to fill a tensor",
-    note = "fill a tensor with `Uniform(0.0..1.0)`, `Normal {{ mean, stddev }}`, `Integers(0..n)`, `Bits`, `ByKernel(..)` or `ByCpu`"
+    note = "fill a tensor with `Uniform(0.0..1.0)`, `Normal {{ mean, stddev }}`, `Integers(0..n)`, `Bits`, `ByKernel(..)` or `ByCpu`",
+    note = "a tensor of a file needs a rule for each call: `FILE.tensor(\"w\").scaled(0.9..1.1)`"
 )]
 pub trait IntoFill {
     #[doc(hidden)]
@@ -81,6 +83,7 @@ pub trait IntoFill {
 pub enum DeclaredFill {
     Plain(Fill),
     Kernel(Kernel),
+    File(FileFill),
 }
 
 impl Normal {
@@ -197,6 +200,6 @@ pub(crate) fn check_fill(fill: &Fill, dtype: DType) -> Result<()> {
         Fill::Bits if dtype.is_float() => Err(Error::new(format!(
             "`Bits` is for integers, not for {dtype}: most of its bit patterns are poor inputs"
         ))),
-        Fill::Bits | Fill::Poison | Fill::Kernel(_) | Fill::Cpu => Ok(()),
+        Fill::Bits | Fill::Poison | Fill::Kernel(_) | Fill::Cpu | Fill::Stored => Ok(()),
     }
 }

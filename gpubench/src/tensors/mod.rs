@@ -5,6 +5,7 @@ mod comparison;
 mod cpu_data;
 mod fill;
 mod rng;
+mod stored;
 
 pub use answer::{Answer, CheckData};
 pub(crate) use answer::{CheckedTensor, Ignored};
@@ -14,6 +15,7 @@ pub(crate) use cpu_data::CpuTensor;
 pub(crate) use fill::check_fill;
 pub use fill::{Bits, Bound, ByCpu, ByKernel, DeclaredFill, Integers, IntoFill, Normal, Uniform};
 pub use rng::Rng;
+pub use stored::{FileFill, FileTensor, TensorFile};
 
 use crate::catalog::{Fill, Mismatched, Role, Tensor, Tolerance};
 use crate::element::Shape;
@@ -224,12 +226,13 @@ impl Tensors {
             }
             tensors.push(declared.describe(comparison, &kernel).map_err(context)?);
         }
-        self.check_generators(&tensors)?;
+        self.check_generators()?;
         Ok(tensors)
     }
 
-    fn check_generators(&self, tensors: &[Tensor]) -> Result<()> {
-        let by_cpu = tensors.iter().find(|tensor| tensor.fill == Fill::Cpu);
+    fn check_generators(&self) -> Result<()> {
+        let is_by_cpu = |declared: &&Declared| matches!(declared.fill, DeclaredFill::Plain(Fill::Cpu));
+        let by_cpu = self.declared.iter().find(is_by_cpu);
         match (by_cpu, self.generators.is_empty()) {
             (Some(tensor), true) => Err(Error::new(format!(
                 "tensor `{}` is filled `ByCpu`, but there is no `.generate(..)` to fill it",
@@ -240,10 +243,18 @@ impl Tensors {
         }
     }
 
-    /// Runs the generators on the memory of the [`ByCpu`] tensors.
+    /// Fills the tensors of files, then runs the generators on the memory of the [`ByCpu`] tensors.
     pub(crate) fn run_generators(&self, seed: u64, data: &mut CpuData<'_>) -> Result<()> {
         let mut rng = Rng::new(seed);
         let mut untouched: Vec<&str> = data.untouched().collect();
+        for declared in &self.declared {
+            if let DeclaredFill::File(file) = &declared.fill
+                && let Some(elements) = data.elements(&declared.name)
+            {
+                file.fill(&declared.shape, &mut rng, elements)?;
+                untouched.retain(|name| *name != declared.name);
+            }
+        }
         for generator in &self.generators {
             let mut data = data.reborrow();
             generator(&mut rng, &mut data)?;
@@ -262,6 +273,7 @@ impl Declared {
         let fill = match &self.fill {
             DeclaredFill::Plain(fill) => fill.clone(),
             DeclaredFill::Kernel(user) => Fill::Kernel(kernel(user)?),
+            DeclaredFill::File(file) => file.check(self.role, &self.shape)?,
         };
         let tensor = Tensor {
             name: self.name.clone(),

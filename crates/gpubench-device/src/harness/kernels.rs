@@ -154,7 +154,7 @@ impl Harness {
             // 2^64.
             Fill::Integers { low, high } => (bindings::GB_FILL_INTEGERS, 0.0, 0.0, low as i64, (high - low) as u64),
             Fill::Bits => (bindings::GB_FILL_BITS, 0.0, 0.0, 0, 0),
-            Fill::Poison | Fill::Kernel(_) | Fill::Cpu => return Ok(()),
+            Fill::Poison | Fill::Kernel(_) | Fill::Cpu | Fill::Stored => return Ok(()),
         };
         let len = tensor.elements();
         let (out, dtype) = (target.0, tensor.dtype as u32);

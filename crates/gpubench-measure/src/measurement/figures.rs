@@ -9,7 +9,7 @@ use gpubench::plan::Step;
 use super::amounts::amounts;
 use super::arithmetic::{limit, operand_type, reached_by};
 use super::checks::{check_findings, checks};
-use super::inputs::unused_inputs;
+use super::inputs::{stored_constants, unused_inputs};
 use super::measured::Measured;
 use super::outcome::Outcome;
 use super::parts::{device_work, part_times, step_times};
@@ -194,6 +194,7 @@ impl<'r> Figures<'r> {
         let windows: Vec<&WindowEvidence> = self.measured.windows().collect();
         let mut findings = check_findings(self.recording, &windows, &self.checks, self.distinct_inputs);
         findings.notices.extend(unused_inputs(self.recording));
+        findings.notices.extend(stored_constants(self.recording));
         findings
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use gpubench::catalog::{Recording, Role};
+use gpubench::catalog::{Fill, Recording, Role, Tensor};
 use gpubench::plan::{BufferId, LibraryArgument, Step};
 
 /// Returns a notice about inputs that no step of the plan uses, or no argument of a library's
@@ -46,6 +46,26 @@ pub(super) fn unused_inputs(recording: &Recording) -> Option<String> {
     }
 }
 
+/// Returns a notice about constants that are the contents of a file, as they are.
+pub(super) fn stored_constants(recording: &Recording) -> Option<String> {
+    let stored = recording.tensors.iter().filter(|tensor| tensor.fill == Fill::Stored);
+    let mut names: Vec<String> = stored.map(|tensor| format!("`{}`", name_of(tensor))).collect();
+    names.sort();
+    names.dedup();
+    (!names.is_empty()).then(|| {
+        format!(
+            "the contents of {} are those of a file in every run, so a kernel could know them without reading (hint: `.scaled(..)` or \
+             `.with_noise(..)` changes them for each run)",
+            names.join(", ")
+        )
+    })
+}
+
+/// Returns the name that a tensor has in a recording of one call.
+fn name_of(tensor: &Tensor) -> &str {
+    tensor.name.split_once('@').map_or(&tensor.name, |(name, _)| name)
+}
+
 fn passed(argument: &LibraryArgument) -> Option<BufferId> {
     match argument {
         LibraryArgument::Buffer { tensor, .. } => Some(BufferId::Tensor(*tensor)),
@@ -64,7 +84,7 @@ fn buffers(step: &Step) -> Vec<BufferId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench::catalog::{DType, Execution, Fill, Reference, Tensor, Tolerance, Work};
+    use gpubench::catalog::{DType, Execution, Reference, Tolerance, Work};
     use gpubench::plan::{ConstantValue, LibraryCall, Plan, Span};
 
     fn recording(execution: Execution, steps: Vec<Step>) -> Recording {
@@ -104,6 +124,26 @@ mod tests {
             source: span(from),
             target: span(2),
         }
+    }
+
+    #[test]
+    fn constants_that_are_a_file_are_told_once() {
+        let mut call = recording(Execution::Sealed, vec![]);
+        assert_eq!(stored_constants(&call), None);
+        for name in ["weights@1", "weights@2"] {
+            let fill = Fill::Stored;
+            let name = name.to_owned();
+            call.tensors.push(Tensor {
+                name,
+                fill,
+                ..call.tensors[1].clone()
+            });
+        }
+        let told = stored_constants(&call).expect("a notice");
+        assert!(
+            told.starts_with("the contents of `weights` are those of a file in every run"),
+            "{told}"
+        );
     }
 
     #[test]

@@ -208,7 +208,7 @@ mod tests {
         interrupt.cancel();
         let interrupted = run(&shell(&script), ["in", "out"].map(Path::new), LONG, &interrupt);
         assert!(matches!(interrupted, Err(ProviderError::Interrupted)));
-        // A child that outlives its parent would stay behind as well.
+        // A child that outlives its parent would live on as well.
         let script = format!("(sleep 1; touch {}) & true", file.display());
         ran(&shell(&script), LONG).expect("success");
         std::thread::sleep(Duration::from_millis(1_300));

@@ -62,7 +62,7 @@ pub enum ProviderError {
     },
     /// An output has a NaN.
     #[error(
-        "the output `{tensor}` of `{command}` has a NaN at element {element} of set {set}, counted from 0 (hint: no kernel could be told from a wrong one there)"
+        "the output `{tensor}` of `{command}` has a NaN at element {element} of set {set}, counted from 0 (hint: a NaN cannot show whether a kernel is right)"
     )]
     NotANumber {
         /// The command.

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gpubench::abi::Buffer;
-use gpubench::catalog::{Fill, Recording, Reference, Role, Tolerance};
+use gpubench::catalog::{Recording, Reference, Role, Tolerance};
 
 use super::own_kernels::OwnKernels;
 use crate::cdylib::{AuthorError, Library};
@@ -108,7 +108,7 @@ impl Attached {
             .recording
             .tensors
             .iter()
-            .any(|tensor| tensor.fill == Fill::Cpu)
+            .any(|tensor| tensor.fill.is_made_on_cpu() && (order.window == 0 || tensor.role != Role::Constant))
         {
             return Ok(());
         }
@@ -120,7 +120,7 @@ impl Attached {
         for ((tensor, layout), operand) in tensors.zip(&self.operands) {
             let keeps = tensor.role != Role::Constant || constants;
             let len = layout.len as usize;
-            let (data, len) = match operand.contents.filter(|_| tensor.fill == Fill::Cpu) {
+            let (data, len) = match operand.contents.filter(|_| tensor.fill.is_made_on_cpu()) {
                 Some(contents) if keeps => (contents.0 as *mut u8, len),
                 Some(_) => {
                     let mut words = vec![0_u128; len.div_ceil(16)];

@@ -42,7 +42,7 @@ impl<'a> CodePlacement<'a> {
     /// Returns the maker of an input.
     pub fn maker(&self, tensor: &Tensor) -> Maker {
         match (&tensor.fill, self.home) {
-            (Fill::Cpu, _) => Maker::AuthorFunction,
+            (Fill::Cpu | Fill::Stored, _) => Maker::AuthorFunction,
             (Fill::Kernel(_), KernelHost::Author) => Maker::AuthorKernel,
             (Fill::Kernel(_), KernelHost::Referee) => Maker::RefereeKernel,
             _ => Maker::Harness,
