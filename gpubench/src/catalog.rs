@@ -304,7 +304,7 @@ impl Reference {
     pub const fn provider(&self) -> Option<&Provider> {
         match self {
             Reference::Provider(provider) => Some(provider),
-            Reference::Author | Reference::Plan(_) => None,
+            Reference::Author | Reference::Checked | Reference::Plan(_) => None,
         }
     }
 
