@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures an archive on the first two GPUs of a host at once, then on the first with two processors.
+# Measures an archive on the first two GPUs of a host at once, and on the first with two processors.
 #
 #   two_gpus.sh TOOL ARCHIVE
 #

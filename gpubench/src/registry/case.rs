@@ -64,7 +64,8 @@ impl<'a> Case<'a> {
             ReferenceFunction::Cpu(_) if problem.check.is_some() => Reference::Checked,
             ReferenceFunction::Cpu(_) => Reference::Author,
             ReferenceFunction::Launch(_) | ReferenceFunction::Provider { .. } if problem.check.is_some() => {
-                let message = "a check runs on the CPU, and needs a reference on the CPU, not `launch(..)` or `provider(..)`";
+                let message =
+                    "a check runs on the CPU, and needs a reference on the CPU, not `launch(..)` or `provider(..)`";
                 return Err(Error::new(format!("`{}`: {message}", problem.path())).into());
             }
             ReferenceFunction::Provider { command, folder } => Reference::Provider(Box::new(Provider {
