@@ -8,13 +8,12 @@ use gpubench_harness::{CheckSummary, NoiseSummary};
 use super::RefereeError;
 use super::buffers::{Answers, Buffer, PristineBuffers};
 use super::case::{OpenCase, Referee};
-use super::mismatches::Judged;
 use super::other_answers::asked;
 use super::wrong_output::EarlierAnswers;
 use crate::window::{KeyPurpose, Seeds, WindowContent, WindowId, WindowKind};
 use crate::wire::{Channel, NOWHERE, OutputFacts, WindowFacts};
 use gpubench_device::DevicePtr;
-use gpubench_device::harness::{Batch, Comparison, Coverage, DigestSlot, DigestSum, Findings, Ticket};
+use gpubench_device::harness::{Batch, Comparison, Coverage, DigestSlot, DigestSum, Findings, Judged, Ticket};
 
 /// Keys of a window's digests, on the device.
 #[derive(Debug)]

@@ -19,7 +19,6 @@ mod check;
 mod contents;
 mod differences;
 mod instance;
-mod mismatches;
 mod other_answers;
 mod own_kernels;
 mod page;

@@ -2,8 +2,6 @@
 
 use std::ops::RangeInclusive;
 
-use gpubench_harness::CheckSummary;
-
 use super::RefereeError;
 use super::buffers::Answers;
 use super::case::Referee;
@@ -20,9 +18,6 @@ pub(super) fn asked(sides: usize) -> RangeInclusive<u32> {
     2..=1 + calls as u32
 }
 
-/// Number of elements that is enough for most checks.
-const FIRST_ELEMENTS: u64 = 4096;
-
 impl Referee {
     /// Compares the previous call's expected answer with that of this call. The result describes
     /// the check, not the kernel.
@@ -35,7 +30,7 @@ impl Referee {
             got: answers.previous,
             ..*comparison
         };
-        Ok(match self.passing(&old)? {
+        Ok(match self.harness.passing(&mut *self.driver, self.stream, &old)? {
             Some(_) => OtherAnswer::Passes,
             None => OtherAnswer::Fails,
         })
@@ -50,32 +45,13 @@ impl Referee {
         bytes: u64,
     ) -> Result<OtherAnswer, RefereeError> {
         self.driver.set(self.stream, answers.snapshot, 0, bytes)?;
-        Ok(match self.passing(comparison)? {
-            // Zeros are the expected answer.
-            Some(summary) if summary.max_abs_error == 0.0 => OtherAnswer::NotAsked,
-            Some(_) => OtherAnswer::Passes,
-            None => OtherAnswer::Fails,
-        })
-    }
-
-    /// Returns the result of a comparison if all elements match, otherwise `None`.
-    fn passing(&mut self, comparison: &Comparison) -> Result<Option<CheckSummary>, RefereeError> {
-        let mut matching = |part: &Comparison| {
-            let judged = self.compare_and_judge(part)?;
-            Ok::<_, RefereeError>(Some(judged.summary).filter(CheckSummary::all_match))
-        };
-        // The share of elements that may differ is of the whole output.
-        if comparison.tolerance.mismatched().is_some() {
-            return matching(comparison);
-        }
-        let first = Comparison {
-            len: comparison.len.min(FIRST_ELEMENTS),
-            ..*comparison
-        };
-        let passing = matching(&first)?;
-        match passing {
-            Some(_) if first.len < comparison.len => matching(comparison),
-            passing => Ok(passing),
-        }
+        Ok(
+            match self.harness.passing(&mut *self.driver, self.stream, comparison)? {
+                // Zeros are the expected answer.
+                Some(summary) if summary.max_abs_error == 0.0 => OtherAnswer::NotAsked,
+                Some(_) => OtherAnswer::Passes,
+                None => OtherAnswer::Fails,
+            },
+        )
     }
 }

@@ -8,7 +8,7 @@ use super::buffers::{Answers, Buffer};
 use super::case::{OpenCase, Referee};
 use crate::wire::{OutputFacts, Replay};
 use gpubench_device::DevicePtr;
-use gpubench_device::harness::Comparison;
+use gpubench_device::harness::{Comparison, Judged};
 
 /// The right answers to earlier calls, where there are any.
 #[derive(Clone, Copy, Debug)]
@@ -93,10 +93,19 @@ impl Referee {
 
     /// Runs a single comparison and waits for it.
     pub(super) fn compare(&mut self, comparison: &Comparison) -> Result<CheckSummary, RefereeError> {
-        let driver = &mut *self.driver;
-        let mut batch = self.harness.begin(driver, self.stream, 1)?;
-        let ticket = self.harness.check(driver, &mut batch, comparison)?;
-        Ok(self.harness.collect(driver, batch)?.get(ticket)?)
+        Ok(self.harness.compare(&mut *self.driver, self.stream, comparison)?)
+    }
+
+    /// Judges the result of a comparison, as the harness does.
+    pub(super) fn judge(&mut self, comparison: &Comparison, found: CheckSummary) -> Result<Judged, RefereeError> {
+        Ok(self.harness.judge(&mut *self.driver, self.stream, comparison, found)?)
+    }
+
+    /// Runs a single comparison, waits for it and judges it.
+    pub(super) fn compare_and_judge(&mut self, comparison: &Comparison) -> Result<Judged, RefereeError> {
+        Ok(self
+            .harness
+            .compare_and_judge(&mut *self.driver, self.stream, comparison)?)
     }
 
     /// Returns the bits of an element, zero-extended.

@@ -2,9 +2,8 @@
 
 use super::*;
 use crate::referee::buffers::Answers;
-use crate::referee::mismatches::Judged;
 use gpubench::catalog::Mismatched;
-use gpubench_device::harness::Comparison;
+use gpubench_device::harness::{Comparison, Judged};
 
 /// One element of a hundred may be ten tolerances off.
 const MOSTLY: Tolerance = Tolerance::Mostly {
