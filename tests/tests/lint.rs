@@ -108,6 +108,153 @@ fn twins_without_a_flaw_and_accepted_findings_are_clean() {
     assert_eq!(finished.stdout, "0 findings in 3 judged cases\n");
 }
 
+// A share of the elements may be outside the tolerance.
+#[test]
+fn half_of_the_elements_may_be_zeros_if_half_may_be_outside_the_tolerance() {
+    let text = lint(&Fixture::new("flawed"), &["^shares::half"]).expect_code(7).stdout;
+    for words in [
+        "error[partial_zeros_pass]: zeros for the last 500 of 1000 elements pass as `y`\n",
+        "tolerance rtol 1e-5, atol 0e0, or 200000 times as much in 50.0% of the elements\n",
+        "(hint: choose a smaller `mismatched` or `cap`, or ",
+    ] {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+}
+
+#[test]
+fn one_wrong_element_within_the_share_is_no_finding() {
+    let finished = lint(&Fixture::new("flawed"), &["^shares::one_may"]).expect_code(0);
+    assert_eq!(finished.stdout, "0 findings in 1 judged case\n");
+}
+
+// Checks of the author.
+fn accepts(benchmark: &str, rule: &str, what: &str) {
+    let text = lint(&Fixture::new("flawed"), &[&format!("^checked::{benchmark}")])
+        .expect_code(7)
+        .stdout;
+    let title = format!("the check accepts {what}");
+    assert!(text.contains(&title) && text.contains(rule), "{title} {rule}\n{text}");
+    assert!(text.contains("(hint: reject it in the check"), "{text}");
+}
+
+#[test]
+fn a_check_that_accepts_zeros_is_named() {
+    accepts("zeros_are_welcome", "zeros_pass", "zeros as `y`");
+}
+
+#[test]
+fn a_check_that_accepts_old_answers_is_named() {
+    accepts(
+        "any_possible_element",
+        "stale_passes",
+        "the answer to other inputs as `y`",
+    );
+}
+
+#[test]
+fn a_check_that_accepts_an_element_twice_is_named() {
+    let what = "the right answer with element 0 twice as `indices`";
+    accepts("an_index_twice", "one_wrong_element_passes", what);
+}
+
+#[test]
+fn a_check_that_accepts_another_order_without_asking_for_it_is_named() {
+    let what = "the right elements, each one place too early as `y`";
+    accepts("same_sum", "permutation_passes", what);
+}
+
+#[test]
+fn a_check_without_a_reference_that_accepts_what_no_input_decides_is_named() {
+    accepts("any_permutation", "constant_passes", "0, 1, 2, and so on as `order`");
+}
+
+#[test]
+fn a_check_that_rejects_the_reference_is_too_strict() {
+    let text = lint(&Fixture::new("flawed"), &["^checked::rejects"])
+        .expect_code(7)
+        .stdout;
+    let title =
+        "error[too_strict]: right answers fail as `y`: the check rejects those of the reference: it is never right";
+    assert!(text.contains(title), "{text}");
+}
+
+#[test]
+fn sets_and_masks_are_no_findings() {
+    let finished = lint(&Fixture::new("flawed"), &["^checked::a_"]).expect_code(0);
+    assert_eq!(finished.stdout, "0 findings in 2 judged cases\n");
+}
+
+#[test]
+fn only_blind_checks_are_accused_where_answers_are_right_in_several_ways() {
+    let finished = lint(&Fixture::new("judged"), &[]).expect_code(100);
+    let text = &finished.stdout;
+    let accused: Vec<&str> = text.lines().filter(|line| line.contains(" = problem ")).collect();
+    let words = |name: &str| format!("   = problem `checks::{name}`, judged by its check alone");
+    assert_eq!(
+        accused,
+        ["any_number_but_zero_passes", "any_number_passes"].map(words),
+        "{text}"
+    );
+    for words in [
+        "`masks::everything_is_ignored::n=100` could not be judged: the check failed: the check ignores every element of `y`",
+        "`checks::the_check_panics::n=1000` could not be judged: the check failed: it panicked: index out of bounds",
+        "2 findings in 8 judged cases; 3 could not be judged\n",
+    ] {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+}
+
+#[test]
+fn honest_problems_of_other_fixtures_are_clean() {
+    for fixture in ["short", "tidy"] {
+        let finished = lint(&Fixture::new(fixture), &[]).expect_code(0);
+        assert!(finished.stdout.starts_with("0 findings in "), "{}", finished.stdout);
+    }
+}
+
+#[test]
+fn mistakes_of_newcomers_that_are_not_in_the_problem_are_no_findings() {
+    let finished = lint(&Fixture::new("newcomer"), &[]).expect_code(100);
+    let text = &finished.stdout;
+    let accused: Vec<&str> = text.lines().filter(|line| line.starts_with("error[")).collect();
+    let [not_finite, stale] = accused[..] else {
+        panic!("{text}")
+    };
+    assert!(not_finite.starts_with("error[not_finite]: 64 of 64"), "{text}");
+    assert!(
+        stale.starts_with("error[stale_passes]: the answer to other inputs, which is always the same,"),
+        "{text}"
+    );
+}
+
+// Inputs.
+#[test]
+fn a_constant_far_below_the_tolerance_need_not_be_read() {
+    let text = lint(&Fixture::new("flawed"), &["^shares::idle_constant"])
+        .expect_code(7)
+        .stdout;
+    let title = "error[unread_input]: the answer with other contents of `shift` passes as `y`\n";
+    assert!(text.contains(title), "{text}");
+}
+
+#[test]
+fn the_precisions_that_pass_are_named() {
+    let text = lint(&Fixture::new("flawed"), &["^shares::rough_ramp"])
+        .expect_code(7)
+        .stdout;
+    let note = "the answer to inputs that were rounded to TF32, fp16 or bf16 passes as `y` too";
+    assert!(text.contains(note), "{text}");
+}
+
+#[test]
+fn cases_that_are_all_for_another_device_are_no_pass() {
+    let finished = lint(&Fixture::new("flawed"), &["--export-sarif", "-", "^elsewhere::"]).expect_code(4);
+    let message = "error: no case was judged: the selected ones are not for the CPU device, or skipped\n";
+    assert!(finished.stderr.contains(message), "{}", finished.stderr);
+    let log: Value = serde_json::from_str(&finished.stdout).expect("JSON");
+    assert_eq!(log["runs"][0]["invocations"][0]["executionSuccessful"], false);
+}
+
 #[test]
 fn a_name_that_no_finding_has_is_reported() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -154,6 +301,8 @@ fn a_finding_names_the_line_the_problem_the_cases_and_a_remedy() {
 fn nothing_selected_has_its_own_code() {
     let nothing = lint(&Fixture::new("flawed"), &["^nothing$"]).expect_code(4);
     assert_eq!(nothing.stdout, "");
+    let hint = "`cargo gpubench --list` shows their names";
+    assert!(nothing.stderr.contains(hint), "{}", nothing.stderr);
 }
 
 /// Copies the fixture, with its dependencies where they are.
@@ -161,7 +310,15 @@ fn copied_fixture(folder: &Utf8Path) -> Utf8PathBuf {
     let original = repository().join("tests/fixtures/flawed");
     let copy = folder.join("flawed-copy");
     std::fs::create_dir_all(copy.join("src")).expect("a folder");
-    for file in ["src/lib.rs", "src/sound.rs", "src/broken.rs", "src/kernels.cu"] {
+    for file in [
+        "src/lib.rs",
+        "src/sound.rs",
+        "src/broken.rs",
+        "src/checked.rs",
+        "src/elsewhere.rs",
+        "src/shares.rs",
+        "src/kernels.cu",
+    ] {
         std::fs::copy(original.join(file), copy.join(file)).expect("copied");
     }
     let manifest = std::fs::read_to_string(original.join("Cargo.toml")).expect("a manifest");

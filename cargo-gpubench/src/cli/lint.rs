@@ -63,7 +63,7 @@ Examples:
   cargo gpubench lint --export-sarif lint.sarif    for code scanning
   cargo gpubench lint --fix                        mend tolerances that a factor mends
 
-The exit code is 7 if a problem has a flaw, and 100 if a case could not be judged.";
+The exit code is 7 if a problem has a flaw, 100 if a case could not be judged, and 4 if none was.";
 
 impl LintArguments {
     /// Checks the filters and returns the options. `gpubench` is the described command line.

@@ -49,7 +49,7 @@ codes! {
         Usage = 2,
         /// A result is worse than its baseline, and nothing failed.
         Regression = 3,
-        /// No case was selected.
+        /// No case was selected, or `cargo gpubench lint` could judge none of the selected ones.
         NothingSelected = 4,
         /// `--fail-on-inconclusive` was set, and too few cases could be judged. Nothing failed or
         /// regressed.

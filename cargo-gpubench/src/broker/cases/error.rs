@@ -143,7 +143,7 @@ impl EmptyReason {
             } => format!("did you mean `{closest}`?"),
             Self::NoNameFits { meant: Some(meant), .. } => format!("did you mean {meant}?"),
             Self::NoNameFits { of, .. } => {
-                format!("none of {of} cases matches the filters; `--list` without filters shows their names")
+                format!("none of {of} cases matches the filters; `cargo gpubench --list` shows their names")
             }
             Self::Skipped { fitting: 1 } => "1 case matches, but `--skip` excludes it".to_owned(),
             Self::Skipped { fitting } => format!("{fitting} cases match, but `--skip` excludes all of them"),

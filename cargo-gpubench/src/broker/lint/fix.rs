@@ -91,7 +91,8 @@ pub(super) fn apply(flaws: &[Flaw], fixing: Fixing) -> Result<Vec<FixLine>, Fail
 fn edits(flaws: &[Flaw]) -> BTreeMap<Utf8PathBuf, Vec<Edit>> {
     let mut edits: BTreeMap<Utf8PathBuf, Vec<Edit>> = BTreeMap::new();
     for flaw in flaws {
-        let (Some(attribute), Some(tolerance), Some(shrink)) = (&flaw.attribute, flaw.tolerance, flaw.shrink) else {
+        let (Some(attribute), Some(tolerance), Some(shrink)) = (&flaw.attribute, flaw.tolerance.bounds(), flaw.shrink)
+        else {
             continue;
         };
         let numbers = flaw

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use camino::Utf8PathBuf;
-use gpubench::catalog::Catalog;
+use gpubench::catalog::{Catalog, Tolerance};
 
 use super::allowed::allowed;
 use super::place::{Attribute, find_attribute};
 use super::session::{Judged, JudgedCase};
 use crate::cdylibs::Built;
-use gpubench_measure::lint::{Finding, OutputReport, Rule};
+use gpubench_measure::lint::{Finding, Judge, OutputReport, Rule};
 
 /// What is wrong with an output of a problem.
 #[derive(Clone, Debug)]
@@ -17,8 +17,9 @@ pub(super) struct Flaw {
     /// The problem, as in the catalog.
     pub(super) problem: String,
     pub(super) output: String,
-    /// `rtol` and `atol`, in the first case.
-    pub(super) tolerance: Option<(f64, f64)>,
+    /// In the first case.
+    pub(super) tolerance: Tolerance,
+    pub(super) judge: Judge,
     /// By rule, the gravest first.
     pub(super) broken: Vec<BrokenRule>,
     /// The file and the line of a benchmark's attribute, as the compiler names them.
@@ -76,6 +77,7 @@ pub(super) fn flaws(judged: &Judged, built: &Built, catalogs: &[Catalog]) -> Vec
                 problem: problem.to_owned(),
                 output: output.to_owned(),
                 tolerance: report.tolerance,
+                judge: report.judge,
                 shrink: shrink(&broken, &cases),
                 broken,
                 named: (benchmark.file.clone(), benchmark.line),
@@ -134,7 +136,7 @@ impl Flaw {
 
     /// Returns `rtol` and `atol` that would end the flaw.
     pub(super) fn better(&self) -> Option<(f64, f64)> {
-        let (rtol, atol) = self.tolerance.filter(|_| self.has_one_tolerance)?;
+        let (rtol, atol) = self.tolerance.bounds().filter(|_| self.has_one_tolerance)?;
         let factor = 10f64.powi(-self.shrink?);
         Some((tidy(rtol * factor), tidy(atol * factor)))
     }
@@ -159,7 +161,8 @@ mod tests {
         };
         OutputReport {
             output: "y".to_owned(),
-            tolerance: Some((2e-2, 5e-3)),
+            tolerance: Tolerance::Close { rtol: 2e-2, atol: 5e-3 },
+            judge: Judge::Reference,
             findings: shrinks.iter().map(finding).collect(),
             room,
         }

@@ -20,7 +20,7 @@ use super::options::Verbosity;
 use super::process::{catch_interrupts, prepare_for_roles};
 use super::status::status;
 use crate::cdylibs::{BuildOptions, build_cdylibs};
-use gpubench_diagnostic::{ExitCode, Failure, print_to_stderr, print_warning};
+use gpubench_diagnostic::{ExitCode, Expected, Failure, print_to_stderr, print_warning};
 use gpubench_measure::clients::Output as UserOutput;
 use gpubench_report::{Output, OutputTarget};
 
@@ -55,10 +55,26 @@ pub enum Fixing {
     AllFiles,
 }
 
+/// All selected cases are left out.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", session::NOTHING_JUDGED)]
+struct NothingJudged;
+
+impl Expected for NothingJudged {
+    fn exit_code(&self) -> ExitCode {
+        ExitCode::NothingSelected
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some("`lint` judges on the CPU device: select cases that run there too".to_owned())
+    }
+}
+
 /// Judges the problems of the selected cases.
 ///
 /// # Errors
-/// The libraries cannot be built or listed, no case is selected, or nothing can be printed.
+/// The libraries cannot be built or listed, no case is selected or can be judged, or nothing can be
+/// printed.
 pub fn lint(options: &LintOptions) -> Result<ExitCode, Failure> {
     if let Some(target) = &options.sarif {
         target.ensure_writable()?;
@@ -74,9 +90,6 @@ pub fn lint(options: &LintOptions) -> Result<ExitCode, Failure> {
     };
     let (authors, catalogs) = Authors::start(&built.libraries, settings)?;
     let judged = session::judge(options, &built, &catalogs, authors, &interrupt)?;
-    if judged.cases.is_empty() && judged.failures.is_empty() {
-        print_warning(&"no case was judged, because none runs on the CPU device");
-    }
     let mut flaws = flaw::flaws(&judged, &built, &catalogs);
     for flaw in &mut flaws {
         flaw.locate();
@@ -84,6 +97,7 @@ pub fn lint(options: &LintOptions) -> Result<ExitCode, Failure> {
     let sarif = sarif::log(&flaws, &judged);
     let text = text::report(&flaws, &judged);
     match &options.sarif {
+        _ if judged.has_judged_nothing() => {}
         Some(OutputTarget::StandardOutput) => print_to_stderr(&text),
         _ => Output::stdout_as_styled().print(&text)?,
     }
@@ -94,6 +108,9 @@ pub fn lint(options: &LintOptions) -> Result<ExitCode, Failure> {
         for line in fix::apply(&flaws, options.fix)? {
             status(options.verbosity, line.word, format_args!("{}", line.text));
         }
+    }
+    if judged.has_judged_nothing() {
+        return Err(NothingJudged.into());
     }
     Ok(match (judged.failures.is_empty(), flaws.is_empty()) {
         (false, _) => ExitCode::BenchmarkFailed,

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::flaw::{BrokenRule, Flaw};
-use super::session::Judged;
+use super::session::{Judged, NOTHING_JUDGED};
 use super::text::{headline, hint};
 use gpubench_diagnostic::{ExitCode, printable_line};
 use gpubench_measure::lint::Rule;
@@ -19,13 +19,14 @@ pub(super) fn log(flaws: &[Flaw], judged: &Judged) -> String {
         .flat_map(|flaw| flaw.broken.iter().map(move |broken| result(flaw, broken)))
         .collect();
     let rules: Vec<Value> = Rule::ALL.iter().map(|rule| descriptor(*rule)).collect();
-    let failures: Vec<Value> = judged
+    let failed = judged
         .failures
         .iter()
-        .map(|(case, failure)| {
-            let text = format!("`{case}` could not be judged: {}", failure.message);
-            json!({ "level": "error", "message": { "text": printable_line(&text) } })
-        })
+        .map(|(case, failure)| format!("`{case}` could not be judged: {}", failure.message));
+    let nothing = judged.has_judged_nothing().then(|| NOTHING_JUDGED.to_owned());
+    let failures: Vec<Value> = failed
+        .chain(nothing)
+        .map(|text| json!({ "level": "error", "message": { "text": printable_line(&text) } }))
         .collect();
     let log = json!({
         "$schema": SCHEMA,
@@ -61,7 +62,7 @@ fn result(flaw: &Flaw, broken: &BrokenRule) -> Value {
     let (file, line) = flaw.place();
     let message = format!(
         "{} in problem `{}`, for example in `{}` (hint: {})",
-        headline(rule, &broken.finding.what, &flaw.output),
+        headline(flaw, broken),
         flaw.problem,
         broken.cases.first().map_or("", |case| case),
         hint(flaw, rule)

@@ -38,6 +38,16 @@ pub(super) struct Judged {
     pub(super) skipped: usize,
 }
 
+/// The message if there is no such case.
+pub(super) const NOTHING_JUDGED: &str = "no case was judged: the selected ones are not for the CPU device, or skipped";
+
+impl Judged {
+    /// Whether there was nothing to judge.
+    pub(super) fn has_judged_nothing(&self) -> bool {
+        self.cases.is_empty() && self.failures.is_empty()
+    }
+}
+
 /// A judged case.
 #[derive(Debug)]
 pub(super) struct JudgedCase {

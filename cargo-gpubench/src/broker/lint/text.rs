@@ -4,11 +4,13 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 
-use super::flaw::Flaw;
+use gpubench::catalog::{Mismatched, Tolerance};
+
+use super::flaw::{BrokenRule, Flaw};
 use super::session::Judged;
-use gpubench_contract::units::counted;
+use gpubench_contract::units::{counted, percent};
 use gpubench_diagnostic::{printable, printable_line};
-use gpubench_measure::lint::Rule;
+use gpubench_measure::lint::{Judge, Rule};
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const PLACE: Style = AnsiColor::Blue.on_default().bold();
@@ -33,8 +35,7 @@ fn about(flaw: &Flaw) -> String {
         return String::new();
     };
     let (file, line) = flaw.place();
-    let output = printable_line(&flaw.output);
-    let title = printable_line(&headline(first.rule, &first.finding.what, &output));
+    let title = printable_line(&headline(flaw, first));
     let mut text = format!(
         "{ERROR}error[{}]{ERROR:#}: {title}\n  {PLACE}-->{PLACE:#} {}:{line}\n",
         first.rule.name(),
@@ -43,14 +44,10 @@ fn about(flaw: &Flaw) -> String {
     let mut note = |note: &str| {
         let _ = writeln!(text, "   {PLACE}={PLACE:#} {}", printable_line(note));
     };
-    let tolerance = flaw.tolerance.map_or_else(
-        || "compared exactly".to_owned(),
-        |(rtol, atol)| format!("tolerance rtol {rtol:e}, atol {atol:e}"),
-    );
-    note(&format!("problem `{}`, {tolerance}", flaw.problem));
+    note(&format!("problem `{}`, {}", flaw.problem, judged_by(flaw)));
     note(&cases(&first.cases, first.finding.found, first.finding.tried));
     for other in broken {
-        let what = headline(other.rule, &other.finding.what, &output);
+        let what = headline(flaw, other);
         note(&format!(
             "{what} too, in {} ({})",
             counted(other.cases.len(), "case"),
@@ -68,18 +65,45 @@ fn about(flaw: &Flaw) -> String {
     text + &format!("   ({HINT}hint{HINT:#}: {})\n\n", hint(flaw, first.rule))
 }
 
+/// Returns what decides whether an output passes.
+fn judged_by(flaw: &Flaw) -> String {
+    let tolerance = match flaw.tolerance {
+        Tolerance::Exact => "compared exactly".to_owned(),
+        Tolerance::ByCheck => return "judged by its check alone".to_owned(),
+        Tolerance::Close { rtol, atol } | Tolerance::Default { rtol, atol } => {
+            format!("tolerance rtol {rtol:e}, atol {atol:e}")
+        }
+        Tolerance::Mostly {
+            rtol,
+            atol,
+            mismatched: Mismatched { share, cap },
+        } => {
+            let most = percent(share);
+            format!("tolerance rtol {rtol:e}, atol {atol:e}, or {cap} times as much in {most} of the elements")
+        }
+    };
+    match flaw.judge {
+        Judge::Reference => tolerance,
+        Judge::ReferenceAndCheck | Judge::Check => format!("judged by its check, then {tolerance}"),
+    }
+}
+
 /// Returns what passes, or fails, as a sentence.
-pub(super) fn headline(rule: Rule, what: &str, output: &str) -> String {
+pub(super) fn headline(flaw: &Flaw, broken: &BrokenRule) -> String {
+    let (rule, what, output) = (broken.rule, broken.finding.what.trim_end(), &flaw.output);
     match rule {
         Rule::NotFinite => format!("{what} in `{output}`"),
         Rule::TooStrict => format!("right answers fail as `{output}`: {what}"),
+        _ if flaw.judge != Judge::Reference => {
+            format!("the check accepts {} as `{output}`", what.trim_end_matches(','))
+        }
         _ => {
             let verb = if matches!(rule, Rule::Zeros | Rule::Ones | Rule::Permutation | Rule::PartialZeros) {
                 "pass"
             } else {
                 "passes"
             };
-            format!("{} {verb} as `{output}`", what.trim_end())
+            format!("{what} {verb} as `{output}`")
         }
     }
 }
@@ -102,7 +126,27 @@ pub(super) fn hint(flaw: &Flaw, rule: Rule) -> String {
     } else {
         ""
     };
-    format!("{}{fix}", rule.hint())
+    let of_rule = match flaw.tolerance {
+        Tolerance::Mostly { .. } if rule != Rule::TooStrict => {
+            format!("choose a smaller `mismatched` or `cap`, or {}", rule.hint())
+        }
+        _ => rule.hint().to_owned(),
+    };
+    let is_of_inputs = matches!(rule, Rule::NotFinite | Rule::UnreadInput);
+    let advice = match flaw.judge {
+        Judge::Reference => of_rule,
+        _ if is_of_inputs => of_rule,
+        _ if rule == Rule::TooStrict && flaw.shrink.is_none() => {
+            "accept in the check what the reference gives".to_owned()
+        }
+        Judge::Check => "reject it in the check, or add `reference = ..`".to_owned(),
+        Judge::ReferenceAndCheck if rule == Rule::Permutation => {
+            "reject it in the check, or write `in_any_order()` there if the order does not matter".to_owned()
+        }
+        Judge::ReferenceAndCheck if flaw.tolerance == Tolerance::Exact => "reject it in the check".to_owned(),
+        Judge::ReferenceAndCheck => format!("reject it in the check, or {of_rule}"),
+    };
+    format!("{advice}{fix}")
 }
 
 fn summary(flaws: &[Flaw], judged: &Judged) -> String {

@@ -1,8 +1,9 @@
 //! Wrong answers of kernels that do not do the work.
 
 use gpubench::Rng;
-use gpubench::catalog::{Tensor, Tolerance};
+use gpubench::catalog::{DType, Tensor, Tolerance};
 
+use super::check::Judge;
 use super::numbers::{elements, epsilon, moments, rms, values};
 use super::rule::Rule;
 use fit::Fit;
@@ -28,12 +29,46 @@ pub(super) struct WrongAnswer {
 /// Returns the elements below which an output can have an answer by chance.
 pub(super) const FEW: usize = 64;
 
+/// Returns an answer that is wrong everywhere.
+pub(super) fn far_off(dtype: DType, right: &[f64]) -> Vec<u8> {
+    let far = 1e3 * right.iter().fold(1.0, |far: f64, value| far.max(value.abs()));
+    elements(dtype, std::iter::repeat_n(far, right.len()))
+}
+
+/// Returns answers for an output of which nothing is expected. They depend on no input, so a kernel
+/// that gives them does no work.
+pub(super) fn idle_answers(tensor: &Tensor, rng: &mut Rng) -> Vec<WrongAnswer> {
+    let Tensor { dtype, .. } = *tensor;
+    let len = tensor.elements() as usize;
+    let constant = |value: f64| elements(dtype, std::iter::repeat_n(value, len));
+    let answer = |rule, what: &str, bytes| WrongAnswer {
+        rule,
+        what: what.to_owned(),
+        bytes,
+    };
+    let mut answers = vec![
+        answer(Rule::Zeros, "zeros", constant(0.0)),
+        answer(Rule::Ones, "ones", constant(1.0)),
+        answer(Rule::AnyAnswer, "any finite answer", far_off(dtype, &vec![1.0; len])),
+    ];
+    if epsilon(dtype).is_some() {
+        let noise = elements(dtype, (0..len).map(|_| rng.normal()));
+        answers.push(answer(Rule::NotANumber, "NaN", constant(f64::NAN)));
+        answers.push(answer(Rule::Noise, "noise", noise));
+    } else {
+        let counted = elements(dtype, (0..len).map(|index| index as f64));
+        answers.push(answer(Rule::Constant, "0, 1, 2, and so on,", counted));
+    }
+    answers
+}
+
 /// Returns wrong answers for an output of `call`. `before` is a call with other inputs, all that a
-/// kernel can know before it reads its own.
+/// kernel can know before it reads its own. Elements that are `free` may hold anything.
 pub(super) fn wrong_answers(
     tensors: &[Tensor],
     output: usize,
     (call, before): (&Call, &Call),
+    (judge, free): (Judge, &[bool]),
     rng: &mut Rng,
 ) -> Vec<WrongAnswer> {
     let tensor = &tensors[output];
@@ -49,8 +84,9 @@ pub(super) fn wrong_answers(
     let constant = |value: f64| elements(dtype, std::iter::repeat_n(value, len));
     if epsilon(dtype).is_some() {
         add(Rule::NotANumber, "NaN".to_owned(), constant(f64::NAN));
-        let far = 1e3 * right.iter().fold(1.0, |far: f64, value| far.max(value.abs()));
-        add(Rule::AnyAnswer, "any finite answer".to_owned(), constant(far));
+    }
+    if epsilon(dtype).is_some() || judge != Judge::Reference {
+        add(Rule::AnyAnswer, "any finite answer".to_owned(), far_off(dtype, &right));
     }
     add(Rule::Zeros, "zeros".to_owned(), constant(0.0));
     add(Rule::Ones, "ones".to_owned(), constant(1.0));
@@ -75,12 +111,12 @@ pub(super) fn wrong_answers(
             turned,
         );
     }
-    if let Some((index, bytes)) = one_wrong(tensor, &right, expected) {
-        add(
-            Rule::OneWrongElement,
-            format!("the right answer but for element {index}"),
-            bytes,
-        );
+    if let Some((what, bytes)) = few_wrong(tensor, &right, expected, free) {
+        add(Rule::OneWrongElement, what, bytes);
+    }
+    if let Some((index, bytes)) = one_twice(tensor, expected, free).filter(|_| judge == Judge::ReferenceAndCheck) {
+        let what = format!("the right answer with element {index} twice");
+        add(Rule::OneWrongElement, what, bytes);
     }
     let same_size = |position: &usize| {
         let input = &tensors[*position];
@@ -102,41 +138,83 @@ pub(super) fn wrong_answers(
             }
         }
     }
-    answers.retain(|answer| is_wrong(tensor, &answer.bytes, expected, &right));
+    answers.retain(|answer| is_wrong(tensor, &answer.bytes, expected, &right, free));
     answers
 }
 
-/// Returns the right answer with a wrong sign of its largest element, or with a wrong element if
-/// all are zero.
-fn one_wrong(tensor: &Tensor, right: &[f64], expected: &[u8]) -> Option<(usize, Vec<u8>)> {
-    let finite = right.iter().enumerate().filter(|(_, value)| value.is_finite());
-    let (index, largest) = finite.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
-    let wrong = match tensor.dtype {
-        dtype if epsilon(dtype).is_none() => (largest + 1.0) % 127.0,
-        _ if *largest == 0.0 => 1.0,
-        _ => -largest,
-    };
+/// Returns how many elements of an output may be outside its tolerance.
+fn allowed(tensor: &Tensor) -> usize {
+    let allowed = tensor.tolerance.mismatched();
+    allowed.map_or(0, |allowed| allowed.most(tensor.elements()) as usize)
+}
+
+/// Returns the right answer with wrong signs of its largest elements, or with wrong elements if all
+/// are zero: with one, or with one more than may be outside the tolerance.
+fn few_wrong(tensor: &Tensor, right: &[f64], expected: &[u8], free: &[bool]) -> Option<(String, Vec<u8>)> {
+    let is_tried = |(index, value): &(usize, &f64)| value.is_finite() && !is_free(free, *index);
+    let mut largest: Vec<(usize, &f64)> = right.iter().enumerate().filter(is_tried).collect();
+    let count = allowed(tensor) + 1;
+    if largest.len() > count {
+        largest.select_nth_unstable_by(count - 1, |a, b| b.1.abs().total_cmp(&a.1.abs()));
+        largest.truncate(count);
+    }
     let size = tensor.dtype.size();
     let mut bytes = expected.to_vec();
-    bytes[index * size..][..size].copy_from_slice(&elements(tensor.dtype, std::iter::once(wrong)));
+    for (index, largest) in &largest {
+        let wrong = match tensor.dtype {
+            dtype if epsilon(dtype).is_none() => (*largest + 1.0) % 127.0,
+            _ if **largest == 0.0 => 1.0,
+            _ => -*largest,
+        };
+        bytes[index * size..][..size].copy_from_slice(&elements(tensor.dtype, std::iter::once(wrong)));
+    }
+    let what = match &largest[..] {
+        [] => return None,
+        [(index, _)] => format!("the right answer but for element {index}"),
+        more => format!("the right answer but for {} elements", more.len()),
+    };
+    Some((what, bytes))
+}
+
+/// Returns the right answer with an element in place of the next one, unless one element may be
+/// outside the tolerance.
+fn one_twice(tensor: &Tensor, expected: &[u8], free: &[bool]) -> Option<(usize, Vec<u8>)> {
+    if allowed(tensor) > 0 {
+        return None;
+    }
+    let size = tensor.dtype.size();
+    let elements: Vec<&[u8]> = expected.chunks_exact(size).collect();
+    let mut pairs = elements.windows(2).enumerate();
+    let differ = |(index, pair): &(usize, &[&[u8]])| pair[0] != pair[1] && !is_free(free, index + 1);
+    let (index, pair) = pairs.find(differ)?;
+    let mut bytes = expected.to_vec();
+    bytes[(index + 1) * size..][..size].copy_from_slice(pair[0]);
     Some((index, bytes))
 }
 
-/// Whether an answer differs from the expected one by more than rounding errors.
-pub(super) fn is_wrong(tensor: &Tensor, answer: &[u8], expected: &[u8], right: &[f64]) -> bool {
+fn is_free(free: &[bool], index: usize) -> bool {
+    free.get(index).copied().unwrap_or_default()
+}
+
+/// Whether an answer differs from the expected one by more than rounding errors, in an element that
+/// is not free.
+pub(super) fn is_wrong(tensor: &Tensor, answer: &[u8], expected: &[u8], right: &[f64], free: &[bool]) -> bool {
+    let size = tensor.dtype.size();
     let Some(epsilon) = epsilon(tensor.dtype).filter(|_| tensor.tolerance != Tolerance::Exact) else {
-        return answer != expected;
+        let mut pairs = answer.chunks_exact(size).zip(expected.chunks_exact(size)).enumerate();
+        return pairs.any(|(index, (given, right))| given != right && !is_free(free, index));
     };
     let scale = rms(right.iter().copied());
     let given = values(tensor.dtype, answer);
-    let mut pairs = given.iter().zip(right);
-    pairs.any(|(given, right)| {
+    let mut pairs = given.iter().zip(right).enumerate();
+    pairs.any(|(index, (given, right))| {
         let off = (given - right).abs();
-        match (given.is_nan(), right.is_nan()) {
+        let is_off = match (given.is_nan(), right.is_nan()) {
             (true, true) => false,
             (false, false) => off > 64.0 * epsilon * right.abs().max(scale),
             _ => true,
-        }
+        };
+        is_off && !is_free(free, index)
     })
 }
 
@@ -152,7 +230,7 @@ pub(super) fn short(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use gpubench::catalog::{DType, Fill, Role};
+    use gpubench::catalog::{DType, Fill, Mismatched, Role};
 
     use super::*;
 
@@ -177,7 +255,7 @@ mod tests {
 
     fn tried(call: &Call, before: &Call, len: u64) -> Vec<Rule> {
         let tensors = [tensor("x", Role::Input, len), tensor("y", Role::Output, len)];
-        let answers = wrong_answers(&tensors, 1, (call, before), &mut Rng::new(1));
+        let answers = wrong_answers(&tensors, 1, (call, before), (Judge::Reference, &[]), &mut Rng::new(1));
         let mut rules: Vec<Rule> = answers.iter().map(|answer| answer.rule).collect();
         rules.dedup();
         rules
@@ -220,6 +298,67 @@ mod tests {
         let shifted: Vec<f64> = x.iter().map(|x| 1.001 * x).collect();
         let rules = tried(&call(&x, &normed(&x)), &call(&shifted, &normed(&shifted)), 100);
         assert!(rules.contains(&Rule::SimpleFunction), "{rules:?}");
+    }
+
+    fn outputs_of(tolerance: Tolerance) -> Tensor {
+        Tensor {
+            tolerance,
+            ..tensor("y", Role::Output, 4)
+        }
+    }
+
+    #[test]
+    fn one_element_more_than_may_be_outside_the_tolerance_is_wrong() {
+        let right = [1.0, -4.0, 2.0, 3.0];
+        let expected = elements(DType::F32, right.into_iter());
+        let wrong = |tolerance, free: &[bool]| {
+            let (what, bytes) = few_wrong(&outputs_of(tolerance), &right, &expected, free)?;
+            Some((what, values(DType::F32, &bytes)))
+        };
+        let strict = Tolerance::Close { rtol: 1e-3, atol: 0.0 };
+        let (what, one) = wrong(strict, &[]).expect("an answer");
+        assert_eq!(
+            (&*what, &one[..]),
+            ("the right answer but for element 1", &[1.0, 4.0, 2.0, 3.0][..])
+        );
+        let mismatched = Mismatched { share: 0.3, cap: 10.0 };
+        let mostly = Tolerance::Mostly {
+            rtol: 1e-3,
+            atol: 0.0,
+            mismatched,
+        };
+        let (what, two) = wrong(mostly, &[]).expect("an answer");
+        assert_eq!(
+            (&*what, &two[..]),
+            ("the right answer but for 2 elements", &[1.0, 4.0, 2.0, -3.0][..])
+        );
+        let (_, elsewhere) = wrong(strict, &[false, true, false, true]).expect("an answer");
+        assert_eq!(elsewhere, [1.0, -4.0, -2.0, 3.0]);
+        assert_eq!(wrong(strict, &[true; 4]), None);
+    }
+
+    #[test]
+    fn an_element_is_twice_where_neighbours_differ_and_are_judged() {
+        let expected = elements(DType::F32, [5.0, 5.0, 6.0, 7.0].into_iter());
+        let twice = |free: &[bool]| {
+            let (index, bytes) = one_twice(&outputs_of(Tolerance::Exact), &expected, free)?;
+            Some((index, values(DType::F32, &bytes)))
+        };
+        assert_eq!(twice(&[]), Some((1, vec![5.0, 5.0, 5.0, 7.0])));
+        assert_eq!(twice(&[false, false, true, false]), Some((2, vec![5.0, 5.0, 6.0, 6.0])));
+        assert_eq!(twice(&[true; 4]), None);
+    }
+
+    #[test]
+    fn an_answer_that_differs_in_free_elements_alone_is_right() {
+        let right = [1.0, 2.0, 3.0, 4.0];
+        let bytes = |values: [f64; 4]| elements(DType::F32, values.into_iter());
+        let free = [false, true, false, false];
+        for tolerance in [Tolerance::Exact, Tolerance::Close { rtol: 1e-3, atol: 0.0 }] {
+            let is_wrong = |answer| is_wrong(&outputs_of(tolerance), &bytes(answer), &bytes(right), &right, &free);
+            assert!(!is_wrong([1.0, f64::NAN, 3.0, 4.0]), "{tolerance:?}");
+            assert!(is_wrong([1.0, 2.0, 3.0, 5.0]), "{tolerance:?}");
+        }
     }
 
     #[test]

@@ -1,17 +1,17 @@
-//! The buffers of a case, in this process and in the author's, and the check of a run.
+//! The buffers of a case, in this process and in the author's.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use gpubench::catalog::{Recording, Role, Tensor, Tolerance};
+use gpubench::catalog::{Recording, Role, Tensor};
 
 use super::answers::Call;
 use crate::clients::{AuthorClient, AuthorProblem, BufferGrant, Interrupt, RoleFailure};
 use crate::measurement::MeasureError;
 use gpubench_device::cpu::CpuDriver;
 use gpubench_device::cpu::executor::ScheduleSeed;
-use gpubench_device::harness::{Comparison, Harness};
+use gpubench_device::harness::Harness;
 use gpubench_device::{Access, DeviceError, DevicePtr, Driver, KernelHost, Memory, Stream};
 use gpubench_protocol::window::{CodePlacement, KeyPurpose, Maker, Seeds, WindowId};
 use gpubench_protocol::wire::{BufferLayout, Generate, SourceModule};
@@ -53,16 +53,13 @@ pub struct LintLimits {
     pub reference: Duration,
 }
 
-/// The CPU device in this process, with the check of a run.
+/// The CPU device in this process, with the comparisons of a run.
 pub struct Bench {
-    driver: CpuDriver,
-    harness: Harness,
-    stream: Stream,
+    pub(super) driver: CpuDriver,
+    pub(super) harness: Harness,
+    pub(super) stream: Stream,
     seeds: Seeds,
 }
-
-/// Number of elements that decide most comparisons.
-const FIRST_ELEMENTS: u64 = 4096;
 
 impl Bench {
     /// Opens the device. The seed of all inputs follows from `master`.
@@ -92,6 +89,8 @@ impl Bench {
         let mut open = OpenLint {
             contents: Vec::new(),
             answers: Vec::new(),
+            judged: Vec::new(),
+            other_constants: Vec::new(),
             scratch: Vec::new(),
             bench: self,
             author,
@@ -111,6 +110,9 @@ impl Bench {
             let answer = placement.author_has_answer(tensor);
             let answer = answer.then(|| open.bench.share(layout, &mut descriptors)).transpose()?;
             open.answers.push(answer);
+            let judged = placement.author_judges(tensor);
+            let judged = judged.then(|| open.bench.share(layout, &mut descriptors)).transpose()?;
+            open.judged.push(judged);
             layouts.push(layout);
         }
         let grant = BufferGrant {
@@ -125,7 +127,9 @@ impl Bench {
         };
         let attached = open.author.attach(&grant, interrupt);
         attached.map_err(interrupted_or(MeasureError::Attach))?;
-        open.generate(0)?;
+        open.generate(0, Constants::Other)?;
+        open.other_constants = open.contents_now()?;
+        open.generate(0, Constants::OfTheCase)?;
         Ok(open)
     }
 
@@ -143,31 +147,36 @@ impl Bench {
 
 /// Memory that the author has, too.
 #[derive(Clone, Copy, Debug)]
-struct Shared {
+pub(super) struct Shared {
     memory: Memory,
-    address: DevicePtr,
+    pub(super) address: DevicePtr,
     bytes: u64,
 }
 
 /// An open case.
 pub(super) struct OpenLint<'b> {
-    bench: &'b mut Bench,
-    author: &'b mut AuthorClient,
+    pub(super) bench: &'b mut Bench,
+    pub(super) author: &'b mut AuthorClient,
     case: LintCase<'b>,
-    interrupt: &'b Interrupt,
+    pub(super) interrupt: &'b Interrupt,
     /// Of each tensor: what a call reads.
     contents: Vec<Option<Shared>>,
     /// Of each tensor: what a reference writes.
-    answers: Vec<Option<Shared>>,
+    pub(super) answers: Vec<Option<Shared>>,
+    /// Of each tensor: what the author's check judges, and then expects.
+    pub(super) judged: Vec<Option<Shared>>,
+    /// The contents of each tensor if the seed of constants were another.
+    other_constants: Vec<Option<Vec<u8>>>,
     /// Private memory for two tensors that are compared, and its size.
-    scratch: Vec<(DevicePtr, u64)>,
+    pub(super) scratch: Vec<(DevicePtr, u64)>,
 }
 
-/// A part of an output.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
-    pub(super) start: u64,
-    pub(super) len: u64,
+/// Which constants a case has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Constants {
+    OfTheCase,
+    /// Those of another seed.
+    Other,
 }
 
 impl<'b> OpenLint<'b> {
@@ -180,17 +189,24 @@ impl<'b> OpenLint<'b> {
     }
 
     /// Makes the inputs of a call. Number 0 makes only those that all calls share.
-    fn generate(&mut self, number: u32) -> Result<(), LintError> {
+    fn generate(&mut self, number: u32, constants: Constants) -> Result<(), LintError> {
         let place = |window| WindowId {
             case: self.case.number,
             window,
         };
         let seeds = &self.bench.seeds;
         let key = |purpose, window| seeds.key(purpose, place(window));
-        let (inputs, constants) = (key(KeyPurpose::Inputs, number), key(KeyPurpose::Constants, 0));
+        let of_constants = match constants {
+            Constants::OfTheCase => 0,
+            Constants::Other => 1,
+        };
+        let (inputs, constants) = (
+            key(KeyPurpose::Inputs, number),
+            key(KeyPurpose::Constants, of_constants),
+        );
         let order = Generate {
             seed: key(KeyPurpose::Generator, number),
-            constant_seed: key(KeyPurpose::ConstantGenerator, 0),
+            constant_seed: key(KeyPurpose::ConstantGenerator, of_constants),
             window: number,
             reserved: 0,
         };
@@ -222,14 +238,26 @@ impl<'b> OpenLint<'b> {
 
     /// Makes the inputs of a call and computes its answers.
     pub(super) fn call(&mut self, number: u32) -> Result<Call, LintError> {
-        self.generate(number)?;
-        let contents = self.contents.clone();
-        let contents = contents.into_iter().map(|shared| self.read(shared));
-        let contents = contents.collect::<Result<_, _>>()?;
+        self.generate(number, Constants::OfTheCase)?;
         Ok(Call {
-            contents,
+            contents: self.contents_now()?,
             expected: self.reference()?,
         })
+    }
+
+    fn contents_now(&mut self) -> Result<Vec<Option<Vec<u8>>>, LintError> {
+        let contents = self.contents.clone();
+        let contents = contents.into_iter().map(|shared| self.read(shared));
+        Ok(contents.collect::<Result<_, _>>()?)
+    }
+
+    /// Returns what an input could hold instead: what it held in the call `before`, or what
+    /// another seed of constants gives.
+    pub(super) fn other_contents(&self, input: usize, before: &Call) -> Option<Vec<u8>> {
+        match self.tensors()[input].role {
+            Role::Constant => self.other_constants[input].clone(),
+            _ => before.contents[input].clone(),
+        }
     }
 
     /// Runs the reference on what the inputs hold now.
@@ -241,7 +269,7 @@ impl<'b> OpenLint<'b> {
         Ok(answers.collect::<Result<_, _>>()?)
     }
 
-    fn read(&mut self, shared: Option<Shared>) -> Result<Option<Vec<u8>>, DeviceError> {
+    pub(super) fn read(&mut self, shared: Option<Shared>) -> Result<Option<Vec<u8>>, DeviceError> {
         let Some(shared) = shared else { return Ok(None) };
         let mut bytes = vec![0; shared.bytes as usize];
         self.bench.driver.read(shared.address, &mut bytes)?;
@@ -255,74 +283,13 @@ impl<'b> OpenLint<'b> {
         }
         Ok(())
     }
-
-    /// Whether the check of a run accepts an answer.
-    pub(super) fn accepts(
-        &mut self,
-        tensor: &Tensor,
-        tolerance: Tolerance,
-        (got, expected): (&[u8], &[u8]),
-    ) -> Result<bool, LintError> {
-        self.load(got, expected)?;
-        let len = tensor.elements();
-        self.accepts_loaded(tensor, tolerance, Part { start: 0, len })
-    }
-
-    /// Copies an answer and the expected one to where [`accepts_loaded`](Self::accepts_loaded)
-    /// compares them.
-    pub(super) fn load(&mut self, got: &[u8], expected: &[u8]) -> Result<(), LintError> {
-        for (position, bytes) in [got, expected].into_iter().enumerate() {
-            let wanted = bytes.len() as u64;
-            match self.scratch.get(position).copied() {
-                Some((_, size)) if size >= wanted => {}
-                Some((address, _)) => {
-                    self.bench.driver.free(address);
-                    self.scratch[position] = (self.bench.driver.alloc(wanted)?, wanted);
-                }
-                None => self.scratch.push((self.bench.driver.alloc(wanted.max(1))?, wanted)),
-            }
-            self.bench.driver.write(self.scratch[position].0, bytes)?;
-        }
-        Ok(())
-    }
-
-    /// Whether the check of a run accepts a part of the loaded answer.
-    pub(super) fn accepts_loaded(
-        &mut self,
-        tensor: &Tensor,
-        tolerance: Tolerance,
-        part: Part,
-    ) -> Result<bool, LintError> {
-        let offset = part.start * tensor.dtype.size() as u64;
-        let comparison = |len| Comparison {
-            got: self.scratch[0].0.offset(offset),
-            expected: self.scratch[1].0.offset(offset),
-            len,
-            dtype: tensor.dtype,
-            tolerance,
-            poison_key: 0,
-            poison_offset: 0,
-            order_key: 0,
-        };
-        let (first, all) = (comparison(part.len.min(FIRST_ELEMENTS)), comparison(part.len));
-        Ok(self.bench.accept(&first)? && (first.len == all.len || self.bench.accept(&all)?))
-    }
-}
-
-impl Bench {
-    fn accept(&mut self, comparison: &Comparison) -> Result<bool, DeviceError> {
-        let mut batch = self.harness.begin(&mut self.driver, self.stream, 1)?;
-        let ticket = self.harness.check(&mut self.driver, &mut batch, comparison)?;
-        let found = self.harness.collect(&mut self.driver, batch)?;
-        Ok(found.get(ticket)?.all_match())
-    }
 }
 
 impl Drop for OpenLint<'_> {
     fn drop(&mut self) {
         // The next case attaches its own; a process that has ended has none.
         let _ = self.author.detach(self.interrupt);
-        for shared in self.contents.iter().chain(&self.answers).flatten() {
+        for shared in self.contents.iter().chain(&self.answers).chain(&self.judged).flatten() {
             self.bench.driver.release(shared.memory);
         }
         for (address, _) in &self.scratch {
@@ -331,7 +298,7 @@ impl Drop for OpenLint<'_> {
     }
 }
 
-fn interrupted_or(wrap: fn(AuthorProblem) -> MeasureError) -> impl Fn(AuthorProblem) -> MeasureError {
+pub(super) fn interrupted_or(wrap: fn(AuthorProblem) -> MeasureError) -> impl Fn(AuthorProblem) -> MeasureError {
     move |problem| match problem {
         AuthorProblem::Role(RoleFailure::Interrupted) => MeasureError::Interrupted,
         problem => wrap(problem),

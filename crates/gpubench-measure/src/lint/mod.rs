@@ -2,11 +2,13 @@
 //! accept all right ones?
 //!
 //! The author makes inputs and expected outputs as in a run. [`answers`] has answers that are
-//! wrong, `trials` lets the check of a run judge them, and [`Bench`] has the memory. `numbers`
+//! wrong, `trials` lets `check` judge them as a run does, and [`Bench`] has the memory. `numbers`
 //! reads and changes elements.
 
 mod answers;
 mod bench;
+mod changes;
+mod check;
 mod numbers;
 mod report;
 mod rounding;
@@ -14,5 +16,6 @@ mod rule;
 mod trials;
 
 pub use bench::{Bench, LintCase, LintError, LintLimits};
+pub use check::Judge;
 pub use report::{AuthorAfterwards, CaseReport, Finding, OutputReport};
 pub use rule::Rule;

@@ -60,43 +60,50 @@ pub(super) fn epsilon(dtype: DType) -> Option<f64> {
     }
 }
 
-/// Returns elements of `f32` or `f64` with the precision of TF32. `None` for other types, and if
-/// nothing changes.
-pub(super) fn with_ten_bits(dtype: DType, bytes: &[u8]) -> Option<Vec<u8>> {
-    // Bits of the mantissa that are lost.
-    let changed: Vec<u8> = match dtype {
-        DType::F32 => {
-            let (words, _) = bytes.as_chunks();
-            let round = |word: &[u8; 4]| {
-                let bits = u32::from_le_bytes(*word);
-                let is_finite = f32::from_bits(bits).is_finite();
-                let rounded = if is_finite {
-                    bits.wrapping_add(1 << 12) & !0x1fff
-                } else {
-                    bits
-                };
-                rounded.to_le_bytes()
-            };
-            words.iter().flat_map(round).collect()
+/// A precision below that of `f32`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Precision {
+    Tf32,
+    Half,
+    BFloat,
+}
+
+impl Precision {
+    pub(super) const ALL: [Precision; 3] = [Precision::Tf32, Precision::Half, Precision::BFloat];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Precision::Tf32 => "TF32",
+            Precision::Half => "fp16",
+            Precision::BFloat => "bf16",
         }
-        DType::F64 => {
-            let (words, _) = bytes.as_chunks();
-            let round = |word: &[u8; 8]| {
-                let bits = u64::from_le_bytes(*word);
+    }
+
+    /// Returns elements of `f32` or `f64` with this precision. `None` for other types, if nothing
+    /// changes, and if a number is out of range.
+    pub(super) fn round(self, dtype: DType, bytes: &[u8]) -> Option<Vec<u8>> {
+        if !matches!(dtype, DType::F32 | DType::F64) {
+            return None;
+        }
+        let before = values(dtype, bytes);
+        let after: Vec<f64> = before.iter().map(|value| self.rounded(*value)).collect();
+        let mut pairs = before.iter().zip(&after);
+        let changed = elements(dtype, after.iter().copied());
+        (pairs.all(|(before, after)| before.is_finite() == after.is_finite()) && changed != bytes).then_some(changed)
+    }
+
+    fn rounded(self, value: f64) -> f64 {
+        match self {
+            // As many bits of the mantissa as `F16` has, in the range of `f32`.
+            Precision::Tf32 if value.is_finite() => {
                 let lost = 1 << 42;
-                let is_finite = f64::from_bits(bits).is_finite();
-                let rounded = if is_finite {
-                    bits.wrapping_add(lost / 2) & !(lost - 1)
-                } else {
-                    bits
-                };
-                rounded.to_le_bytes()
-            };
-            words.iter().flat_map(round).collect()
+                f64::from_bits(value.to_bits().wrapping_add(lost / 2) & !(lost - 1))
+            }
+            Precision::Tf32 => value,
+            Precision::Half => f64::from(F16::from_f64(value).to_f32()),
+            Precision::BFloat => f64::from(BF16::from_f64(value).to_f32()),
         }
-        _ => return None,
-    };
-    (changed != bytes).then_some(changed)
+    }
 }
 
 /// Returns elements of `f32` or `f64`, each moved to one of its neighbours. `None` for other types.
@@ -174,20 +181,38 @@ mod tests {
         }
     }
 
+    /// Returns a number of a type after it was rounded. `None` if nothing changes.
+    fn rounded(precision: Precision, dtype: DType, value: f64) -> Option<f64> {
+        let bytes = elements(dtype, [value].into_iter());
+        precision.round(dtype, &bytes).map(|bytes| values(dtype, &bytes)[0])
+    }
+
     #[test]
-    fn tf32_keeps_ten_bits_and_leaves_what_it_can_hold() {
-        let third = elements(DType::F32, [1.0 / 3.0].into_iter());
-        let rounded = values(DType::F32, &with_ten_bits(DType::F32, &third).expect("it changes"))[0];
-        let relative = (rounded * 3.0 - 1.0).abs();
-        assert!((1e-5..2f64.powi(-11)).contains(&relative), "{relative}");
-        for exact in [0.0, 3.0, -1024.0, f64::INFINITY, f64::NAN] {
-            let bytes = elements(DType::F32, [exact].into_iter());
-            assert_eq!(with_ten_bits(DType::F32, &bytes), None, "{exact}");
+    fn a_precision_keeps_its_bits_and_leaves_what_it_can_hold() {
+        for (precision, bits) in [(Precision::Tf32, 11), (Precision::Half, 11), (Precision::BFloat, 8)] {
+            for dtype in [DType::F32, DType::F64] {
+                let third = rounded(precision, dtype, 1.0 / 3.0).expect("it changes");
+                let relative = (third * 3.0 - 1.0).abs();
+                assert!(
+                    (1e-5..2f64.powi(-bits)).contains(&relative),
+                    "{precision:?} {dtype:?} {relative}"
+                );
+                for exact in [0.0, 3.0, -1024.0, f64::INFINITY, f64::NAN] {
+                    assert_eq!(
+                        rounded(precision, dtype, exact),
+                        None,
+                        "{precision:?} {dtype:?} {exact}"
+                    );
+                }
+            }
+            assert_eq!(precision.round(DType::I32, &[1, 2, 3, 4]), None);
         }
-        assert_eq!(with_ten_bits(DType::I32, &[1, 2, 3, 4]), None);
-        let wide = elements(DType::F64, [1.0 / 3.0].into_iter());
-        let rounded = values(DType::F64, &with_ten_bits(DType::F64, &wide).expect("it changes"))[0];
-        assert!((rounded * 3.0 - 1.0).abs() < 2f64.powi(-11));
+    }
+
+    #[test]
+    fn numbers_beyond_half_are_not_rounded_to_it() {
+        assert_eq!(rounded(Precision::Half, DType::F32, 70_000.5), None);
+        assert!(rounded(Precision::BFloat, DType::F32, 70_000.5).is_some());
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! What was found out about the outputs of a case.
 
+use gpubench::catalog::Tolerance;
+
+use super::check::Judge;
 use super::rule::Rule;
 
 /// A rule that a case breaks.
@@ -41,8 +44,10 @@ pub struct CaseReport {
 pub struct OutputReport {
     /// Name of the output.
     pub output: String,
-    /// `rtol` and `atol`; `None` for an exact comparison.
-    pub tolerance: Option<(f64, f64)>,
+    /// The tolerance of its comparison.
+    pub tolerance: Tolerance,
+    /// Who says whether it is right.
+    pub judge: Judge,
     /// Findings, the gravest first.
     pub findings: Vec<Finding>,
     /// By how many powers of ten the tolerance can shrink and still pass right answers.

@@ -56,9 +56,21 @@ impl RoundingError {
         }
     }
 
-    /// Returns how many elements of a right answer fail on average, if the tolerance is
-    /// `10^-shrink` times as wide.
+    /// Returns how many elements of a right answer fail on average, more than may differ by more,
+    /// if the tolerance is `10^-shrink` times as wide.
     pub(super) fn failures(&self, right: &[f64], tolerance: Tolerance, shrink: i32) -> f64 {
+        let outside = |tolerance| self.outside(right, tolerance, shrink);
+        match (tolerance.mismatched(), tolerance.of_mismatched()) {
+            (Some(allowed), Some(of_mismatched)) => {
+                let most = allowed.most(right.len() as u64) as f64;
+                (outside(tolerance) - most).max(outside(of_mismatched))
+            }
+            _ => outside(tolerance),
+        }
+    }
+
+    /// Returns how many elements of a right answer are outside a tolerance on average.
+    fn outside(&self, right: &[f64], tolerance: Tolerance, shrink: i32) -> f64 {
         let Some((rtol, atol)) = tolerance.bounds() else {
             return 0.0;
         };
@@ -117,6 +129,7 @@ fn two_tails(z: f64) -> f64 {
 mod tests {
     use super::*;
     use gpubench::Rng;
+    use gpubench::catalog::Mismatched;
 
     #[test]
     fn tails_are_those_of_a_table() {
@@ -169,5 +182,33 @@ mod tests {
         assert!(error.failures(&right, close(1e-7), 0) > 50.0);
         assert_eq!(error.growth(&right, close(1e-7)), Some(2));
         assert_eq!(error.failures(&right, Tolerance::Exact, 0), 0.0);
+    }
+
+    #[test]
+    fn a_share_of_right_elements_may_be_outside_the_tolerance() {
+        let error = RoundingError {
+            deviation: 1.0,
+            is_of_a_sum: true,
+            step: 1e-7,
+            terms: 8.0,
+        };
+        let (right, mismatched) = ([0.0; 1000], |share, cap| Mismatched { share, cap });
+        let failures = |mismatched| {
+            error.failures(
+                &right,
+                Tolerance::Mostly {
+                    rtol: 0.0,
+                    atol: 2.0,
+                    mismatched,
+                },
+                0,
+            )
+        };
+        let strict = error.failures(&right, Tolerance::Close { rtol: 0.0, atol: 2.0 }, 0);
+        assert!((40.0..50.0).contains(&strict), "{strict}");
+        assert!(failures(mismatched(0.1, 10.0)) < 0.01);
+        assert!((strict - 10.0 - failures(mismatched(0.01, 10.0))).abs() < 1e-9);
+        // Some are beyond a narrow cap.
+        assert!(failures(mismatched(0.1, 1.2)) > 1.0);
     }
 }

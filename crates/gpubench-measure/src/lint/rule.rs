@@ -48,7 +48,8 @@ rules! {
     Zeros = "zeros_pass", "tighten the tolerance, or choose inputs with larger answers";
     /// An output of ones passes.
     Ones = "ones_pass", "tighten the tolerance, or choose inputs with other answers";
-    /// A constant passes: the mean of the answers to other inputs.
+    /// A constant passes: the mean of the answers to other inputs, or without a reference 0, 1, 2,
+    /// and so on.
     Constant = "constant_passes", "tighten the tolerance, or choose inputs that change the answer more";
     /// The answer to other inputs passes.
     Stale = "stale_passes", "tighten the tolerance, or choose inputs that change the answer more";
@@ -58,7 +59,7 @@ rules! {
     InputCopy = "input_copy_passes", "tighten the tolerance, or choose inputs that the problem changes more";
     /// The right elements in other places pass.
     Permutation = "permutation_passes", "tighten the tolerance, or choose inputs with answers that differ more";
-    /// An answer with one wrong element passes.
+    /// An answer with one wrong element passes, or with one element twice.
     OneWrongElement = "one_wrong_element_passes", "tighten the tolerance";
     /// A part of the output may be zeros.
     PartialZeros = "partial_zeros_pass", "choose inputs with answers that do not fade away, or a relative tolerance";
@@ -66,8 +67,8 @@ rules! {
     SimpleFunction = "simple_function_passes", "tighten the tolerance, or choose inputs of different sizes";
     /// The answer hardly depends on an input, so a kernel need not read it.
     UnreadInput = "unread_input", "remove the input, or choose values that change the answer";
-    /// Inputs rounded to TF32 pass, so a kernel may compute with less precision.
-    RoundedInputs = "rounded_inputs", "tighten the tolerance, or write `allow(rounded_inputs)` if TF32 is welcome";
+    /// Inputs rounded to TF32, fp16 or bf16 pass, so a kernel may compute with less precision.
+    RoundedInputs = "rounded_inputs", "tighten the tolerance, or write `allow(rounded_inputs)` if less precision is welcome";
     /// Right answers fail that were added up in another order.
     TooStrict = "too_strict", "widen the tolerance: `reduction = terms` derives one";
 }

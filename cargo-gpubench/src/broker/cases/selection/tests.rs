@@ -280,8 +280,8 @@ fn a_filter_that_matches_nothing_next_to_one_that_matches_is_warned_about() {
         .join("\n"),
         @r"
     the filter `grayscal$` matches no case (hint: did you mean `grayscale`?)
-    the filter `nothing like it` matches no case (hint: `--list` without filters shows the names)
-    no case matches `--skip naive`, so it skips nothing (hint: `--list` without filters shows the names)
+    the filter `nothing like it` matches no case (hint: `cargo gpubench --list` shows the names)
+    no case matches `--skip naive`, so it skips nothing (hint: `cargo gpubench --list` shows the names)
     no case matches `--skip scam`, so it skips nothing (hint: did you mean `scan`?)
     the filter `scan` matches no case (hint: did you mean `scan::len=100`?)
     "
@@ -310,7 +310,7 @@ fn a_filter_without_matches_has_a_hint() {
     let (_, hint, code) = refusal(&by_name(search(&["nothing like it"], &[])));
     assert_eq!(
         hint.as_deref(),
-        Some("none of 4 cases matches the filters; `--list` without filters shows their names")
+        Some("none of 4 cases matches the filters; `cargo gpubench --list` shows their names")
     );
     assert_eq!(code, 4);
 }

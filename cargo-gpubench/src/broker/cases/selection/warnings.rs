@@ -46,7 +46,7 @@ fn without_values(catalogs: &[LibraryCatalog<'_>], device: CaseDevice) -> Vec<St
 
 fn idle_text(idle: IdlePattern<'_>, names: &[String]) -> String {
     let hint = |pattern: &NamePattern| match similar_name(pattern, names) {
-        None => " (hint: `--list` without filters shows the names)".to_owned(),
+        None => " (hint: `cargo gpubench --list` shows the names)".to_owned(),
         similar => suggestion(similar),
     };
     match idle {
