@@ -7,6 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::Fixing;
 use super::flaw::Flaw;
+use super::place::value_of_literal;
 use crate::git::{Git, GitNotStarted};
 use gpubench_diagnostic::{ExitCode, Expected, Failure};
 
@@ -26,6 +27,8 @@ enum FixError {
     Unversioned { file: Utf8PathBuf },
     #[error("cannot ask git whether `{file}` has changed")]
     Git { file: Utf8PathBuf, source: GitNotStarted },
+    #[error("`{file}` has changed while its problems were judged")]
+    Changed { file: Utf8PathBuf },
     #[error("cannot write a tolerance to `{file}`")]
     Unwritten { file: Utf8PathBuf, source: std::io::Error },
 }
@@ -33,7 +36,9 @@ enum FixError {
 impl Expected for FixError {
     fn exit_code(&self) -> ExitCode {
         match self {
-            FixError::Dirty { .. } | FixError::Unversioned { .. } | FixError::Git { .. } => ExitCode::Usage,
+            FixError::Dirty { .. } | FixError::Unversioned { .. } | FixError::Git { .. } | FixError::Changed { .. } => {
+                ExitCode::Usage
+            }
             FixError::Unwritten { .. } => ExitCode::OutputFailed,
         }
     }
@@ -42,6 +47,7 @@ impl Expected for FixError {
         match self {
             FixError::Dirty { .. } => Some("commit or stash them, or add `--allow-dirty`".to_owned()),
             FixError::Unversioned { .. } | FixError::Git { .. } => Some("add `--allow-dirty`".to_owned()),
+            FixError::Changed { .. } => Some("run it again".to_owned()),
             FixError::Unwritten { .. } => None,
         }
     }
@@ -68,15 +74,19 @@ pub(super) fn apply(flaws: &[Flaw], fixing: Fixing) -> Result<Vec<FixLine>, Fail
             refuse_dirty(file)?;
         }
     }
-    let mut lines = Vec::new();
+    let unwritten = |file: &Utf8Path, source| FixError::Unwritten {
+        file: file.to_owned(),
+        source,
+    };
+    let mut changes = Vec::new();
     for (file, edits) in edits {
-        let unwritten = |source| FixError::Unwritten {
-            file: file.clone(),
-            source,
-        };
-        let text = fs_err::read_to_string(&file).map_err(unwritten)?;
-        let (changed, of_file) = edited(&text, &file, edits);
-        fs_err::write(&file, changed).map_err(unwritten)?;
+        let text = fs_err::read_to_string(&file).map_err(|source| unwritten(&file, source))?;
+        let changed = edited(&text, &file, edits).ok_or_else(|| FixError::Changed { file: file.clone() })?;
+        changes.push((file, changed));
+    }
+    let mut lines = Vec::new();
+    for (file, (changed, of_file)) in changes {
+        fs_err::write(&file, changed).map_err(|source| unwritten(&file, source))?;
         lines.extend(of_file);
     }
     if lines.is_empty() {
@@ -91,14 +101,9 @@ pub(super) fn apply(flaws: &[Flaw], fixing: Fixing) -> Result<Vec<FixLine>, Fail
 fn edits(flaws: &[Flaw]) -> BTreeMap<Utf8PathBuf, Vec<Edit>> {
     let mut edits: BTreeMap<Utf8PathBuf, Vec<Edit>> = BTreeMap::new();
     for flaw in flaws {
-        let (Some(attribute), Some(tolerance), Some(shrink)) = (&flaw.attribute, flaw.tolerance.bounds(), flaw.shrink)
-        else {
+        let (Some(attribute), Some(shrink), Some(numbers)) = (&flaw.attribute, flaw.shrink, flaw.numbers()) else {
             continue;
         };
-        let numbers = flaw
-            .better()
-            .and_then(|_| attribute.numbers_of(&flaw.output, tolerance));
-        let Some(numbers) = numbers else { continue };
         let of_file = edits.entry(attribute.file.clone()).or_default();
         for (value, bytes) in [&numbers.rtol, &numbers.atol].into_iter().flatten() {
             match of_file.iter_mut().find(|other| other.bytes == *bytes) {
@@ -128,15 +133,16 @@ fn edits(flaws: &[Flaw]) -> BTreeMap<Utf8PathBuf, Vec<Edit>> {
     edits
 }
 
-/// Returns the text with the edits, and a line about each.
-fn edited(text: &str, file: &Utf8Path, mut edits: Vec<Edit>) -> (String, Vec<FixLine>) {
+/// Returns the text with the edits, and a line about each. `None` if it does not have the numbers.
+fn edited(text: &str, file: &Utf8Path, mut edits: Vec<Edit>) -> Option<(String, Vec<FixLine>)> {
     edits.sort_by_key(|edit| edit.bytes.start);
     let (mut changed, mut copied, mut lines) = (String::new(), 0, Vec::new());
     for edit in edits {
         let value = edit.value * 10f64.powi(-edit.shrink);
         let value: f64 = format!("{value:.5e}").parse().unwrap_or(value);
         let new = format!("{value:e}");
-        let old = &text[edit.bytes.clone()];
+        let old = text.get(edit.bytes.clone())?;
+        value_of_literal(old).filter(|value| *value == edit.value)?;
         lines.push(FixLine {
             word: "Fixed",
             text: format!("{file}:{}: {old} is {new} now", edit.line),
@@ -145,12 +151,13 @@ fn edited(text: &str, file: &Utf8Path, mut edits: Vec<Edit>) -> (String, Vec<Fix
         changed += &new;
         copied = edit.bytes.end;
     }
-    (changed + &text[copied..], lines)
+    Some((changed + &text[copied..], lines))
 }
 
 fn refuse_dirty(file: &Utf8Path) -> Result<(), FixError> {
     let file = || file.to_owned();
-    let owned = file();
+    // A link is clean whatever happens to the file.
+    let owned = file().canonicalize_utf8().unwrap_or_else(|_| file());
     let folder = owned.parent().unwrap_or(Utf8Path::new("."));
     let answer = Git::in_folder(folder).ask(&["status", "--porcelain", "--ignored", "--", owned.as_str()]);
     match answer.map_err(|source| FixError::Git { file: file(), source })? {
@@ -177,10 +184,14 @@ mod tests {
             }
         };
         let edits = vec![edit("0.005", 0.005, 2), edit("2e-2", 2e-2, 2)];
-        let (changed, lines) = edited(text, Utf8Path::new("a.rs"), edits);
+        let again = edits.clone();
+        let (changed, lines) = edited(text, Utf8Path::new("a.rs"), edits).expect("it has the numbers");
         assert_eq!(changed, "tolerance(rtol = 2e-4, /* µ */ atol = 5e-5)");
         let lines: Vec<_> = lines.iter().map(|line| line.text.as_str()).collect();
         assert_eq!(lines, ["a.rs:3: 2e-2 is 2e-4 now", "a.rs:3: 0.005 is 5e-5 now"]);
+        for other in [&text[1..], "", "tolerance(rtol = ääääääääääääääääääääää"] {
+            assert_eq!(edited(other, Utf8Path::new("a.rs"), again.clone()), None, "{other}");
+        }
     }
 
     #[test]
@@ -198,6 +209,14 @@ mod tests {
         git(&["add", "a.rs"]);
         git(&["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"]);
         refuse_dirty(&file).expect("it is clean");
+        let outside = tempfile::tempdir().expect("a folder");
+        let target = outside.path().join("b.rs");
+        fs_err::write(&target, "").expect("written");
+        fs_err::os::unix::fs::symlink(&target, file.with_file_name("link.rs")).expect("a link");
+        git(&["add", "link.rs"]);
+        git(&["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "b"]);
+        let link = refuse_dirty(&file.with_file_name("link.rs"));
+        assert!(matches!(link, Err(FixError::Unversioned { .. })), "{link:?}");
         fs_err::write(&file, "x").expect("written");
         assert!(matches!(refuse_dirty(&file), Err(FixError::Dirty { .. })));
     }

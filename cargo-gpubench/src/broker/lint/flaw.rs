@@ -6,7 +6,7 @@ use camino::Utf8PathBuf;
 use gpubench::catalog::{Catalog, Tolerance};
 
 use super::allowed::allowed;
-use super::place::{Attribute, find_attribute};
+use super::place::{Attribute, Numbers, find_attribute};
 use super::session::{Judged, JudgedCase};
 use crate::cdylibs::Built;
 use gpubench_measure::lint::{Finding, Judge, OutputReport, Rule};
@@ -33,6 +33,8 @@ pub(super) struct Flaw {
     pub(super) shrink: Option<i32>,
     /// Whether all cases of the problem have this tolerance.
     pub(super) has_one_tolerance: bool,
+    /// Whether the other outputs with this tolerance can have the better one, too.
+    pub(super) suits_others: bool,
 }
 
 /// A rule that cases break.
@@ -73,12 +75,22 @@ pub(super) fn flaws(judged: &Judged, built: &Built, catalogs: &[Catalog]) -> Vec
             .filter_map(|rule| broken_rule(*rule, &cases))
             .collect();
         if !broken.is_empty() {
+            let shrink = shrink(&broken, &cases);
+            let of_problem = judged.cases.iter().filter(|case| {
+                let of_library = case.library == library;
+                let benchmark = catalogs[library].benchmarks.get(case.benchmark);
+                of_library && benchmark.is_some_and(|benchmark| benchmark.problem == problem)
+            });
+            let mut others = of_problem
+                .flat_map(|case| &case.outputs)
+                .filter(|other| other.output != output && other.tolerance == report.tolerance);
             flaws.push(Flaw {
+                suits_others: shrink.is_none_or(|shrink| others.all(|other| suits(shrink, other))),
                 problem: problem.to_owned(),
                 output: output.to_owned(),
                 tolerance: report.tolerance,
                 judge: report.judge,
-                shrink: shrink(&broken, &cases),
+                shrink,
                 broken,
                 named: (benchmark.file.clone(), benchmark.line),
                 root: built.libraries[library].root.clone(),
@@ -120,6 +132,15 @@ fn shrink(broken: &[BrokenRule], cases: &[OfCase<'_>]) -> Option<i32> {
     (*least > 0 && *most <= room).then_some(*most)
 }
 
+/// Whether an output can have a tolerance that is mended for another one.
+fn suits(shrink: i32, output: &OutputReport) -> bool {
+    if shrink > 0 {
+        output.room >= shrink
+    } else {
+        output.findings.iter().any(|finding| finding.rule == Rule::TooStrict)
+    }
+}
+
 impl Flaw {
     /// Looks for the attribute in the sources.
     pub(super) fn locate(&mut self) {
@@ -132,6 +153,16 @@ impl Flaw {
             Some(attribute) => (&attribute.shown, attribute.line),
             None => (&self.named.0, self.named.1),
         }
+    }
+
+    /// Returns the written numbers that a better tolerance can replace.
+    pub(super) fn numbers(&self) -> Option<&Numbers> {
+        self.better()?;
+        let attribute = self.attribute.as_ref()?;
+        let can_change = self.suits_others || attribute.has_own(&self.output);
+        attribute
+            .numbers_of(&self.output, self.tolerance.bounds()?)
+            .filter(|_| can_change)
     }
 
     /// Returns `rtol` and `atol` that would end the flaw.
@@ -189,6 +220,14 @@ mod tests {
         let strict = |shrink| output(0, &[(Rule::TooStrict, Some(shrink))]);
         assert_eq!(shrink_of(&[strict(-1), strict(-2)]), Some(-2));
         assert_eq!(shrink_of(&[zeros(5, Some(1)), strict(-2)]), None);
+    }
+
+    #[test]
+    fn another_output_with_the_tolerance_must_pass_right_answers_too() {
+        assert!(suits(2, &output(2, &[])));
+        assert!(!suits(3, &output(2, &[])));
+        assert!(!suits(-2, &output(2, &[])), "a wider one may accept wrong answers");
+        assert!(suits(-2, &output(0, &[(Rule::TooStrict, Some(-1))])));
     }
 
     #[test]

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use proc_macro2::{Delimiter, LineColumn, Span, TokenStream, TokenTree};
+use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
-use syn::{FnArg, Item, ItemFn, Meta, Pat};
+use syn::{FnArg, Item, Meta, Pat, Signature, Visibility};
 
 /// Most files that are searched for a problem.
 const MOST_FILES: usize = 2000;
@@ -41,27 +42,34 @@ pub(super) fn find_attribute(root: &Utf8Path, file: &str, line: u32) -> Option<A
         .find(|path| path.is_file())?;
     let source = Source::read(&path, file)?;
     let at_line = |attribute: &&syn::Attribute| attribute.span().start().line == line as usize;
-    let (function, attribute) = source
-        .functions()
-        .find_map(|function| Some((function, function.attrs.iter().find(at_line)?)))?;
+    let functions = source.functions();
+    let (function, attribute) = functions
+        .iter()
+        .find_map(|function| Some((function, function.attributes.iter().find(at_line)?)))?;
     match problem_of(attribute) {
         None => Some(source.attribute(function, attribute)),
-        Some(problem) => source.problem(&problem).or_else(|| elsewhere(root, &path, &problem)),
+        Some(problem) => {
+            let mut found = source.problems(&problem);
+            if found.is_empty() {
+                found = elsewhere(root, &path, &problem)?;
+            }
+            // Of two with one name, nobody knows which is meant.
+            found.pop().filter(|_| found.is_empty())
+        }
     }
 }
 
-/// Returns the attribute of the only problem of this name in other files of the package.
-fn elsewhere(root: &Utf8Path, known: &Utf8Path, problem: &str) -> Option<Attribute> {
+/// Returns the attributes of the problems of this name in other files of the package.
+fn elsewhere(root: &Utf8Path, known: &Utf8Path, problem: &str) -> Option<Vec<Attribute>> {
     let files = glob::glob(root.join("**/*.rs").as_str()).ok()?;
     let files = files.flatten().filter_map(|path| Utf8PathBuf::from_path_buf(path).ok());
     let is_source =
         |path: &Utf8PathBuf| path != known && !path.strip_prefix(root).is_ok_and(|path| path.starts_with("target"));
-    let mut found = files.filter(is_source).take(MOST_FILES).filter_map(|path| {
+    let found = files.filter(is_source).take(MOST_FILES).filter_map(|path| {
         let shown = path.strip_prefix(root).unwrap_or(&path).to_string();
-        Source::read(&path, &shown)?.problem(problem)
+        Some(Source::read(&path, &shown)?.problems(problem))
     });
-    let first = found.next()?;
-    found.next().is_none().then_some(first)
+    Some(found.flatten().collect())
 }
 
 /// Returns the last word of `problem = path`.
@@ -101,6 +109,23 @@ struct Source<'a> {
     file: syn::File,
 }
 
+/// The parts of a function that matter here.
+struct Function {
+    attributes: Vec<syn::Attribute>,
+    signature: Signature,
+}
+
+impl Parse for Function {
+    /// Parses a function without a body.
+    fn parse(input: ParseStream<'_>) -> syn::Result<Function> {
+        let attributes = input.call(syn::Attribute::parse_outer)?;
+        input.parse::<Visibility>()?;
+        let signature = input.parse()?;
+        input.parse::<syn::Token![;]>()?;
+        Ok(Function { attributes, signature })
+    }
+}
+
 impl<'a> Source<'a> {
     fn read(path: &'a Utf8Path, shown: &'a str) -> Option<Source<'a>> {
         let text = fs_err::read_to_string(path).ok()?;
@@ -113,34 +138,41 @@ impl<'a> Source<'a> {
         })
     }
 
-    fn functions(&self) -> impl Iterator<Item = &ItemFn> {
-        fn of_item(item: &Item) -> Vec<&ItemFn> {
-            match item {
-                Item::Fn(function) => vec![function],
-                Item::Mod(module) => module
-                    .content
-                    .as_ref()
-                    .map_or_else(Vec::new, |(_, items)| within(items)),
-                _ => Vec::new(),
+    fn functions(&self) -> Vec<Function> {
+        fn within(items: &[Item], found: &mut Vec<Function>) {
+            for item in items {
+                match item {
+                    Item::Fn(function) => found.push(Function {
+                        attributes: function.attrs.clone(),
+                        signature: function.sig.clone(),
+                    }),
+                    // A benchmark without a body.
+                    Item::Verbatim(tokens) => found.extend(syn::parse2(tokens.clone()).ok()),
+                    Item::Mod(module) => within(module.content.as_ref().map_or(&[], |(_, items)| items), found),
+                    _ => {}
+                }
             }
         }
-        fn within(items: &[Item]) -> Vec<&ItemFn> {
-            items.iter().flat_map(of_item).collect()
-        }
-        within(&self.file.items).into_iter()
+        let mut found = Vec::new();
+        within(&self.file.items, &mut found);
+        found
     }
 
-    fn problem(&self, name: &str) -> Option<Attribute> {
+    /// Returns the attributes of the problems of this name.
+    fn problems(&self, name: &str) -> Vec<Attribute> {
         let is_problem = |attribute: &&syn::Attribute| {
             let last = attribute.path().segments.last();
             last.is_some_and(|segment| segment.ident == "problem")
         };
-        let mut functions = self.functions().filter(|function| function.sig.ident == name);
-        functions.find_map(|function| Some(self.attribute(function, function.attrs.iter().find(is_problem)?)))
+        let functions = self.functions();
+        let named = functions.iter().filter(|function| function.signature.ident == name);
+        let found =
+            named.filter_map(|function| Some(self.attribute(function, function.attributes.iter().find(is_problem)?)));
+        found.collect()
     }
 
-    fn attribute(&self, function: &ItemFn, attribute: &syn::Attribute) -> Attribute {
-        let of_outputs = function.sig.inputs.iter().filter_map(|parameter| {
+    fn attribute(&self, function: &Function, attribute: &syn::Attribute) -> Attribute {
+        let of_outputs = function.signature.inputs.iter().filter_map(|parameter| {
             let FnArg::Typed(parameter) = parameter else {
                 return None;
             };
@@ -209,12 +241,17 @@ fn group_of(tokens: &TokenStream, name: &str) -> Option<TokenStream> {
 }
 
 /// Returns the value of a literal: `1e-3`, `2.0_f64`, `5`.
-fn value_of_literal(text: &str) -> Option<f64> {
+pub(super) fn value_of_literal(text: &str) -> Option<f64> {
     let text = text.replace('_', "");
     text.trim_end_matches("f64").parse().ok()
 }
 
 impl Attribute {
+    /// Whether an output has a tolerance of its own.
+    pub(super) fn has_own(&self, output: &str) -> bool {
+        self.of_outputs.iter().any(|(name, _)| name == output)
+    }
+
     /// Returns the numbers that an output is compared with, if they are in the source as literals
     /// and are these.
     pub(super) fn numbers_of(&self, output: &str, (rtol, atol): (f64, f64)) -> Option<&Numbers> {
@@ -271,6 +308,28 @@ mod tests {
         assert_eq!(texts(&text, numbers), [None, Some("1e-3".to_owned())]);
         let own = found.numbers_of("z", (0.5, 0.0)).expect("its own");
         assert_eq!(texts(&text, own), [Some("0.5".to_owned()), None]);
+    }
+
+    #[test]
+    fn benchmarks_without_a_body_are_found() {
+        let text = "mod m {\n    #[gpubench(problem = p, launch = K::k<<<1, 2>>>(x))]\n    pub fn b(x: In<f32>);\n}\n\
+                    #[problem(tolerance(atol = 1e-3))]\nfn p() {}\n\
+                    #[gpubench(tolerance(atol = 2e-3), launch = K::k<<<1, 2>>>(x))]\nfn c(#[tolerance(rtol = 0.5)] z: Out<f32>);\n";
+        let (_, found) = find(text, 2);
+        assert_eq!(found.expect("the problem's").line, 5);
+        let (text, found) = find(text, 7);
+        let found = found.expect("its own");
+        let own = found.numbers_of("z", (0.5, 0.0)).expect("of the output");
+        assert_eq!(texts(&text, own), [Some("0.5".to_owned()), None]);
+    }
+
+    #[test]
+    fn a_problem_whose_name_another_has_is_not_guessed() {
+        let problem = "mod a {\n#[problem(tolerance(atol = 1e-3))]\nfn p() {}\n}\n";
+        let other = "mod b {\n#[problem(tolerance(atol = 1e-3))]\nfn p() {}\n}\n";
+        let benchmark = "#[gpubench(problem = b::p)]\nfn x() {}\n";
+        assert_eq!(find(&[problem, other, benchmark].concat(), 9).1, None);
+        assert!(find(&[problem, benchmark].concat(), 5).1.is_some());
     }
 
     #[test]

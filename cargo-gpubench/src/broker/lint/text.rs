@@ -119,9 +119,7 @@ fn cases(names: &[String], found: u32, tried: u32) -> String {
 
 /// Returns what to do, with the option that does it.
 pub(super) fn hint(flaw: &Flaw, rule: Rule) -> String {
-    let can_be_fixed =
-        flaw.better().is_some() && flaw.attribute.as_ref().is_some_and(|found| found.tolerance.is_some());
-    let fix = if can_be_fixed {
+    let fix = if flaw.numbers().is_some() {
         "; `--fix` writes that tolerance"
     } else {
         ""
