@@ -93,6 +93,12 @@ ends! {
         "checks::tolerance_without_reference" is "error", "recording-failed", "only a check: remove the tolerance";
 }
 
+/// It panics on zeros and on old answers, which the kernel has not written.
+#[test]
+fn a_check_may_assert() {
+    assert_passes("checks::the_check_asserts");
+}
+
 // Orders.
 #[test]
 fn elements_may_come_in_any_order() {

@@ -298,6 +298,17 @@ fn beginning(name: &str) -> String {
 }
 
 impl AuthorProblem {
+    /// Whether a function of the crate panicked.
+    pub(crate) fn is_panic(&self) -> bool {
+        matches!(
+            self,
+            AuthorProblem::Refused {
+                failure: AuthorFailure::Panicked,
+                ..
+            }
+        )
+    }
+
     /// Returns the payload of the answer to a successful order.
     fn done(frame: Frame) -> Result<Vec<u8>, AuthorProblem> {
         match frame.kind {

@@ -324,6 +324,10 @@ impl Sequencer<'_> {
                     }
                     (CheckVerdict::Rejected, call)
                 }
+                // The kernel has not written this.
+                Err(problem) if order.subject == CheckSubject::OtherAnswer && problem.is_panic() => {
+                    (CheckVerdict::Rejected, 0)
+                }
                 // The referee ends the window first.
                 Err(problem) => {
                     failure.get_or_insert(problem);
