@@ -81,6 +81,8 @@ ends! {
     a_rejected_output_has_the_reason_of_the_check:
         "checks::one_is_wrong" is "wrong-output", "mismatch", "the check rejects call 1: `y[417]` is 3, which is no square root of";
     a_check_that_meets_nan_rejects_it: "checks::not_a_number" is "wrong-output", "mismatch", "`y[0]` is NaN";
+    a_nan_that_the_check_overlooks_is_rejected:
+        "checks::the_check_overlooks_nan" is "wrong-output", "mismatch", "is NaN, which is right only where a reference expects it";
     zeros_are_rejected: "checks::zeros" is "wrong-output", "constant", "the check says: `y[0]` is 0";
     what_was_not_written_is_rejected: "checks::nothing" is "wrong-output", "unwritten", "nothing was written to `y` in call 1";
     an_old_answer_is_rejected: "checks::first_answer" is "wrong-output", "cached", "the check says: `y[";

@@ -1,6 +1,6 @@
 //! One case of a benchmark: recording it, generating its inputs and computing its reference.
 
-use super::{BenchmarkEntry, Body, ReferenceFunction, kernel_ref};
+use super::{BenchmarkEntry, Body, Comparand, ReferenceFunction, kernel_ref};
 use crate::catalog::{
     DeviceKind, Execution, OccupancyQuery, Params, Provider, RecordRequest, Recording, Reference, Role, Tensor,
 };
@@ -191,7 +191,11 @@ impl Case<'_> {
             return Err(Error::new("there is no check"));
         };
         match (check.judge)(self.params, &mut data)? {
-            Ok(()) => data.check_ignored().map(|()| CheckVerdict::Accepted),
+            Ok(()) => {
+                data.check_ignored()?;
+                let nan = data.first_nan().filter(|_| check.comparand == Comparand::Nothing);
+                Ok(nan.map_or(CheckVerdict::Accepted, CheckVerdict::Rejected))
+            }
             Err(error) if error.is_skip() => Err(error),
             Err(error) => Ok(CheckVerdict::Rejected(error.to_string())),
         }

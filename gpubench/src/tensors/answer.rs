@@ -160,6 +160,8 @@ fn order<T: Element>(one: &T, other: &T) -> Ordering {
 /// The memory of a case's tensors after a call.
 pub struct CheckData<'a> {
     tensors: Vec<CheckedTensor<'a>>,
+    /// The NaNs that the call wrote: positions of the tensor and of the element.
+    nans: Vec<(usize, usize)>,
 }
 
 /// The memory of one tensor.
@@ -175,7 +177,10 @@ pub(crate) struct CheckedTensor<'a> {
 
 impl<'a> CheckData<'a> {
     pub(crate) fn new(tensors: Vec<CheckedTensor<'a>>) -> CheckData<'a> {
-        CheckData { tensors }
+        CheckData {
+            tensors,
+            nans: Vec::new(),
+        }
     }
 
     /// Takes a tensor that the call read.
@@ -195,12 +200,31 @@ impl<'a> CheckData<'a> {
             Role::InOut => typed(name, tensor.given.take())?,
             _ => &mut [],
         };
+        let got: &[T] = typed(name, got)?;
+        let ignored = Rc::clone(&tensor.ignored);
+        let position = self.tensors.iter().position(|tensor| tensor.name == name);
+        let nans = got.iter().enumerate().filter(|(_, element)| element.to_f64().is_nan());
+        self.nans.extend(nans.filter_map(|(index, _)| Some((position?, index))));
         Ok(Answer {
-            got: typed(name, got)?,
+            got,
             expected: typed(name, expected)?,
             given,
-            ignored: Rc::clone(&tensor.ignored),
+            ignored,
         })
+    }
+
+    /// Returns in words which NaN the check has not ignored. Comparisons with NaN are false, so a
+    /// check that looks for large errors accepts it.
+    pub(crate) fn first_nan(&self) -> Option<String> {
+        let (tensor, index) = self.nans.iter().find_map(|(tensor, index)| {
+            let tensor = &self.tensors[*tensor];
+            let is_ignored = tensor.ignored.borrow().get(*index).copied();
+            (!is_ignored.unwrap_or_default()).then_some((tensor, index))
+        })?;
+        Some(format!(
+            "`{}[{index}]` is NaN, which is right only where a reference expects it",
+            tensor.name
+        ))
     }
 
     fn tensor(&mut self, name: &str, roles: &[Role], verb: &str) -> Result<&mut CheckedTensor<'a>> {
@@ -289,6 +313,23 @@ mod tests {
         assert_ne!(ties([1, 1]), [1, 1], "an index twice");
         assert_ne!(ties([1, 0]), [1, 0], "another value");
         assert_ne!(ties([1, 9]), [1, 9], "outside of the row");
+    }
+
+    #[test]
+    fn a_nan_is_told_unless_it_is_ignored() {
+        let (mut expected, mut got) = ([0.0f32; 3], [1.0, f32::NAN, f32::NAN]);
+        let mut data = CheckData::new(vec![CheckedTensor {
+            name: "y",
+            role: Role::Output,
+            given: None,
+            answer: Some((Elements::F32(&mut expected), Elements::F32(&mut got))),
+            ignored: Ignored::default(),
+        }]);
+        let mut y = data.answer::<f32>("y").unwrap();
+        y.ignore(|index| index == 1);
+        assert!(data.first_nan().unwrap().starts_with("`y[2]` is NaN"));
+        y.ignore(|index| index == 2);
+        assert_eq!(data.first_nan(), None);
     }
 
     #[test]
