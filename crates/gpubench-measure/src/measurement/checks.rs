@@ -174,6 +174,7 @@ pub(super) fn check_findings(
             .chain(accepted.zeros_pass())
             .chain(wide_tolerances(recording))
             .chain(large_shares(recording))
+            .chain(zeros_in_shares(recording))
             .chain(default_tolerances(recording))
             .collect(),
     }
@@ -316,6 +317,22 @@ fn large_shares(recording: &Recording) -> impl Iterator<Item = String> {
                 "{} of the elements of `{}` may be outside the tolerance (hint: choose a smaller `mismatched`)",
                 percent(share),
                 tensor.name
+            )
+        })
+    })
+}
+
+/// Reports outputs of which a share may be zeros, whatever is expected.
+fn zeros_in_shares(recording: &Recording) -> impl Iterator<Item = String> {
+    recording.tensors.iter().filter_map(|tensor| {
+        let (rtol, _) = tensor.tolerance.bounds()?;
+        let Mismatched { share, cap } = tensor.tolerance.mismatched()?;
+        (rtol * cap >= 1.0).then(|| {
+            format!(
+                "{} of the elements of `{}` may be zeros: `cap` times `rtol` is {} (hint: choose a smaller `cap`)",
+                percent(share),
+                tensor.name,
+                percent(rtol * cap)
             )
         })
     })
@@ -680,6 +697,26 @@ mod tests {
         assert!(
             wide.starts_with("the relative tolerance is wide: elements of `y` pass with an error of 60.0%"),
             "{wide}"
+        );
+    }
+
+    #[test]
+    fn a_share_that_may_be_zeros_is_reported() {
+        let notices = |cap| {
+            let tolerance = Tolerance::Mostly {
+                rtol: 1e-2,
+                atol: 0.0,
+                mismatched: Mismatched { share: 0.04, cap },
+            };
+            check_findings(&of(y(tolerance)), &[], &[], 2).notices
+        };
+        assert_eq!(notices(99.0), Vec::<String>::new());
+        let [zeros] = &notices(100.0)[..] else {
+            panic!("one notice")
+        };
+        assert!(
+            zeros.starts_with("4.00% of the elements of `y` may be zeros"),
+            "{zeros}"
         );
     }
 
