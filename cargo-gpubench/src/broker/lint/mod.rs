@@ -12,6 +12,7 @@ mod sarif;
 mod session;
 mod text;
 
+use std::io;
 use std::time::Duration;
 
 use super::cases::CaseSelection;
@@ -20,6 +21,7 @@ use super::options::Verbosity;
 use super::process::{catch_interrupts, prepare_for_roles};
 use super::status::status;
 use crate::cdylibs::{BuildOptions, build_cdylibs};
+use gpubench_diagnostic::layout::{columns_of, fitted};
 use gpubench_diagnostic::{ExitCode, Expected, Failure, print_to_stderr, print_warning};
 use gpubench_measure::clients::Output as UserOutput;
 use gpubench_report::{Output, OutputTarget};
@@ -98,8 +100,8 @@ pub fn lint(options: &LintOptions) -> Result<ExitCode, Failure> {
     let text = text::report(&flaws, &judged);
     match &options.sarif {
         _ if judged.has_judged_nothing() => {}
-        Some(OutputTarget::StandardOutput) => print_to_stderr(&text),
-        _ => Output::stdout_as_styled().print(&text)?,
+        Some(OutputTarget::StandardOutput) => print_to_stderr(&fitted(&text, columns_of(&io::stderr()))),
+        _ => Output::stdout_as_styled().print(&fitted(&text, columns_of(&io::stdout())))?,
     }
     if let Some(target) = &options.sarif {
         target.write(&sarif)?;

@@ -16,7 +16,7 @@ const MOST_FILES: usize = 2000;
 pub(super) struct Attribute {
     /// The file.
     pub(super) file: Utf8PathBuf,
-    /// The file as the compiler names it, or relative to the package.
+    /// The file as the compiler names it.
     pub(super) shown: String,
     /// Its line, from 1.
     pub(super) line: u32,
@@ -36,10 +36,9 @@ pub(super) struct Numbers {
 /// Returns the attribute that has the tolerance of a benchmark whose attribute is at `line` of
 /// `file`: that one, or that of its problem. A benchmark that a macro makes has none.
 pub(super) fn find_attribute(root: &Utf8Path, file: &str, line: u32) -> Option<Attribute> {
-    let path = root
-        .ancestors()
-        .map(|folder| folder.join(file))
-        .find(|path| path.is_file())?;
+    // The compiler names files from the folder of the workspace.
+    let base = root.ancestors().find(|folder| folder.join(file).is_file())?;
+    let path = base.join(file);
     let source = Source::read(&path, file)?;
     let at_line = |attribute: &&syn::Attribute| attribute.span().start().line == line as usize;
     let functions = source.functions();
@@ -51,7 +50,7 @@ pub(super) fn find_attribute(root: &Utf8Path, file: &str, line: u32) -> Option<A
         Some(problem) => {
             let mut found = source.problems(&problem);
             if found.is_empty() {
-                found = elsewhere(root, &path, &problem)?;
+                found = elsewhere(root, base, &path, &problem)?;
             }
             // Of two with one name, nobody knows which is meant.
             found.pop().filter(|_| found.is_empty())
@@ -60,13 +59,13 @@ pub(super) fn find_attribute(root: &Utf8Path, file: &str, line: u32) -> Option<A
 }
 
 /// Returns the attributes of the problems of this name in other files of the package.
-fn elsewhere(root: &Utf8Path, known: &Utf8Path, problem: &str) -> Option<Vec<Attribute>> {
+fn elsewhere(root: &Utf8Path, base: &Utf8Path, known: &Utf8Path, problem: &str) -> Option<Vec<Attribute>> {
     let files = glob::glob(root.join("**/*.rs").as_str()).ok()?;
     let files = files.flatten().filter_map(|path| Utf8PathBuf::from_path_buf(path).ok());
     let is_source =
         |path: &Utf8PathBuf| path != known && !path.strip_prefix(root).is_ok_and(|path| path.starts_with("target"));
     let found = files.filter(is_source).take(MOST_FILES).filter_map(|path| {
-        let shown = path.strip_prefix(root).unwrap_or(&path).to_string();
+        let shown = path.strip_prefix(base).unwrap_or(&path).to_string();
         Some(Source::read(&path, &shown)?.problems(problem))
     });
     Some(found.flatten().collect())
@@ -321,6 +320,17 @@ mod tests {
         let found = found.expect("its own");
         let own = found.numbers_of("z", (0.5, 0.0)).expect("of the output");
         assert_eq!(texts(&text, own), [Some("0.5".to_owned()), None]);
+    }
+
+    #[test]
+    fn files_of_a_member_are_named_from_the_workspace() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = Utf8Path::from_path(folder.path()).expect("UTF-8").join("member");
+        fs_err::create_dir_all(root.join("src")).expect("a folder");
+        fs_err::write(root.join("src/lib.rs"), "#[gpubench(problem = p::p)]\nfn a() {}\n").expect("written");
+        fs_err::write(root.join("src/p.rs"), "#[problem()]\nfn p() {}\n").expect("written");
+        let found = find_attribute(&root, "member/src/lib.rs", 1).expect("the problem's");
+        assert_eq!((&*found.shown, found.line), ("member/src/p.rs", 1));
     }
 
     #[test]
