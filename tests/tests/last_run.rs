@@ -83,6 +83,7 @@ fn the_second_run_is_compared_with_the_first_and_no_record_or_code_says_so() {
     for what in [
         "cannot compare with the last run",
         "cannot keep this run",
+        "(hint: remove the file, or add `--no-last-run`)",
         file.as_str(),
         "is truncated",
     ] {

@@ -284,7 +284,7 @@ impl Bookkeeping {
         }
         if let Err(error) = keep_last_run(home, stored, &self.plan.replaced) {
             print_warning(&format!(
-                "cannot keep this run to compare the next one with: {}",
+                "cannot keep this run to compare the next one with: {} (hint: remove the file, or add `--no-last-run`)",
                 chain(&error)
             ));
         }
