@@ -55,6 +55,8 @@ fn a_new_crate_cannot_have_the_name_of_one_that_it_needs() {
         &["gpubench"][..],
         &["a", "--name", "gpubench"],
         &["cudarc", "--template", "cudarc"],
+        &["bindgen", "--template", "bindgen"],
+        &["cc", "--template", "bindgen"],
     ] {
         let arguments = [&["new"], arguments].concat();
         let refused = in_folder(&folder.path, &arguments).finish().expect_code(2);
@@ -75,9 +77,19 @@ fn the_way_to_a_new_crate_is_quoted_for_the_shell() {
 
 #[test]
 fn a_new_crate_of_ptx_needs_a_gpu() {
+    for (template, file) in [("ptx", "`src/kernels.ptx`"), ("rust-ptx", "`kernels/add1.ptx`")] {
+        check_that_a_crate_of_ptx_needs_a_gpu(template, file);
+    }
+}
+
+fn check_that_a_crate_of_ptx_needs_a_gpu(template: &str, file: &str) {
     let folder = folder();
-    let made = in_folder(&folder.path, &["new", "image", "--template", "ptx", "--name", "other"]).finish();
-    assert!(made.expect_code(0).stderr.contains("`src/kernels.ptx`"));
+    let made = in_folder(
+        &folder.path,
+        &["new", "image", "--template", template, "--name", "other"],
+    )
+    .finish();
+    assert!(made.expect_code(0).stderr.contains(file));
     let finished = Run::on(&Fixture::made_in(&folder.path.join("image")))
         .args(["--test", "--device", "cpu"])
         .finish()
@@ -94,29 +106,42 @@ fn templates_with_host_code_are_the_hosted_examples() {
     let templates = repository().join("cargo-gpubench/src/scaffold/templates");
     let examples = repository().join("kernels/hosted-examples");
     for file in [
+        "bindgen/build.rs",
+        "bindgen/src/add1.cu",
+        "bindgen/src/add1.h",
+        "bindgen/src/lib.rs",
         "launcher/build.rs",
         "launcher/src/add1.cu",
         "launcher/src/lib.rs",
         "cudarc/src/lib.rs",
+        "rust-ptx/kernels/add1.ptx",
+        "rust-ptx/kernels/add1.rs",
+        "rust-ptx/src/lib.rs",
     ] {
         let [template, example] =
             [&templates, &examples].map(|folder| std::fs::read_to_string(folder.join(file)).expect("text"));
         assert_eq!(template, example, "{file}");
     }
     let folder = folder();
-    let _ = in_folder(&folder.path, &["new", "by-cudarc", "--template", "cudarc"])
-        .finish()
-        .expect_code(0);
-    let of_crate = std::fs::read_to_string(folder.path.join("by-cudarc/Cargo.toml")).expect("text");
-    let of_example = std::fs::read_to_string(examples.join("cudarc/Cargo.toml")).expect("text");
-    let cudarc = |manifest: &str| {
-        manifest
-            .lines()
-            .find(|line| line.starts_with("cudarc = "))
-            .map(str::to_owned)
-    };
-    assert!(cudarc(&of_crate).is_some());
-    assert_eq!(cudarc(&of_crate), cudarc(&of_example));
+    for (template, packages) in [("cudarc", &["cudarc"][..]), ("bindgen", &["bindgen", "cc"])] {
+        let name = format!("by-{template}");
+        let _ = in_folder(&folder.path, &["new", &name, "--template", template])
+            .finish()
+            .expect_code(0);
+        let of_crate = text_of(&folder.path.join(name).join("Cargo.toml"));
+        let of_example = text_of(&examples.join(template).join("Cargo.toml"));
+        for package in packages {
+            let line = |manifest: &str| {
+                let start = format!("{package} = ");
+                manifest
+                    .lines()
+                    .find(|line| line.starts_with(&start))
+                    .map(str::to_owned)
+            };
+            assert!(line(&of_crate).is_some(), "{of_crate}");
+            assert_eq!(line(&of_crate), line(&of_example));
+        }
+    }
 }
 
 const KERNELS: &str = "

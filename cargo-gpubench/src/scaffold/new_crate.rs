@@ -18,8 +18,12 @@ pub enum Template {
     Cuda,
     /// PTX, launched by the tool, for GPUs only
     Ptx,
+    /// Rust that rustc compiles to PTX, for GPUs only
+    RustPtx,
     /// CUDA C++ with a launch function of its own, compiled by nvcc
     Launcher,
+    /// As `launcher`, with a C header that bindgen reads
+    Bindgen,
     /// CUDA C++, compiled and launched by cudarc
     Cudarc,
 }
@@ -36,7 +40,9 @@ impl Template {
         match self {
             Template::Cuda => files!("cuda": "src/kernels.cu" "src/lib.rs"),
             Template::Ptx => files!("ptx": "src/kernels.ptx" "src/lib.rs"),
+            Template::RustPtx => files!("rust-ptx": "kernels/add1.ptx" "kernels/add1.rs" "src/lib.rs"),
             Template::Launcher => files!("launcher": "build.rs" "src/add1.cu" "src/lib.rs"),
+            Template::Bindgen => files!("bindgen": "build.rs" "src/add1.cu" "src/add1.h" "src/lib.rs"),
             Template::Cudarc => files!("cudarc": "src/lib.rs"),
         }
     }
@@ -44,8 +50,12 @@ impl Template {
     /// Returns what the manifest needs besides the runtime: a table, a package and its value.
     fn dependencies(self) -> &'static [(&'static str, &'static str, &'static str)] {
         match self {
-            Template::Cuda | Template::Ptx => &[],
+            Template::Cuda | Template::Ptx | Template::RustPtx => &[],
             Template::Launcher => &[("build-dependencies", "cc", "\"1.2\"")],
+            Template::Bindgen => &[
+                ("build-dependencies", "bindgen", "\"0.72\""),
+                ("build-dependencies", "cc", "\"1.2\""),
+            ],
             Template::Cudarc => &[(
                 "dependencies",
                 "cudarc",
