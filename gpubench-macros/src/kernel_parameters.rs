@@ -80,7 +80,7 @@ fn path(ty: &str, library: &TokenStream) -> TokenStream {
 fn by_value(number: Number) -> Taken {
     match number {
         Number::Bool => Taken::Value("bool"),
-        Number::F16 | Number::BF16 | Number::F32 | Number::F64 => Taken::Value(element(number)),
+        number if number.is_float() => Taken::Value(element(number)),
         // An address is a buffer, too.
         Number::Address => Taken::Anything,
         _ => Taken::Integer(element(number)),
@@ -105,6 +105,8 @@ fn element(number: Number) -> &'static str {
         Number::BF16 => "BF16",
         Number::F32 => "f32",
         Number::F64 => "f64",
+        Number::F8E4M3 => "F8E4M3",
+        Number::F8E5M2 => "F8E5M2",
     }
 }
 

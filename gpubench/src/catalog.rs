@@ -568,4 +568,7 @@ pub enum DType {
     BF16,
     F32,
     F64,
+    F8E4M3,
+    F8E5M2,
+    Complex32,
 }

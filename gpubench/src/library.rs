@@ -122,7 +122,7 @@ fn number(bytes: &[u8], ty: &ArgumentType) -> Result<LibraryArgument> {
     // An array has a field without a name too.
     let is_array = ty.name.starts_with('[');
     match &*ty.fields {
-        [field] if field.name.is_empty() && !is_array && !matches!(field.dtype, DType::F16 | DType::BF16) => {
+        [field] if field.name.is_empty() && !is_array && field.count == 1 && is_of_c(field.dtype) => {
             let mut word = [0; 8];
             word[..bytes.len()].copy_from_slice(bytes);
             Ok(LibraryArgument::Number {
@@ -132,6 +132,11 @@ fn number(bytes: &[u8], ty: &ArgumentType) -> Result<LibraryArgument> {
         }
         _ => Err(no_argument(&ty.name)),
     }
+}
+
+/// Whether C has the type.
+fn is_of_c(dtype: DType) -> bool {
+    !dtype.is_float() || matches!(dtype, DType::F32 | DType::F64)
 }
 
 fn no_argument(ty: &str) -> Error {

@@ -1,6 +1,6 @@
 //! The names that benchmarks use: `use gpubench::prelude::*;`.
 
-pub use crate::element::{BF16, Element, F16, Shape};
+pub use crate::element::{BF16, Complex32, Element, F8E4M3, F8E5M2, F16, Shape};
 pub use crate::error::{Error, Result};
 pub use crate::host::Host;
 pub use crate::library::Library;

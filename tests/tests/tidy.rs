@@ -338,6 +338,7 @@ fn every_output_has_one_check_over_all_its_elements() {
         checks.iter().map(tolerance).collect()
     };
     assert_eq!(tolerances("fills::halves"), [[1e-3, 1e-4], [0.0, 0.0]]);
+    assert_eq!(tolerances("fills::complex"), [[1e-5, 1e-6]; 2]);
     let outputs = |benchmark| -> Vec<(String, u64)> {
         let checks = records().result(benchmark)["checks"].as_array().expect("a list");
         let check = |check: &Value| Some((check["output"].as_str()?.to_owned(), check["elements"].as_u64()?));

@@ -188,9 +188,11 @@ impl Given<'_> {
             (Argument::Pointer { .. }, ty, _) if may_hold_an_address(ty) => Ok(()),
             (Argument::Pointer { .. }, ParameterType::Number(_) | ParameterType::Struct(_), _) => otherwise(None),
             // Integers may hold the bits of any type, and a kernel may copy elements without
-            // reading them.
+            // reading them. Complex numbers may be taken as their parts.
             (Argument::Pointer { .. }, ParameterType::Pointer(Some(expected)), [element])
-                if element.dtype.is_float() && expected.is_float() && element.dtype.size() != expected.size() =>
+                if element.dtype.is_float()
+                    && expected.is_float()
+                    && element.dtype.parts().0.size() != expected.size() =>
             {
                 otherwise(Some(format!("use a buffer of `{}`", dtype(*expected))))
             }
@@ -260,6 +262,8 @@ fn in_cpp(field: &Field) -> String {
         Number::F64 => "double",
         Number::F16 => "__half",
         Number::BF16 => "__nv_bfloat16",
+        Number::F8E4M3 => "__nv_fp8_e4m3",
+        Number::F8E5M2 => "__nv_fp8_e5m2",
         other if other.size() == 1 => "1-byte integer",
         other if other.size() == 2 => "2-byte integer",
         other if other.size() == 4 => "4-byte integer",
@@ -300,15 +304,17 @@ fn dtype(number: Number) -> DType {
         Number::BF16 => DType::BF16,
         Number::F32 => DType::F32,
         Number::F64 => DType::F64,
+        Number::F8E4M3 => DType::F8E4M3,
+        Number::F8E5M2 => DType::F8E5M2,
     }
 }
 
 /// Returns whether a value of one type may be intended for another type of the same size. Crates
-/// without a 16-bit float type pass its bits as `u16`.
+/// without a float type of 8 or 16 bits pass its bits as `u8` or `u16`.
 fn is_like(given: DType, expected: DType) -> bool {
     match (given.is_float(), expected.is_float()) {
         (false, false) => true,
-        (false, true) => given.size() == 2 && expected.size() == 2,
+        (false, true) => given.size() <= 2 && given.size() == expected.size(),
         (true, false) => false,
         (true, true) => given == expected,
     }

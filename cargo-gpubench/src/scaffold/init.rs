@@ -117,7 +117,7 @@ impl Benchmarks {
     fn of(runtime: &str, sources: &Sources) -> Benchmarks {
         let (mut declared, mut bodies) = (String::new(), String::new());
         // A static with the name of one of the prelude's types would hide it.
-        let mut static_names = HashSet::from(["F16", "BF16"].map(str::to_owned));
+        let mut static_names = HashSet::from(["F16", "BF16", "F8E4M3", "F8E5M2"].map(str::to_owned));
         let mut taken = HashSet::new();
         let (mut count, mut kernels_left_out) = (0, Vec::new());
         for file in &sources.files {

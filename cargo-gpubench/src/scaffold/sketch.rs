@@ -155,7 +155,7 @@ impl KernelSketch {
         let declared = self.parameters.iter().map(|argument| match argument.meaning {
             Meaning::Axis => format!("    {}: {},\n", argument.name, argument.ty),
             Meaning::Read => {
-                let fill = if matches!(argument.ty, "f32" | "f64" | "F16" | "BF16") {
+                let fill = if matches!(argument.ty, "f32" | "f64" | "F16" | "BF16" | "F8E4M3" | "F8E5M2") {
                     "Normal::STANDARD"
                 } else {
                     "Integers(0..100)"
@@ -227,7 +227,7 @@ fn scalar(number: Number) -> Option<&'static str> {
         Number::Bool => Some("bool"),
         Number::F32 => Some("f32"),
         Number::F64 => Some("f64"),
-        Number::F16 | Number::BF16 | Number::Address => None,
+        Number::F16 | Number::BF16 | Number::F8E4M3 | Number::F8E5M2 | Number::Address => None,
         _ => Some("usize"),
     }
 }
@@ -247,6 +247,8 @@ fn element(number: Number) -> Option<&'static str> {
         Number::BF16 => "BF16",
         Number::F32 => "f32",
         Number::F64 => "f64",
+        Number::F8E4M3 => "F8E4M3",
+        Number::F8E5M2 => "F8E5M2",
         Number::Address => return None,
     })
 }

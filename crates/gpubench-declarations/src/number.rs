@@ -21,13 +21,15 @@ pub enum Number {
     BF16,
     F32,
     F64,
+    F8E4M3,
+    F8E5M2,
 }
 
 impl Number {
     /// Returns its bytes.
     pub fn size(self) -> usize {
         match self {
-            Number::Bool | Number::Char | Number::I8 | Number::U8 => 1,
+            Number::Bool | Number::Char | Number::I8 | Number::U8 | Number::F8E4M3 | Number::F8E5M2 => 1,
             Number::I16 | Number::U16 | Number::F16 | Number::BF16 => 2,
             Number::I32 | Number::U32 | Number::F32 => 4,
             Number::I64 | Number::U64 | Number::Address | Number::F64 => 8,
@@ -36,7 +38,8 @@ impl Number {
 
     /// Returns whether it is a floating-point type.
     pub fn is_float(self) -> bool {
-        matches!(self, Number::F16 | Number::BF16 | Number::F32 | Number::F64)
+        use Number::{BF16, F8E4M3, F8E5M2, F16, F32, F64};
+        matches!(self, F8E4M3 | F8E5M2 | F16 | BF16 | F32 | F64)
     }
 
     /// Returns whether it has the same bits, if the sign of integers counts for nothing.
@@ -62,9 +65,11 @@ pub(crate) fn number(words: &[&str]) -> Option<Number> {
         "double" => Number::F64,
         "half" | "__half" => Number::F16,
         "__nv_bfloat16" | "nv_bfloat16" => Number::BF16,
+        "__nv_fp8_e4m3" => Number::F8E4M3,
+        "__nv_fp8_e5m2" => Number::F8E5M2,
         "bool" => Number::Bool,
         "int8_t" => Number::I8,
-        "uint8_t" | "uchar" => Number::U8,
+        "uint8_t" | "uchar" | "__nv_fp8_storage_t" => Number::U8,
         "int16_t" => Number::I16,
         "uint16_t" | "ushort" => Number::U16,
         "int32_t" => Number::I32,
@@ -110,6 +115,8 @@ mod tests {
             ("unsigned short", Some(Number::U16)),
             ("std : : size_t", Some(Number::U64)),
             ("uintptr_t", Some(Number::Address)),
+            ("__nv_fp8_e4m3", Some(Number::F8E4M3)),
+            ("__nv_fp8_storage_t", Some(Number::U8)),
             ("int float", None),
             ("float4", None),
         ] {

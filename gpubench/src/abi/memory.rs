@@ -2,7 +2,7 @@
 
 use super::table::Buffer;
 use crate::catalog::{DType, Role, Tensor};
-use crate::element::{BF16, Elements, F16};
+use crate::element::{BF16, Complex32, Elements, F8E4M3, F8E5M2, F16};
 use crate::error::{Error, Result};
 use crate::tensors::{CheckData, CheckedTensor, CpuData, CpuTensor, Ignored};
 
@@ -132,6 +132,7 @@ unsafe fn elements<'a>(tensor: &Tensor, buffer: Buffer) -> Result<Elements<'a>> 
         };
     }
     Ok(typed!(
-        U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F16 F16, BF16 BF16, F32 f32, F64 f64
+        U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F16 F16, BF16 BF16, F32 f32, F64 f64,
+        F8E4M3 F8E4M3, F8E5M2 F8E5M2, Complex32 Complex32
     ))
 }

@@ -123,4 +123,7 @@ codec_enum!(DType {
     9 = BF16,
     10 = F32,
     11 = F64,
+    12 = F8E4M3,
+    13 = F8E5M2,
+    14 = Complex32,
 });

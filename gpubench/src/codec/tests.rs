@@ -226,6 +226,9 @@ fn tensor() -> impl Strategy<Value = Tensor> {
         DType::BF16,
         DType::F32,
         DType::F64,
+        DType::F8E4M3,
+        DType::F8E5M2,
+        DType::Complex32,
     ]);
     let role = proptest::sample::select(vec![
         Role::Input,

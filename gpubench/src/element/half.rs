@@ -3,8 +3,6 @@
 //! The types are for storage only. To compute, convert them to `f32` and back. Conversions round to
 //! nearest, ties to even.
 
-use std::fmt;
-
 /// IEEE 754 binary16: 1 sign bit, 5 exponent bits, 10 fraction bits. CUDA's `__half`.
 #[derive(Clone, Copy, Default)]
 #[repr(transparent)]
@@ -102,7 +100,7 @@ fn round_off(value: u32, bits: u32) -> u16 {
 
 /// Rounds to `f32` so that rounding again, to fewer digits, gives the nearest number: a result that
 /// is not exact gets an odd last bit, which no tie has.
-fn to_odd(value: f64) -> f32 {
+pub(super) fn to_odd(value: f64) -> f32 {
     let nearest = value as f32;
     if f64::from(nearest) == value || !nearest.is_finite() {
         return nearest;
@@ -118,66 +116,68 @@ fn to_odd(value: f64) -> f32 {
     })
 }
 
-macro_rules! half {
-    ($($half:ident)*) => {$(
-        impl $half {
+/// The conversions, comparisons and formats of a type that has `from_f32` and `to_f32`.
+macro_rules! short_float {
+    ($($float:ident)*) => {$(
+        impl $float {
             /// Returns the nearest number, ties to even. A NaN stays a NaN.
-            pub fn from_f64(value: f64) -> $half {
-                $half::from_f32(to_odd(value))
+            pub fn from_f64(value: f64) -> $float {
+                $float::from_f32($crate::element::half::to_odd(value))
             }
         }
 
-        impl From<f64> for $half {
-            fn from(value: f64) -> $half {
-                $half::from_f64(value)
+        impl From<f64> for $float {
+            fn from(value: f64) -> $float {
+                $float::from_f64(value)
             }
         }
 
-        impl From<f32> for $half {
-            fn from(value: f32) -> $half {
-                $half::from_f32(value)
+        impl From<f32> for $float {
+            fn from(value: f32) -> $float {
+                $float::from_f32(value)
             }
         }
 
-        impl From<$half> for f32 {
-            fn from(value: $half) -> f32 {
+        impl From<$float> for f32 {
+            fn from(value: $float) -> f32 {
                 value.to_f32()
             }
         }
 
-        impl From<$half> for f64 {
-            fn from(value: $half) -> f64 {
+        impl From<$float> for f64 {
+            fn from(value: $float) -> f64 {
                 value.to_f32().into()
             }
         }
 
-        impl PartialEq for $half {
-            fn eq(&self, other: &$half) -> bool {
+        impl PartialEq for $float {
+            fn eq(&self, other: &$float) -> bool {
                 self.to_f32() == other.to_f32()
             }
         }
 
-        impl PartialOrd for $half {
-            fn partial_cmp(&self, other: &$half) -> Option<std::cmp::Ordering> {
+        impl PartialOrd for $float {
+            fn partial_cmp(&self, other: &$float) -> Option<std::cmp::Ordering> {
                 self.to_f32().partial_cmp(&other.to_f32())
             }
         }
 
-        impl fmt::Debug for $half {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Debug::fmt(&self.to_f32(), f)
+        impl std::fmt::Debug for $float {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Debug::fmt(&self.to_f32(), f)
             }
         }
 
-        impl fmt::Display for $half {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Display::fmt(&self.to_f32(), f)
+        impl std::fmt::Display for $float {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(&self.to_f32(), f)
             }
         }
     )*};
 }
 
-half!(F16 BF16);
+pub(super) use short_float;
+short_float!(F16 BF16);
 
 #[cfg(test)]
 mod tests {

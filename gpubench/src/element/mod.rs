@@ -1,8 +1,13 @@
-//! Element types of tensors: integers of 8 to 64 bits and floating-point types of 16 to 64 bits.
+//! Element types of tensors: integers of 8 to 64 bits, floating-point types of 8 to 64 bits, and
+//! complex numbers of two `f32`.
 
+mod complex;
+mod fp8;
 mod half;
 mod shape;
 
+pub use complex::Complex32;
+pub use fp8::{F8E4M3, F8E5M2};
 pub use half::{BF16, F16};
 pub(crate) use shape::elements;
 pub use shape::{Extents, Shape};
@@ -11,11 +16,36 @@ use crate::catalog::DType;
 
 /// The type of a tensor's elements.
 ///
-/// Implemented for `u8` to `u64`, `i8` to `i64`, `f32`, `f64`, [`F16`] and [`BF16`]. Other crates
-/// cannot implement it.
+/// Implemented for `u8` to `u64`, `i8` to `i64`, `f32`, `f64`, [`F16`], [`BF16`], [`F8E4M3`],
+/// [`F8E5M2`] and [`Complex32`]. Other crates cannot implement it.
+///
+/// Distributions fill both parts of a complex number, one by one.
+///
+/// Numbers of 4 bits are packed into `u8`, two in each. Fill them with `Bits`; the reference
+/// unpacks them:
+///
+/// ```
+/// /// Signed integers, the first in the lower half.
+/// fn int4(packed: &[u8]) -> impl Iterator<Item = i8> {
+///     packed.iter().flat_map(|&pair| [(pair << 4) as i8 >> 4, pair as i8 >> 4])
+/// }
+///
+/// /// The 4-bit floats of OCP, E2M1: a sign and one of eight sizes.
+/// fn fp4(packed: &[u8]) -> impl Iterator<Item = f32> {
+///     const SIZES: [f32; 8] = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0];
+///     let number = |bits: u8| if bits & 8 == 0 { SIZES[usize::from(bits)] } else { -SIZES[usize::from(bits & 7)] };
+///     packed.iter().flat_map(move |&pair| [number(pair & 0xf), number(pair >> 4)])
+/// }
+///
+/// assert_eq!(int4(&[0x7f, 0x82]).collect::<Vec<_>>(), [-1, 7, 2, -8]);
+/// assert_eq!(fp4(&[0xf1, 0x06]).collect::<Vec<_>>(), [0.5, -6.0, 4.0, 0.0]);
+/// ```
+///
+/// An output of packed numbers is compared byte by byte, so it is right or wrong. For a tolerance,
+/// let the kernel write wider numbers.
 #[diagnostic::on_unimplemented(
     message = "a tensor cannot hold `{Self}`",
-    note = "tensors hold u8, i8, u16, i16, u32, i32, u64, i64, F16, BF16, f32 or f64"
+    note = "tensors hold u8, i8, u16, i16, u32, i32, u64, i64, F16, BF16, F8E4M3, F8E5M2, f32, f64 or Complex32"
 )]
 pub trait Element: Copy + sealed::Sealed + 'static {
     /// The type's name in the catalog.
@@ -26,12 +56,14 @@ pub trait Element: Copy + sealed::Sealed + 'static {
     const CUDA_TYPE: &'static str;
 
     /// Returns the nearest number of the type. An integer type rounds toward zero, and takes its
-    /// least or greatest number for what is beyond them, and 0 for a NaN.
+    /// least or greatest number for what is beyond them, and 0 for a NaN. A complex number has no
+    /// imaginary part.
     fn from_f64(value: f64) -> Self
     where
         Self: Sized;
 
-    /// Returns the number as `f64`. Only 64-bit integers beyond 2^53 are rounded.
+    /// Returns the number as `f64`: of a complex number, the real part. Only 64-bit integers beyond
+    /// 2^53 are rounded.
     fn to_f64(self) -> f64
     where
         Self: Sized;
@@ -45,9 +77,9 @@ pub trait Element: Copy + sealed::Sealed + 'static {
         Shape::new(Self::DTYPE, extents.extents())
     }
 
-    /// Orders integers, and nothing else.
+    /// Orders integers and complex numbers whose [`to_f64`](Element::to_f64) is equal.
     #[doc(hidden)]
-    fn order_of_integers(self, other: Self) -> std::cmp::Ordering
+    fn order_of_equals(self, other: Self) -> std::cmp::Ordering
     where
         Self: Sized;
 
@@ -99,7 +131,7 @@ macro_rules! elements {
                     ($to_f64)(self)
                 }
 
-                fn order_of_integers(self, other: Self) -> std::cmp::Ordering {
+                fn order_of_equals(self, other: Self) -> std::cmp::Ordering {
                     self.partial_cmp(&other).unwrap_or(std::cmp::Ordering::Equal)
                 }
 
@@ -143,12 +175,25 @@ elements! {
     BF16 BF16, "BF16", "__nv_bfloat16", BF16::from_f64, f64::from;
     F32 f32, "f32", "float", |value| value as f32, f64::from;
     F64 f64, "f64", "double", |value| value, |value| value;
+    F8E4M3 F8E4M3, "F8E4M3", "__nv_fp8_e4m3", F8E4M3::from_f64, f64::from;
+    F8E5M2 F8E5M2, "F8E5M2", "__nv_fp8_e5m2", F8E5M2::from_f64, f64::from;
+    Complex32 Complex32, "Complex32", "float2", |value| Complex32::new(value as f32, 0.0), |value: Complex32| value.re.into();
 }
 
 impl DType {
-    /// Returns whether elements are floating-point numbers.
+    /// Returns whether elements are floating-point numbers, or complex numbers of two.
     pub const fn is_float(self) -> bool {
-        matches!(self, DType::F16 | DType::BF16 | DType::F32 | DType::F64)
+        use DType::{BF16, Complex32, F8E4M3, F8E5M2, F16, F32, F64};
+        matches!(self, F8E4M3 | F8E5M2 | F16 | BF16 | F32 | F64 | Complex32)
+    }
+
+    /// Returns the type of the numbers that elements consist of, and how many an element has: two
+    /// `f32` in a complex number, otherwise itself.
+    pub const fn parts(self) -> (DType, usize) {
+        match self {
+            DType::Complex32 => (DType::F32, 2),
+            real => (real, 1),
+        }
     }
 
     /// Returns the largest range of integers that the type represents without gaps. For
@@ -163,19 +208,23 @@ impl DType {
             DType::I32 => (i32::MIN as i128, i32::MAX as i128),
             DType::U64 => (0, u64::MAX as i128),
             DType::I64 => (i64::MIN as i128, i64::MAX as i128),
+            DType::F8E4M3 => (-(1 << 4), 1 << 4),
+            DType::F8E5M2 => (-(1 << 3), 1 << 3),
             DType::F16 => (-(1 << 11), 1 << 11),
             DType::BF16 => (-(1 << 8), 1 << 8),
-            DType::F32 => (-(1 << 24), 1 << 24),
+            DType::F32 | DType::Complex32 => (-(1 << 24), 1 << 24),
             DType::F64 => (-(1 << 53), 1 << 53),
         }
     }
 
-    /// Returns the largest finite value of a floating-point type.
+    /// Returns the largest finite value of a floating-point type, or of the parts of a complex one.
     pub(crate) const fn largest(self) -> f64 {
         match self {
             DType::F16 => 65504.0,
             DType::BF16 => 3.389_531_389_251_535_5e38,
-            DType::F32 => f32::MAX as f64,
+            DType::F8E4M3 => 448.0,
+            DType::F8E5M2 => 57344.0,
+            DType::F32 | DType::Complex32 => f32::MAX as f64,
             _ => f64::MAX,
         }
     }

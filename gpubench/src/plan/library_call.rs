@@ -34,7 +34,7 @@ pub enum LibraryArgument {
     },
     /// An integer, a floating-point number or a `bool`.
     Number {
-        /// Type. `bool` counts as `u8`. Never a 16-bit floating-point type.
+        /// Type. `bool` counts as `u8`. Of the floating-point types only `f32` and `f64`.
         dtype: DType,
         /// Bits of the number. Those above its size are zero.
         bits: u64,
@@ -98,9 +98,9 @@ fn check_argument(argument: &LibraryArgument, tensors: &[Tensor]) -> Result<()> 
             }
         }
         LibraryArgument::Number { dtype, bits } => {
-            let is_half = matches!(dtype, DType::F16 | DType::BF16);
+            let is_of_c = !dtype.is_float() || matches!(dtype, DType::F32 | DType::F64);
             let fits = bits.checked_shr(8 * dtype.size() as u32).unwrap_or(0) == 0;
-            if !is_half && fits {
+            if is_of_c && fits {
                 Ok(())
             } else {
                 Err(Error::new("its number is not one of C"))

@@ -10,7 +10,7 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 const MOST_HEADER_BYTES: usize = 64 << 10;
 
 /// The types that tensors of a benchmark can have, by NumPy's names.
-const TYPES: [(&str, DType); 11] = [
+const TYPES: [(&str, DType); 12] = [
     ("|u1", DType::U8),
     ("|i1", DType::I8),
     ("<u2", DType::U16),
@@ -20,6 +20,7 @@ const TYPES: [(&str, DType); 11] = [
     ("<u8", DType::U64),
     ("<i8", DType::I64),
     ("<f2", DType::F16),
+    ("<c8", DType::Complex32),
     ("<f4", DType::F32),
     ("<f8", DType::F64),
 ];

@@ -18,7 +18,7 @@ pub const LENGTH_BYTES: usize = 8;
 const METADATA: &str = "__metadata__";
 
 /// The types that tensors of a benchmark can have, by their names in a file.
-const TYPES: [(&str, DType); 12] = [
+const TYPES: [(&str, DType); 15] = [
     ("U8", DType::U8),
     ("I8", DType::I8),
     ("U16", DType::U16),
@@ -29,6 +29,9 @@ const TYPES: [(&str, DType); 12] = [
     ("I64", DType::I64),
     ("F16", DType::F16),
     ("BF16", DType::BF16),
+    ("F8_E4M3", DType::F8E4M3),
+    ("F8_E5M2", DType::F8E5M2),
+    ("C64", DType::Complex32),
     ("F32", DType::F32),
     ("F64", DType::F64),
 ];
@@ -231,11 +234,11 @@ mod tests {
 
     #[test]
     fn what_other_programs_write_is_read() {
-        let text = r#" {"w" : {"shape":[2], "dtype":"F8_E4M3", "data_offsets":[0,2], "new":{"a":[1]}}} "#;
+        let text = r#" {"w" : {"shape":[2], "dtype":"F8_E8M0", "data_offsets":[0,2], "new":{"a":[1]}}} "#;
         let found = tensors_of(&file(text, 2)).expect("a file");
-        assert_eq!(found[0].dtype, StoredType::Other("F8_E4M3".to_owned()));
+        assert_eq!(found[0].dtype, StoredType::Other("F8_E8M0".to_owned()));
         let refused = super::super::check(&found[0], DType::U8, &[2]).expect_err("another type");
-        assert_eq!(refused.to_string(), "it holds `F8_E4M3`, not u8");
+        assert_eq!(refused.to_string(), "it holds `F8_E8M0`, not u8");
     }
 
     #[test]

@@ -153,8 +153,8 @@ impl<'a, T: Element> Answer<'a, T> {
 /// Orders elements of a type. A NaN has a place too, and zero equals negative zero.
 fn order<T: Element>(one: &T, other: &T) -> Ordering {
     let [first, second] = [one, other].map(|element| element.to_f64() + 0.0);
-    // Only 64-bit integers are rounded.
-    first.total_cmp(&second).then_with(|| one.order_of_integers(*other))
+    // 64-bit integers are rounded, and complex numbers have a second part.
+    first.total_cmp(&second).then_with(|| one.order_of_equals(*other))
 }
 
 /// The memory of a case's tensors after a call.

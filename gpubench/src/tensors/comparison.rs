@@ -40,15 +40,19 @@ const STEPS: f64 = 16.0;
 /// kernel that adds in several threads stays below both. The result is then rounded to the type of
 /// the output, with half a step of it, and so is the expected one.
 fn default_tolerance(dtype: DType, k: f64) -> Tolerance {
-    let (step, accumulated) = match dtype {
-        DType::F64 => (f64::EPSILON, f64::EPSILON),
-        DType::F16 => (2f64.powi(-10), f64::from(f32::EPSILON)),
-        DType::BF16 => (2f64.powi(-7), f64::from(f32::EPSILON)),
-        _ => (f64::from(f32::EPSILON), f64::from(f32::EPSILON)),
+    let single = f64::from(f32::EPSILON);
+    // The last is the distance of the smallest numbers, where it is more than the rounding errors.
+    let (step, accumulated, least) = match dtype {
+        DType::F64 => (f64::EPSILON, f64::EPSILON, 0.0),
+        DType::F16 => (2f64.powi(-10), single, 0.0),
+        DType::BF16 => (2f64.powi(-7), single, 0.0),
+        DType::F8E4M3 => (2f64.powi(-3), single, 2f64.powi(-9)),
+        DType::F8E5M2 => (2f64.powi(-2), single, 2f64.powi(-16)),
+        _ => (single, single, 0.0),
     };
     Tolerance::Default {
         rtol: two_digits(2.0 * step + (STEPS + k.sqrt()) * accumulated),
-        atol: two_digits((STEPS + k) * accumulated),
+        atol: two_digits((STEPS + k) * accumulated + least),
     }
 }
 
@@ -71,6 +75,9 @@ mod tests {
         assert_eq!(bounds(DType::F64, 1), (4.2e-15, 3.8e-15));
         assert_eq!(bounds(DType::F16, 1), (2.0e-3, 2.0e-6));
         assert_eq!(bounds(DType::BF16, 1), (1.6e-2, 2.0e-6));
+        assert_eq!(bounds(DType::F8E4M3, 1), (0.25, 2.0e-3));
+        assert_eq!(bounds(DType::F8E5M2, 1), (0.5, 1.7e-5));
+        assert_eq!(bounds(DType::Complex32, 1), bounds(DType::F32, 1));
     }
 
     #[test]

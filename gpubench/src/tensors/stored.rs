@@ -3,7 +3,7 @@
 use super::Rng;
 use super::fill::{DeclaredFill, IntoFill};
 use crate::catalog::{DType, Fill, Role};
-use crate::element::{BF16, Element, Elements, F16, Shape};
+use crate::element::{BF16, Complex32, Element, Elements, F8E4M3, F8E5M2, F16, Shape};
 use crate::error::{Error, Result};
 use crate::tensor_file::{StoredTensor, WrongFile, check, named, npy, safetensors};
 use std::fmt;
@@ -108,9 +108,11 @@ impl FileFill {
         self.bytes(shape)?;
         let dtype = shape.dtype();
         match &self.change {
-            Change::Scale(_) | Change::Noise(_) if !dtype.is_float() => Err(Error::new(format!(
-                "`.scaled(..)` and `.with_noise(..)` are for floating-point elements, not for {dtype}: use `.with_permuted_rows()`"
-            ))),
+            Change::Scale(_) | Change::Noise(_) if !dtype.is_float() || dtype == DType::Complex32 => {
+                Err(Error::new(format!(
+                    "`.scaled(..)` and `.with_noise(..)` are for real floating-point elements, not for {dtype}: use `.with_permuted_rows()`"
+                )))
+            }
             Change::Scale(Range { start, end }) if !(start < end && start.is_finite() && end.is_finite()) => Err(
                 Error::new(format!("`.scaled({start}..{end})` has no factors to choose from")),
             ),
@@ -155,7 +157,10 @@ impl FileFill {
             Elements::I64(to) => self.write(bytes, to, i64::from_le_bytes, rows, rng),
             Elements::F16(to) => self.write(bytes, to, |half| F16::from_bits(u16::from_le_bytes(half)), rows, rng),
             Elements::BF16(to) => self.write(bytes, to, |half| BF16::from_bits(u16::from_le_bytes(half)), rows, rng),
+            Elements::F8E4M3(to) => self.write(bytes, to, |[bits]| F8E4M3::from_bits(bits), rows, rng),
+            Elements::F8E5M2(to) => self.write(bytes, to, |[bits]| F8E5M2::from_bits(bits), rows, rng),
             Elements::F32(to) => self.write(bytes, to, f32::from_le_bytes, rows, rng),
+            Elements::Complex32(to) => self.write(bytes, to, complex_from_le_bytes, rows, rng),
             Elements::F64(to) => self.write(bytes, to, f64::from_le_bytes, rows, rng),
         }
         Ok(())
@@ -194,6 +199,12 @@ impl FileFill {
             }
         }
     }
+}
+
+/// Reads the real and the imaginary part.
+fn complex_from_le_bytes(bytes: [u8; 8]) -> Complex32 {
+    let [re, im] = [0, 4].map(|at| f32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]));
+    Complex32::new(re, im)
 }
 
 impl IntoFill for FileFill {

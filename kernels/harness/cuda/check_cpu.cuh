@@ -78,7 +78,7 @@ GB_INLINE void check_elements(const gb_check_args &a, uint64_t start, uint32_t n
 
 GB_RUN void check_tile(const gb_check_args &a, uint64_t start, uint32_t n, gb_check_partial &partial) {
 #define GB_CHECK(E) check_elements<E>(a, start, n, partial)
-  GB_FOR_DTYPE(a.dtype, GB_CHECK)
+  GB_FOR_COMPARED_DTYPE(a.dtype, GB_CHECK)
 #undef GB_CHECK
 }
 

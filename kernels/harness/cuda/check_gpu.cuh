@@ -208,7 +208,7 @@ GB_INLINE void check_share(const gb_check_args &a, const Share share, gb_check_p
   __syncthreads();
   const Team team = team_of(share);
 #define GB_CHECK(E) check_tiles<E>(a, team, order, &largest, partial)
-  GB_FOR_DTYPE(a.dtype, GB_CHECK)
+  GB_FOR_COMPARED_DTYPE(a.dtype, GB_CHECK)
 #undef GB_CHECK
 }
 

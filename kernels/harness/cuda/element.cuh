@@ -166,6 +166,54 @@ struct Short {
 typedef Short<5, 10> F16;
 typedef Short<8, 7> BF16;
 
+// Floating-point types of 8 bits, as OCP defines them: `MANTISSA` stored bits of mantissa, and the
+// rest of exponent. With 3 there are no infinities, and one NaN of each sign.
+template <uint32_t MANTISSA>
+struct Byte {
+  typedef uint8_t Bits;
+  typedef uint8_t Raw;
+  typedef float Real;
+  static constexpr bool FLOATING = true;
+  static constexpr int64_t EXACT = 1ll << (MANTISSA + 1);
+  static constexpr uint32_t SHIFT = 23 - MANTISSA;
+  static constexpr uint32_t BIAS = (1u << (6 - MANTISSA)) - 1;
+  static constexpr uint32_t LARGEST = MANTISSA == 3 ? 0x7e : 0x7b;
+  static GB_INLINE float real(uint8_t bits) {
+    const uint32_t magnitude = bits & 0x7fu;
+    const float scaled = float_of(magnitude << SHIFT) * float_of((127u + 127u - BIAS) << 23);
+    const uint32_t special = magnitude > LARGEST ? 0x7f800000u : 0u;
+    return float_of(bits_of(scaled) | special | (uint32_t)(bits & 0x80u) << 24);
+  }
+  // Of the numbers that are finite, as conversions in CUDA C++ do it.
+  static GB_INLINE uint8_t nearest(float x) {
+    const uint32_t sign = (bits_of(x) >> 24) & 0x80u;
+    const uint32_t magnitude = bits_of(x) & 0x7fffffffu;
+    const uint32_t even = (magnitude >> SHIFT) & 1;
+    const uint32_t normal = (magnitude - ((127u - BIAS) << 23) + ((1u << (SHIFT - 1)) - 1) + even) >> SHIFT;
+    const uint32_t magic = (127u - BIAS + 1 + SHIFT) << 23;
+    const uint32_t denormal = bits_of(float_of(magnitude) + float_of(magic)) - magic;
+    uint32_t bits = magnitude < ((128u - BIAS) << 23) ? denormal : normal;
+    bits = bits > LARGEST ? LARGEST : bits;
+    return (uint8_t)(sign | (magnitude > 0x7f800000u ? 0x7fu : bits));
+  }
+  static GB_INLINE uint8_t raw(uint8_t bits) { return bits; }
+  static GB_INLINE uint8_t of_raw(uint8_t raw) { return raw; }
+};
+
+typedef Byte<3> F8E4M3;
+typedef Byte<2> F8E5M2;
+
+// A complex number: the real part in the low word. There is no single `Real` for it.
+struct Complex32 {
+  typedef uint64_t Bits;
+  typedef uint64_t Raw;
+  static constexpr bool FLOATING = true;
+  static GB_INLINE double re(uint64_t bits) { return (double)float_of((uint32_t)bits); }
+  static GB_INLINE double im(uint64_t bits) { return (double)float_of((uint32_t)(bits >> 32)); }
+  static GB_INLINE uint64_t raw(uint64_t bits) { return bits; }
+  static GB_INLINE uint64_t of_raw(uint64_t raw) { return raw; }
+};
+
 struct F32 {
   typedef float Bits;
   typedef uint32_t Raw;
@@ -191,8 +239,8 @@ struct F64 {
 };
 
 // Calls `RUN(E)` with the element type of a `gb_dtype`. For an unknown one it does nothing, and the
-// elements stay uncounted.
-#define GB_FOR_DTYPE(dtype, RUN) \
+// elements stay uncounted. Further cases may follow the type.
+#define GB_FOR_DTYPE(dtype, RUN, ...) \
   switch (dtype) {               \
     case GB_U8: RUN(gb::U8); break;     \
     case GB_I8: RUN(gb::I8); break;     \
@@ -206,13 +254,19 @@ struct F64 {
     case GB_BF16: RUN(gb::BF16); break; \
     case GB_F32: RUN(gb::F32); break;   \
     case GB_F64: RUN(gb::F64); break;   \
+    case GB_F8E4M3: RUN(gb::F8E4M3); break; \
+    case GB_F8E5M2: RUN(gb::F8E5M2); break; \
+    __VA_ARGS__                  \
     default: break;              \
   }
+
+// With complex numbers, which have no `Real`.
+#define GB_FOR_COMPARED_DTYPE(dtype, RUN) GB_FOR_DTYPE(dtype, RUN, case GB_COMPLEX32: RUN(gb::Complex32); break;)
 
 // Bytes of an element, or 0 if the type is unknown.
 GB_INLINE uint32_t element_bytes(uint32_t dtype) {
 #define GB_SIZE(E) return sizeof(typename E::Bits)
-  GB_FOR_DTYPE(dtype, GB_SIZE)
+  GB_FOR_COMPARED_DTYPE(dtype, GB_SIZE)
 #undef GB_SIZE
   return 0;
 }

@@ -100,7 +100,7 @@ GB_INLINE void fill_elements(const gb_fill_args &a, const Task &task) {
 GB_INLINE void fill_dtype(const gb_fill_args &a, const Share share) {
   const Task task = Task::of(a, share);
 #define GB_FILL(E) fill_elements<E>(a, task)
-  GB_FOR_DTYPE(a.dtype, GB_FILL)
+  GB_FOR_DTYPE(a.dtype, GB_FILL, )
 #undef GB_FILL
 }
 

@@ -181,7 +181,7 @@ template <class E>
 GB_INLINE void fill_integers(const gb_fill_args &a, const Task &task) {
   constexpr uint32_t SIZE = sizeof(typename E::Bits);
   const bool exact = Offset<E>::is_exact(a.low, a.span);
-  if constexpr (SIZE == 1) {
+  if constexpr (SIZE == 1 && !E::FLOATING) {
     if (is_traded<8>(a.span)) return fill_traded_bytes<E>(a, task);
   }
   if constexpr (SIZE <= 2) {

@@ -54,6 +54,34 @@ struct Rule<E, false> {
   }
 };
 
+// A distance is that of two points of the plane. Squares of floats are exact in double, and none of
+// the sums overflows.
+template <>
+struct Rule<Complex32, true> {
+  static GB_INLINE double length(double re, double im) { return sqrt(re * re + im * im); }
+  static GB_INLINE bool is_nan(uint64_t z) {
+    const double re = Complex32::re(z), im = Complex32::im(z);
+    return (re != re) | (im != im);
+  }
+  static GB_INLINE bool is_finite(uint64_t z) {
+    return (fabs(Complex32::re(z)) <= DOUBLE_MAX) & (fabs(Complex32::im(z)) <= DOUBLE_MAX);
+  }
+  static GB_INLINE bool exact(uint64_t got, uint64_t expected) {
+    const bool equal = (Complex32::re(got) == Complex32::re(expected)) & (Complex32::im(got) == Complex32::im(expected));
+    return equal | (is_nan(got) & is_nan(expected));
+  }
+  static GB_INLINE double magnitude(uint64_t expected) { return length(Complex32::re(expected), Complex32::im(expected)); }
+  static GB_INLINE double distance(uint64_t got, uint64_t expected) {
+    return length(Complex32::re(got) - Complex32::re(expected), Complex32::im(got) - Complex32::im(expected));
+  }
+  static GB_INLINE Judged close(uint64_t got, uint64_t expected, double rtol, double atol) {
+    const double size = magnitude(expected), error = distance(got, expected);
+    const bool got_finite = is_finite(got), finite = got_finite & is_finite(expected);
+    const bool right = (finite & (error <= atol + rtol * size)) | exact(got, expected);
+    return Judged{right, finite, got_finite, finite ? error : 0.0, size};
+  }
+};
+
 template <class E>
 GB_INLINE Judged judge(const gb_check_args &a, typename E::Bits got, typename E::Bits expected) {
   Judged judged = Rule<E>::close(got, expected, a.rtol, a.atol);

@@ -59,7 +59,7 @@ struct Ramp {
   static GB_INLINE double half_step_above(double x) { return half_step(x, Range<E>::value(next_above(Range<E>::near(x)))); }
   static GB_INLINE double half_step_below(double x) { return half_step(x, Range<E>::value(next_below(Range<E>::near(x)))); }
   static GB_INLINE double half_step(double x, double next) {
-    constexpr double SHARE = sizeof(typename E::Bits) == 2 ? 0.5 - 0x1p-11 : 0.0;
+    constexpr double SHARE = sizeof(typename E::Bits) <= 2 ? 0.5 - 0x1p-11 : 0.0;
     const double step = next > x ? next - x : x - next;
     return step <= DOUBLE_MAX ? step * SHARE : 0.0;
   }

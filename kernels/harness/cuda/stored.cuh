@@ -34,6 +34,12 @@ struct Packed<E, 1, false> {
   }
 };
 template <class E>
+struct Packed<E, 1, true> {
+  static GB_INLINE uint32_t word(const float *made) {
+    return E::nearest(made[0]) | (uint32_t)E::nearest(made[1]) << 8 | (uint32_t)E::nearest(made[2]) << 16 | (uint32_t)E::nearest(made[3]) << 24;
+  }
+};
+template <class E>
 struct Packed<E, 2, false> {
   template <class Made>
   static GB_INLINE uint32_t word(const Made *made) { return (uint32_t)made[0] & 0xffffu | (uint32_t)made[1] << 16; }

@@ -33,6 +33,10 @@ enum gb_dtype {
   GB_BF16 = 9,
   GB_F32 = 10,
   GB_F64 = 11,
+  GB_F8E4M3 = 12,
+  GB_F8E5M2 = 13,
+  /** Two floats. Only `gb_check` takes it: a fill is one of twice as many floats. */
+  GB_COMPLEX32 = 14,
 };
 
 /** The distribution of `gb_fill`. */
@@ -52,7 +56,7 @@ enum gb_check_mode {
   /** Equal values: a NaN matches a NaN, zero matches negative zero. */
   GB_CHECK_EXACT = 0,
   /** Both NaN, or equal (infinities too), or finite with |got - expected| <= atol + rtol *
-   * |expected| in double. */
+   * |expected| in double. A complex number is NaN if either part is, and finite if both are. */
   GB_CHECK_CLOSE = 1,
 };
 

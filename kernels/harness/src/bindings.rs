@@ -1,7 +1,7 @@
 //! The structs the harness kernels share with the tool, made by bindgen from `include/gb_harness.h`.
 //! Change the header, then run `regenerate.sh`.
 
-// header: c40339f83fb21076
+// header: 4216483c68ca842b
 #![allow(missing_docs, non_camel_case_types, clippy::unreadable_literal, clippy::manual_c_str_literals)]
 
 pub const GB_NO_INDEX: u64 = 18446744073709551615;
@@ -18,6 +18,10 @@ pub const GB_F16: gb_dtype = 8;
 pub const GB_BF16: gb_dtype = 9;
 pub const GB_F32: gb_dtype = 10;
 pub const GB_F64: gb_dtype = 11;
+pub const GB_F8E4M3: gb_dtype = 12;
+pub const GB_F8E5M2: gb_dtype = 13;
+/// Two floats. Only `gb_check` takes it: a fill is one of twice as many floats.
+pub const GB_COMPLEX32: gb_dtype = 14;
 /// Element types, in the order of `gpubench::catalog::DType`.
 pub type gb_dtype = ::core::ffi::c_uint;
 /// [a, b). Rounding never reaches the bound. Integer elements take the floor.
@@ -33,7 +37,7 @@ pub type gb_fill_kind = ::core::ffi::c_uint;
 /// Equal values: a NaN matches a NaN, zero matches negative zero.
 pub const GB_CHECK_EXACT: gb_check_mode = 0;
 /** Both NaN, or equal (infinities too), or finite with |got - expected| <= atol + rtol *
- |expected| in double.*/
+ |expected| in double. A complex number is NaN if either part is, and finite if both are.*/
 pub const GB_CHECK_CLOSE: gb_check_mode = 1;
 /// How `gb_check` compares.
 pub type gb_check_mode = ::core::ffi::c_uint;

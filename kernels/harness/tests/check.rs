@@ -12,12 +12,26 @@ use proptest::prelude::*;
 
 const POISON: u64 = 0xdead;
 const POISON_OFFSET: u64 = 12_345;
-const ALL: [u32; 12] = [
-    GB_U8, GB_I8, GB_U16, GB_I16, GB_U32, GB_I32, GB_U64, GB_I64, GB_F16, GB_BF16, GB_F32, GB_F64,
+const ALL: [u32; 15] = [
+    GB_U8,
+    GB_I8,
+    GB_U16,
+    GB_I16,
+    GB_U32,
+    GB_I32,
+    GB_U64,
+    GB_I64,
+    GB_F16,
+    GB_BF16,
+    GB_F32,
+    GB_F64,
+    GB_F8E4M3,
+    GB_F8E5M2,
+    GB_COMPLEX32,
 ];
 
 fn size(dtype: u32) -> usize {
-    [1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8][dtype as usize]
+    [1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8, 1, 1, 8][dtype as usize]
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -80,6 +94,7 @@ fn poison(dtype: u32, index: usize) -> u64 {
 enum Value {
     Integer(i128),
     Real(f64),
+    Complex(f64, f64),
 }
 
 fn value(dtype: u32, bits: u64) -> Value {
@@ -92,8 +107,25 @@ fn value(dtype: u32, bits: u64) -> Value {
         GB_F16 => Value::Real(half(bits as u16)),
         GB_BF16 => Value::Real(f64::from(f32::from_bits((bits as u32) << 16))),
         GB_F32 => Value::Real(f64::from(f32::from_bits(bits as u32))),
+        GB_F8E4M3 => Value::Real(e4m3(bits as u8)),
+        // The upper half of a binary16.
+        GB_F8E5M2 => Value::Real(half((bits as u16) << 8)),
+        GB_COMPLEX32 => {
+            let [re, im] = [bits as u32, (bits >> 32) as u32].map(|part| f64::from(f32::from_bits(part)));
+            Value::Complex(re, im)
+        }
         _ => Value::Real(f64::from_bits(bits)),
     }
+}
+
+fn e4m3(bits: u8) -> f64 {
+    let (exponent, mantissa) = (i32::from(bits >> 3 & 0xf), f64::from(bits & 7));
+    let magnitude = match exponent {
+        _ if bits & 0x7f == 0x7f => f64::NAN,
+        0 => mantissa * 2_f64.powi(-9),
+        _ => (8.0 + mantissa) * 2_f64.powi(exponent - 10),
+    };
+    if bits >> 7 == 1 { -magnitude } else { magnitude }
 }
 
 fn half(bits: u16) -> f64 {
@@ -115,6 +147,16 @@ fn judged(dtype: u32, mode: Mode, got: u64, expected: u64) -> (bool, Option<f64>
             let both_finite = g.is_finite() && e.is_finite();
             let error = both_finite.then(|| (g - e).abs().min(f64::MAX));
             (g == e || g.is_nan() && e.is_nan(), error, e.abs())
+        }
+        (Value::Complex(g_re, g_im), Value::Complex(e_re, e_im)) => {
+            let parts = [g_re, g_im, e_re, e_im];
+            let are_nan = [[g_re, g_im], [e_re, e_im]]
+                .iter()
+                .all(|z| z.iter().any(|part| part.is_nan()));
+            let length = |re: f64, im: f64| (re * re + im * im).sqrt();
+            let error = parts.iter().all(|part| part.is_finite());
+            let error = error.then(|| length(g_re - e_re, g_im - e_im));
+            (g_re == e_re && g_im == e_im || are_nan, error, length(e_re, e_im))
         }
         _ => unreachable!("one type"),
     };
@@ -147,6 +189,7 @@ fn model(dtype: u32, mode: Mode, got: &[u64], expected: &[u64]) -> CheckSummary 
             let is_finite = |bits| match value(dtype, bits) {
                 Value::Integer(_) => true,
                 Value::Real(real) => real.is_finite(),
+                Value::Complex(re, im) => re.is_finite() && im.is_finite(),
             };
             summary.unwritten += u64::from(g == poison(dtype, index));
             summary.non_finite += u64::from(!is_finite(g) && is_finite(e));
@@ -264,6 +307,14 @@ fn edges(dtype: u32) -> Vec<u64> {
     let (one, infinity) = match dtype {
         GB_F16 => (0x3c00, 0x7c00),
         GB_BF16 => (0x3f80, 0x7f80),
+        GB_F8E4M3 => (0x38, 0x7e),
+        GB_F8E5M2 => (0x3c, 0x7c),
+        // Edges of both parts.
+        GB_COMPLEX32 => {
+            let parts = edges(GB_F32);
+            let pairs = parts.iter().enumerate();
+            return pairs.map(|(i, re)| re | parts[i * 5 % parts.len()] << 32).collect();
+        }
         GB_F32 => (u64::from(1_f32.to_bits()), u64::from(f32::INFINITY.to_bits())),
         GB_F64 => (1_f64.to_bits(), f64::INFINITY.to_bits()),
         _ => (1, 100),
@@ -338,7 +389,7 @@ fn errors_of_subnormal_numbers_match_the_definition() {
 proptest! {
     #[test]
     fn outputs_with_few_errors_match_the_definition(
-        dtype in 0_u32..12,
+        dtype in 0_u32..15,
         len in 1_usize..6000,
         key: u64,
         errors in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..20),
@@ -405,6 +456,34 @@ fn a_constant_output_is_recognised() {
 }
 
 #[test]
+fn a_complex_number_is_compared_by_its_distance_and_is_nan_if_a_part_is() {
+    let z = |re: f32, im: f32| u64::from(re.to_bits()) | u64::from(im.to_bits()) << 32;
+    let close = Mode::Close { rtol: 1e-3, atol: 0.0 };
+    let matches = |mode, got, expected| checked(GB_COMPLEX32, mode, &[got], &[expected], GEOMETRIES[0], 1).matched == 1;
+    // The small part may be off by its own size.
+    assert!(matches(close, z(1.0, 2e-4), z(1.0, 1e-4)));
+    assert!(matches(close, z(3.003, 4.004), z(3.0, 4.0001)));
+    assert!(!matches(close, z(3.005, 4.005), z(3.0, 4.0)));
+    assert!(!matches(close, z(4.0, 3.0), z(3.0, 4.0)));
+    let (nan, infinity) = (f32::NAN, f32::INFINITY);
+    for mode in [close, Mode::Exact] {
+        assert!(matches(mode, z(nan, 1.0), z(2.0, nan)));
+        assert!(!matches(mode, z(nan, 1.0), z(2.0, 1.0)) && !matches(mode, z(2.0, 1.0), z(2.0, nan)));
+        assert!(matches(mode, z(infinity, 1.0), z(infinity, 1.0)) && matches(mode, z(-0.0, 1.0), z(0.0, 1.0)));
+        assert!(!matches(mode, z(infinity, 1.0), z(-infinity, 1.0)));
+    }
+    let got = checked(
+        GB_COMPLEX32,
+        close,
+        &[z(1.0, infinity), z(nan, 0.0)],
+        &[z(1.0, 1.0); 2],
+        GEOMETRIES[0],
+        1,
+    );
+    assert_eq!((got.matched, got.non_finite), (0, 2));
+}
+
+#[test]
 fn a_nan_output_differs_from_a_wrong_one() {
     let expected = vec![u64::from(1_f32.to_bits()); 3000];
     let got = vec![u64::from(f32::NAN.to_bits()); 3000];
@@ -430,7 +509,7 @@ fn a_nan_output_differs_from_a_wrong_one() {
 
 #[test]
 fn an_unknown_type_or_mode_counts_nothing() {
-    for (dtype, mode) in [(12, GB_CHECK_EXACT), (GB_F32, 2)] {
+    for (dtype, mode) in [(GB_COMPLEX32 + 1, GB_CHECK_EXACT), (GB_F32, 2)] {
         let data = [0_u64; 16];
         let mut results = [CheckPartial::default(); 2];
         let arguments = CheckArguments {

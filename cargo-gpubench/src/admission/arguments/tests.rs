@@ -180,7 +180,7 @@ fn result_of_one(before: &str, parameter: &str, given: (Argument, ArgumentType))
 
 #[test]
 fn a_buffer_of_wider_or_narrower_floats_is_refused() {
-    use DType::{BF16, F16, F32, F64};
+    use DType::{BF16, Complex32, F8E4M3, F8E5M2, F16, F32, F64};
     let refused = [
         ("float *x", F64),
         ("const float * __restrict__ x", F16),
@@ -190,6 +190,10 @@ fn a_buffer_of_wider_or_narrower_floats_is_refused() {
         ("__half *x", F32),
         ("const __nv_bfloat16 *x", F64),
         ("half *const x", F32),
+        ("const __nv_fp8_e4m3 *x", F16),
+        ("float *x", F8E5M2),
+        ("double *x", Complex32),
+        ("__half *x", Complex32),
     ];
     let messages = refused.map(|(parameter, element)| result_of_one("", parameter, buffer_of(element)));
     insta::assert_snapshot!(messages.join("\n"));
@@ -198,6 +202,11 @@ fn a_buffer_of_wider_or_narrower_floats_is_refused() {
         ("double *x", F64),
         ("half *x", BF16),
         ("__nv_bfloat16 *x", F16),
+        ("__nv_fp8_e4m3 *x", F8E4M3),
+        ("__nv_fp8_e5m2 *x", F8E5M2),
+        ("float *x", Complex32),
+        ("float2 *x", Complex32),
+        ("const cuComplex *x", Complex32),
     ] {
         assert_eq!(result_of_one("", parameter, buffer_of(element)), "fits", "{parameter}");
     }
@@ -221,7 +230,7 @@ fn a_template_and_an_alias_are_compared_as_what_they_stand_for() {
 /// Every way in which published kernels take elements of a type, or bits of any type.
 #[test]
 fn a_pointer_is_accepted_wherever_it_may_fit() {
-    use DType::{BF16, F16, F32, F64, I32, I64, U8, U16, U32, U64};
+    use DType::{BF16, Complex32, F8E4M3, F8E5M2, F16, F32, F64, I32, I64, U8, U16, U32, U64};
     let parameters = [
         "void *x",
         "const void *__restrict__ x",
@@ -239,6 +248,8 @@ fn a_pointer_is_accepted_wherever_it_may_fit() {
         "std::complex<float> *x",
         "thrust::complex<double> *x",
         "cuFloatComplex *x",
+        "__nv_fp8_storage_t *x",
+        "__nv_fp8x4_e4m3 *x",
         "struct Pixel *x",
         "Pixel *x",
         "enum Mode *x",
@@ -266,13 +277,22 @@ fn a_pointer_is_accepted_wherever_it_may_fit() {
     let before =
         "struct Pixel { unsigned char r, g, b, a; };\nstruct Address { unsigned long long bits; };\nenum Mode { A };\n";
     for parameter in parameters {
-        for element in [U8, U16, U32, U64, I32, I64, F16, BF16, F32, F64] {
+        for element in [
+            U8, U16, U32, U64, I32, I64, F16, BF16, F32, F64, F8E4M3, F8E5M2, Complex32,
+        ] {
             let result = result_of_one(before, parameter, buffer_of(element));
             assert_eq!(result, "fits", "{parameter} given {element}");
         }
     }
     // Bits of floats, as integers of any size.
-    for parameter in ["float *x", "double *x", "half *x", "__nv_bfloat16 *x", "float x[]"] {
+    for parameter in [
+        "float *x",
+        "double *x",
+        "half *x",
+        "__nv_bfloat16 *x",
+        "__nv_fp8_e4m3 *x",
+        "float x[]",
+    ] {
         for element in [U8, U16, U32, U64, I32, I64] {
             assert_eq!(result_of_one("", parameter, buffer_of(element)), "fits", "{parameter}");
         }
@@ -294,6 +314,7 @@ fn a_number_is_accepted_wherever_it_may_fit() {
         ("", "::size_t n", number("usize", U64)),
         ("", "bool b", number("bool", U8)),
         ("", "half h", number("u16", U16)),
+        ("", "__nv_fp8_e4m3 h", number("u8", U8)),
         ("", "half_float::half h", number("f32", F32)),
         ("", "real r", number("f64", F64)),
         ("", "number n", number("f32", F32)),

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Write as _};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use gpubench::catalog::{DType, Tensor};
+use gpubench::catalog::Tensor;
 
 use super::npy;
 use crate::broker::file_names::plain;
@@ -106,8 +106,10 @@ impl<'k> NpyKeeper<'k> {
             };
             left = rest;
             match self.write(call, position, contents) {
-                Ok(path) if *dtype == DType::BF16 => kept.push(format!("  {path} (the bits of bf16, as uint16)")),
-                Ok(path) => kept.push(format!("  {path}")),
+                Ok(path) => {
+                    let instead = npy::what_instead(*dtype).map(|words| format!(" ({words})"));
+                    kept.push(format!("  {path}{}", instead.unwrap_or_default()));
+                }
                 Err(KeepError::Unread(failure)) if !can_go_on(&failure) => return Err(failure),
                 Err(error) => {
                     lost.push(format!("further tensors are not kept: {}", words(&error)));

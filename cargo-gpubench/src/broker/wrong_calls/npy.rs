@@ -31,10 +31,19 @@ pub(super) fn header(dtype: DType, shape: &[u64]) -> Vec<u8> {
     header
 }
 
-/// Returns NumPy's name of a type. It has none for bf16, whose bits are whole numbers there.
+/// Returns what the elements of a file are if NumPy does not have the type.
+pub(super) fn what_instead(dtype: DType) -> Option<&'static str> {
+    match dtype {
+        DType::BF16 => Some("the bits of bf16, as uint16"),
+        DType::F8E4M3 | DType::F8E5M2 => Some("the bits of 8-bit floats, as uint8"),
+        _ => None,
+    }
+}
+
+/// Returns NumPy's name of a type. What it lacks has the name of integers of the same size.
 fn descr(dtype: DType) -> &'static str {
     match dtype {
-        DType::U8 => "|u1",
+        DType::U8 | DType::F8E4M3 | DType::F8E5M2 => "|u1",
         DType::I8 => "|i1",
         DType::U16 | DType::BF16 => "<u2",
         DType::I16 => "<i2",
@@ -45,6 +54,7 @@ fn descr(dtype: DType) -> &'static str {
         DType::F16 => "<f2",
         DType::F32 => "<f4",
         DType::F64 => "<f8",
+        DType::Complex32 => "<c8",
     }
 }
 
@@ -69,6 +79,8 @@ mod tests {
         assert_eq!(header(DType::F16, &[3, 1024, 5]), of_numpy("<f2", "(3, 1024, 5)", 52));
         assert_eq!(header(DType::I8, &[]), of_numpy("|i1", "()", 62));
         assert_eq!(header(DType::BF16, &[0]), of_numpy("<u2", "(0,)", 60));
+        assert_eq!(header(DType::F8E5M2, &[600]), of_numpy("|u1", "(600,)", 58));
+        assert_eq!(header(DType::Complex32, &[600]), of_numpy("<c8", "(600,)", 58));
     }
 
     #[test]

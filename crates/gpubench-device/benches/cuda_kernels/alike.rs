@@ -46,7 +46,7 @@ pub(crate) fn differences(gpu: &mut Side, cpu: &mut Side) -> Result<Vec<String>,
             );
         }
     }
-    for (dtype, size) in DTYPES {
+    for (dtype, size) in DTYPES.into_iter().chain([(GB_COMPLEX32, 8)]) {
         for len in [1, 1000, 1 << 18, ODD] {
             for shift in [0, size] {
                 for outcome in Outcome::ALL {
@@ -214,6 +214,8 @@ fn below_normal(dtype: u32, size: u64, len: u64, differing: u64) -> Vec<u8> {
         GB_BF16 => 7,
         GB_F32 => 23,
         GB_F64 => 52,
+        GB_F8E4M3 => 3,
+        GB_F8E5M2 => 2,
         _ => 8 * size - 2,
     };
     let element = |index: u64| {

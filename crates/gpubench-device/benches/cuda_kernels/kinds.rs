@@ -7,7 +7,7 @@ use gpubench_harness::arguments::FillArguments;
 use gpubench_harness::bindings::*;
 
 /// Element types and their sizes in bytes.
-pub(crate) const DTYPES: [(u32, u64); 12] = [
+pub(crate) const DTYPES: [(u32, u64); 14] = [
     (GB_U8, 1),
     (GB_I8, 1),
     (GB_U16, 2),
@@ -20,10 +20,12 @@ pub(crate) const DTYPES: [(u32, u64); 12] = [
     (GB_BF16, 2),
     (GB_F32, 4),
     (GB_F64, 8),
+    (GB_F8E4M3, 1),
+    (GB_F8E5M2, 1),
 ];
 
-const NAMES: [&str; 12] = [
-    "u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "f16", "bf16", "f32", "f64",
+const NAMES: [&str; 14] = [
+    "u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "f16", "bf16", "f32", "f64", "f8e4m3", "f8e5m2",
 ];
 
 #[derive(Clone, Copy)]
@@ -63,9 +65,15 @@ impl Fill {
     }
 
     pub(crate) fn arguments(&self, out: DevicePtr, len: u64) -> FillArguments {
+        // Complex numbers are filled as their parts.
+        let (dtype, parts) = match self.arguments.dtype {
+            GB_COMPLEX32 => (GB_F32, 2),
+            dtype => (dtype, 1),
+        };
         FillArguments {
             out: out.0,
-            len,
+            len: len * parts,
+            dtype,
             ..self.arguments
         }
     }
@@ -97,6 +105,8 @@ impl fmt::Display for Fill {
 fn exact_integers(dtype: u32, size: u64) -> (i64, u128) {
     let signed = |bits: u32| (-1_i64 << bits, (1_u128 << (bits + 1)) + 1);
     match dtype {
+        GB_F8E4M3 => signed(4),
+        GB_F8E5M2 => signed(3),
         GB_F16 => signed(11),
         GB_BF16 => signed(8),
         GB_F32 => signed(24),

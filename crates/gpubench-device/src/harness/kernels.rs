@@ -156,8 +156,10 @@ impl Harness {
             Fill::Bits => (bindings::GB_FILL_BITS, 0.0, 0.0, 0, 0),
             Fill::Poison | Fill::Kernel(_) | Fill::Cpu | Fill::Stored => return Ok(()),
         };
-        let len = tensor.elements();
-        let (out, dtype) = (target.0, tensor.dtype as u32);
+        // The parts of complex numbers are drawn one by one.
+        let (dtype, parts) = tensor.dtype.parts();
+        let len = tensor.elements() * parts as u64;
+        let (out, dtype) = (target.0, dtype as u32);
         let arguments = FillArguments {
             out,
             len,
@@ -171,7 +173,7 @@ impl Harness {
             kind,
             reserved: 0,
         };
-        self.launch(driver, stream, len * tensor.dtype.size() as u64, &arguments)
+        self.launch(driver, stream, tensor.bytes(), &arguments)
     }
 
     /// Queues a fill with noise. `offset` is the position of `target` in the key's stream.
@@ -437,6 +439,9 @@ mod tests {
             (DType::BF16, bindings::GB_BF16),
             (DType::F32, bindings::GB_F32),
             (DType::F64, bindings::GB_F64),
+            (DType::F8E4M3, bindings::GB_F8E4M3),
+            (DType::F8E5M2, bindings::GB_F8E5M2),
+            (DType::Complex32, bindings::GB_COMPLEX32),
         ] {
             assert_eq!(dtype as u32, number);
         }

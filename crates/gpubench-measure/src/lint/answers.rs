@@ -77,7 +77,8 @@ pub(super) fn wrong_answers(
     };
     let Tensor { dtype, .. } = *tensor;
     let (right, known) = (values(dtype, expected), values(dtype, old));
-    let len = right.len();
+    // Numbers, of which a complex element has two.
+    let (len, parts) = (right.len(), dtype.parts().1);
     let (mean, deviation) = moments(&known);
     let mut answers = Vec::new();
     let mut add = |rule, what: String, bytes: Vec<u8>| answers.push(WrongAnswer { rule, what, bytes });
@@ -95,7 +96,7 @@ pub(super) fn wrong_answers(
         format!("the constant {}, the mean of another call's answer,", short(mean)),
         constant(mean),
     );
-    if len > 1 {
+    if len > parts {
         add(Rule::Stale, "the answer to other inputs".to_owned(), old.clone());
         let noise = elements(dtype, (0..len).map(|_| mean + deviation * rng.normal()));
         add(
@@ -120,7 +121,7 @@ pub(super) fn wrong_answers(
     }
     let same_size = |position: &usize| {
         let input = &tensors[*position];
-        input.role.is_input() && input.elements() == len as u64
+        input.role.is_input() && input.elements() * input.dtype.parts().1 as u64 == len as u64
     };
     for position in (0..tensors.len()).filter(same_size) {
         let input = &tensors[position];
@@ -151,14 +152,15 @@ fn allowed(tensor: &Tensor) -> usize {
 /// Returns the right answer with wrong signs of its largest elements, or with wrong elements if all
 /// are zero: with one, or with one more than may be outside the tolerance.
 fn few_wrong(tensor: &Tensor, right: &[f64], expected: &[u8], free: &[bool]) -> Option<(String, Vec<u8>)> {
-    let is_tried = |(index, value): &(usize, &f64)| value.is_finite() && !is_free(free, *index);
+    let (part, parts) = tensor.dtype.parts();
+    let is_tried = |(index, value): &(usize, &f64)| value.is_finite() && !is_free(free, *index / parts);
     let mut largest: Vec<(usize, &f64)> = right.iter().enumerate().filter(is_tried).collect();
     let count = allowed(tensor) + 1;
     if largest.len() > count {
         largest.select_nth_unstable_by(count - 1, |a, b| b.1.abs().total_cmp(&a.1.abs()));
         largest.truncate(count);
     }
-    let size = tensor.dtype.size();
+    let size = part.size();
     let mut bytes = expected.to_vec();
     for (index, largest) in &largest {
         let wrong = match tensor.dtype {
@@ -166,11 +168,11 @@ fn few_wrong(tensor: &Tensor, right: &[f64], expected: &[u8], free: &[bool]) -> 
             _ if **largest == 0.0 => 1.0,
             _ => -*largest,
         };
-        bytes[index * size..][..size].copy_from_slice(&elements(tensor.dtype, std::iter::once(wrong)));
+        bytes[index * size..][..size].copy_from_slice(&elements(part, std::iter::once(wrong)));
     }
     let what = match &largest[..] {
         [] => return None,
-        [(index, _)] => format!("the right answer but for element {index}"),
+        [(index, _)] => format!("the right answer but for element {}", index / parts),
         more => format!("the right answer but for {} elements", more.len()),
     };
     Some((what, bytes))

@@ -1,9 +1,9 @@
 //! Elements as numbers, and changes of them.
 
 use gpubench::catalog::DType;
-use gpubench::{BF16, F16, Rng};
+use gpubench::{BF16, F8E4M3, F8E5M2, F16, Rng};
 
-/// Returns the elements as numbers. Integers above 2^53 are rounded.
+/// Returns the elements as numbers, a complex one as two. Integers above 2^53 are rounded.
 pub(super) fn values(dtype: DType, bytes: &[u8]) -> Vec<f64> {
     fn each<const N: usize>(bytes: &[u8], value: impl Fn([u8; N]) -> f64) -> Vec<f64> {
         bytes.as_chunks().0.iter().map(|element| value(*element)).collect()
@@ -23,12 +23,14 @@ pub(super) fn values(dtype: DType, bytes: &[u8]) -> Vec<f64> {
         DType::BF16 => each(bytes, |bytes| {
             f64::from(BF16::from_bits(u16::from_le_bytes(bytes)).to_f32())
         }),
-        DType::F32 => each(bytes, |bytes| f64::from(f32::from_le_bytes(bytes))),
+        DType::F8E4M3 => each(bytes, |[bits]| f64::from(F8E4M3::from_bits(bits))),
+        DType::F8E5M2 => each(bytes, |[bits]| f64::from(F8E5M2::from_bits(bits))),
+        DType::F32 | DType::Complex32 => each(bytes, |bytes| f64::from(f32::from_le_bytes(bytes))),
         DType::F64 => each(bytes, f64::from_le_bytes),
     }
 }
 
-/// Returns numbers as elements: rounded to the nearest, integers saturated.
+/// Returns numbers as elements, two as a complex one: rounded to the nearest, integers saturated.
 pub(super) fn elements(dtype: DType, values: impl Iterator<Item = f64>) -> Vec<u8> {
     fn each<const N: usize>(values: impl Iterator<Item = f64>, element: impl Fn(f64) -> [u8; N]) -> Vec<u8> {
         values.flat_map(element).collect()
@@ -44,7 +46,9 @@ pub(super) fn elements(dtype: DType, values: impl Iterator<Item = f64>) -> Vec<u
         DType::I64 => each(values, |value| (value.round() as i64).to_le_bytes()),
         DType::F16 => each(values, |value| F16::from_f64(value).to_bits().to_le_bytes()),
         DType::BF16 => each(values, |value| BF16::from_f64(value).to_bits().to_le_bytes()),
-        DType::F32 => each(values, |value| (value as f32).to_le_bytes()),
+        DType::F8E4M3 => each(values, |value| [F8E4M3::from_f64(value).to_bits()]),
+        DType::F8E5M2 => each(values, |value| [F8E5M2::from_f64(value).to_bits()]),
+        DType::F32 | DType::Complex32 => each(values, |value| (value as f32).to_le_bytes()),
         DType::F64 => each(values, f64::to_le_bytes),
     }
 }
@@ -52,9 +56,11 @@ pub(super) fn elements(dtype: DType, values: impl Iterator<Item = f64>) -> Vec<u
 /// Returns the distance from 1 to the next number of a floating-point type.
 pub(super) fn epsilon(dtype: DType) -> Option<f64> {
     match dtype {
+        DType::F8E4M3 => Some(2f64.powi(-3)),
+        DType::F8E5M2 => Some(2f64.powi(-2)),
         DType::F16 => Some(2f64.powi(-10)),
         DType::BF16 => Some(2f64.powi(-7)),
-        DType::F32 => Some(f64::from(f32::EPSILON)),
+        DType::F32 | DType::Complex32 => Some(f64::from(f32::EPSILON)),
         DType::F64 => Some(f64::EPSILON),
         _ => None,
     }
@@ -79,10 +85,10 @@ impl Precision {
         }
     }
 
-    /// Returns elements of `f32` or `f64` with this precision. `None` for other types, if nothing
+    /// Returns elements of `f32`, `f64` or complex ones with this precision. `None` for other types, if nothing
     /// changes, and if a number is out of range.
     pub(super) fn round(self, dtype: DType, bytes: &[u8]) -> Option<Vec<u8>> {
-        if !matches!(dtype, DType::F32 | DType::F64) {
+        if !matches!(dtype, DType::F32 | DType::F64 | DType::Complex32) {
             return None;
         }
         let before = values(dtype, bytes);
@@ -106,11 +112,12 @@ impl Precision {
     }
 }
 
-/// Returns elements of `f32` or `f64`, each moved to one of its neighbours. `None` for other types.
+/// Returns elements of `f32`, `f64` or complex ones, each number moved to one of its neighbours.
+/// `None` for other types.
 pub(super) fn nudged(dtype: DType, bytes: &[u8], rng: &mut Rng) -> Option<Vec<u8>> {
     let mut up = || rng.next_u32() & 1 == 0;
     match dtype {
-        DType::F32 => {
+        DType::F32 | DType::Complex32 => {
             let (words, _) = bytes.as_chunks();
             let nudge = |word: &[u8; 4]| {
                 let value = f32::from_le_bytes(*word);
@@ -156,7 +163,7 @@ pub(super) fn rms(values: impl Iterator<Item = f64>) -> f64 {
 mod tests {
     use super::*;
 
-    const ALL: [DType; 12] = [
+    const ALL: [DType; 15] = [
         DType::U8,
         DType::I8,
         DType::U16,
@@ -169,14 +176,17 @@ mod tests {
         DType::BF16,
         DType::F32,
         DType::F64,
+        DType::F8E4M3,
+        DType::F8E5M2,
+        DType::Complex32,
     ];
 
     #[test]
     fn elements_of_every_type_are_read_as_they_are_written() {
         for dtype in ALL {
-            let numbers = [0.0, 1.0, 3.0, 100.0];
+            let numbers = [0.0, 1.0, 3.0, 96.0];
             let bytes = elements(dtype, numbers.into_iter());
-            assert_eq!(bytes.len(), 4 * dtype.size(), "{dtype:?}");
+            assert_eq!(bytes.len(), 4 * dtype.size() / dtype.parts().1, "{dtype:?}");
             assert_eq!(values(dtype, &bytes), numbers, "{dtype:?}");
         }
     }

@@ -26,9 +26,10 @@ pub(super) fn limit(peaks: &ArithmeticPeaks, operands: Option<DType>) -> Option<
 fn for_type(peaks: &ArithmeticPeaks, operands: DType) -> [Option<f64>; 2] {
     match operands {
         DType::F64 => [peaks.f64, None],
-        DType::F32 => [peaks.f32, peaks.tf32],
+        DType::F32 | DType::Complex32 => [peaks.f32, peaks.tf32],
         DType::F16 => [peaks.f16, None],
         DType::BF16 => [peaks.bf16, None],
+        DType::F8E4M3 | DType::F8E5M2 => [peaks.bits8, None],
         DType::U8 | DType::I8 => [peaks.bits8, peaks.bits4],
         DType::U16 | DType::I16 | DType::U32 | DType::I32 | DType::U64 | DType::I64 => [None, None],
     }

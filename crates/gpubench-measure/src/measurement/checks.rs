@@ -3,7 +3,7 @@
 use std::fmt;
 use std::num::NonZeroU32;
 
-use gpubench::catalog::{Mismatched, Recording, Tensor, Tolerance};
+use gpubench::catalog::{DType, Mismatched, Recording, Tensor, Tolerance};
 
 use super::pass_criteria::CheckFindings;
 use super::pattern::pattern;
@@ -293,13 +293,22 @@ fn allowed_error(tolerance: Tolerance) -> AllowedError {
     }
 }
 
+/// Returns the relative tolerance above which one is wide. Types of 8 bits need two steps.
+fn wide(dtype: DType) -> f64 {
+    match dtype {
+        DType::F8E4M3 => 0.25,
+        DType::F8E5M2 => 0.5,
+        _ => WIDE,
+    }
+}
+
 /// Reports outputs with a wide relative tolerance.
 fn wide_tolerances(recording: &Recording) -> impl Iterator<Item = String> {
     recording
         .tensors
         .iter()
         .filter_map(|tensor| match tensor.tolerance.bounds() {
-            Some((rtol, _)) if rtol > WIDE => Some(format!(
+            Some((rtol, _)) if rtol > wide(tensor.dtype) => Some(format!(
                 "the relative tolerance is wide: elements of `{}` pass with an error of {} (hint: choose a smaller `rtol`)",
                 tensor.name,
                 percent(rtol)
@@ -432,7 +441,7 @@ impl fmt::Display for Constant<'_> {
 #[cfg(test)]
 mod tests {
     use bytemuck::Zeroable;
-    use gpubench::catalog::{DType, Execution, Fill, Reference, Role, Work};
+    use gpubench::catalog::{Execution, Fill, Reference, Role, Work};
     use gpubench::plan::Plan;
 
     use super::*;
@@ -697,6 +706,14 @@ mod tests {
         assert!(
             wide.starts_with("the relative tolerance is wide: elements of `y` pass with an error of 60.0%"),
             "{wide}"
+        );
+        let of_8_bits = Tensor {
+            dtype: DType::F8E4M3,
+            ..y(Tolerance::Close { rtol: 0.25, atol: 0.0 })
+        };
+        assert_eq!(
+            check_findings(&of(of_8_bits), &[], &[], 2).notices,
+            Vec::<String>::new()
         );
     }
 

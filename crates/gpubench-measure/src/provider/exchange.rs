@@ -9,6 +9,7 @@ use super::ProviderError;
 use super::command::shown;
 use gpubench::catalog::{AxisValue, DType, Provider};
 use gpubench::tensor_file::{self, StoredTensor, WrongFile, safetensors};
+use gpubench::{F8E4M3, F8E5M2};
 use gpubench_diagnostic::{Purpose, TemporaryFolder, open_regular_link_refused};
 
 /// Bytes that are copied or checked at once.
@@ -222,7 +223,15 @@ fn first_nan(file: &File, tensor: &StoredTensor, dtype: DType) -> io::Result<Opt
         DType::BF16 => |bytes| is_half_nan(bytes, 0x7f80),
         DType::F32 => |bytes| bytes.try_into().is_ok_and(|bytes| f32::from_le_bytes(bytes).is_nan()),
         DType::F64 => |bytes| bytes.try_into().is_ok_and(|bytes| f64::from_le_bytes(bytes).is_nan()),
-        _ => return Ok(None),
+        DType::F8E4M3 => |bytes| bytes.iter().any(|bits| F8E4M3::from_bits(*bits).to_f32().is_nan()),
+        DType::F8E5M2 => |bytes| bytes.iter().any(|bits| F8E5M2::from_bits(*bits).to_f32().is_nan()),
+        DType::Complex32 => |bytes| {
+            let (parts, _) = bytes.as_chunks();
+            parts.iter().any(|part| f32::from_le_bytes(*part).is_nan())
+        },
+        DType::U8 | DType::I8 | DType::U16 | DType::I16 | DType::U32 | DType::I32 | DType::U64 | DType::I64 => {
+            return Ok(None);
+        }
     };
     let size = dtype.size() as u64;
     let mut chunk = vec![0; tensor.bytes.min(CHUNK) as usize];

@@ -1,6 +1,7 @@
 //! Values of elements from their bits.
 
 use gpubench::catalog::DType;
+use gpubench::{F8E4M3, F8E5M2};
 use gpubench_contract::ElementValue;
 
 /// Returns the value of an element of type `dtype` from its bits, zero-extended to 64.
@@ -18,6 +19,9 @@ pub(crate) fn element_value(dtype: DType, bits: u64) -> ElementValue {
         DType::BF16 => f32::from_bits(u32::from(bits as u16) << 16).into(),
         DType::F32 => f32::from_bits(bits as u32).into(),
         DType::F64 => f64::from_bits(bits).into(),
+        DType::F8E4M3 => F8E4M3::from_bits(bits as u8).to_f32().into(),
+        DType::F8E5M2 => F8E5M2::from_bits(bits as u8).to_f32().into(),
+        DType::Complex32 => [bits as u32, (bits >> 32) as u32].map(f32::from_bits).into(),
     }
 }
 
@@ -76,11 +80,17 @@ mod tests {
         assert_eq!(shown(DType::F16, 0x7bff), "65504.0");
         assert_eq!(shown(DType::F16, 0x0001), "5.9604645e-8");
         assert_eq!(shown(DType::BF16, 0x3f80), "1.0");
+        assert_eq!(shown(DType::F8E4M3, 0x7e), "448.0");
+        assert_eq!(shown(DType::F8E5M2, 0x3c), "1.0");
+        assert_eq!(shown(DType::Complex32, 0xbf80_0000_3dcc_cccd), "0.1-1.0i");
     }
 
     #[test]
     fn non_finite_values_are_words() {
         assert_eq!(shown(DType::F16, 0x7c00), "inf");
+        assert_eq!(shown(DType::F8E4M3, 0x7f), "NaN");
+        assert_eq!(shown(DType::F8E5M2, 0xfc), "-inf");
+        assert_eq!(shown(DType::Complex32, 0x7f80_0000_7fc0_0000), "NaN+infi");
         assert_eq!(shown(DType::F32, u64::from(f32::NEG_INFINITY.to_bits())), "-inf");
     }
 }

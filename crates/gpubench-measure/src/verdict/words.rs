@@ -81,6 +81,8 @@ fn step_of(dtype: DType, value: f64) -> Option<f64> {
         DType::BF16 => (7, -126),
         DType::F32 => (23, -126),
         DType::F64 => (52, -1022),
+        DType::F8E4M3 => (3, -6),
+        DType::F8E5M2 => (2, -14),
         _ => return None,
     };
     let exponent = value.abs().log2().floor().max(f64::from(least));

@@ -263,6 +263,9 @@ fn dtype(dtype: DType) -> (u8, u8) {
         DType::U8 | DType::U16 | DType::U32 | DType::U64 => 1,
         DType::F16 | DType::F32 | DType::F64 => 2,
         DType::BF16 => 4,
+        DType::Complex32 => 5,
+        DType::F8E4M3 => 10,
+        DType::F8E5M2 => 12,
     };
     (code, 8 * dtype.size() as u8)
 }

@@ -2,7 +2,7 @@
 
 use bytemuck::Zeroable;
 use gpubench::catalog::DType;
-use gpubench::{BF16, F16};
+use gpubench::{BF16, F8E4M3, F8E5M2, F16};
 
 use super::RefereeError;
 use super::case::Referee;
@@ -59,6 +59,8 @@ fn bits(element: &[u8]) -> u64 {
 /// Whether an element is within the tolerance, by the rule of the check kernel.
 fn is_right(comparison: &Comparison, expected: u64, got: u64) -> bool {
     let real = |bits: u64| match comparison.dtype {
+        DType::F8E4M3 => Some(f64::from(F8E4M3::from_bits(bits as u8).to_f32())),
+        DType::F8E5M2 => Some(f64::from(F8E5M2::from_bits(bits as u8).to_f32())),
         DType::F16 => Some(f64::from(F16::from_bits(bits as u16).to_f32())),
         DType::BF16 => Some(f64::from(BF16::from_bits(bits as u16).to_f32())),
         DType::F32 => Some(f64::from(f32::from_bits(bits as u32))),
@@ -69,6 +71,21 @@ fn is_right(comparison: &Comparison, expected: u64, got: u64) -> bool {
         let bounds = comparison.tolerance.bounds();
         bounds.is_some_and(|(rtol, atol)| distance <= atol + rtol * magnitude)
     };
+    if comparison.dtype == DType::Complex32 {
+        let [expected, got] = [expected, got].map(complex);
+        let is = |test: fn(f64) -> bool| move |number: [f64; 2]| (test(number[0]), test(number[1]));
+        let is_nan = |number| is(f64::is_nan)(number) != (false, false);
+        let is_finite = |number| is(f64::is_finite)(number) == (true, true);
+        let length = |re: f64, im: f64| (re * re + im * im).sqrt();
+        return expected == got
+            || is_nan(expected) && is_nan(got)
+            || is_finite(expected)
+                && is_finite(got)
+                && tolerated(
+                    length(got[0] - expected[0], got[1] - expected[1]),
+                    length(expected[0], expected[1]),
+                );
+    }
     match (real(expected), real(got)) {
         (Some(expected), Some(got)) => {
             let are_finite = expected.is_finite() && got.is_finite();
@@ -81,6 +98,11 @@ fn is_right(comparison: &Comparison, expected: u64, got: u64) -> bool {
             expected == got || tolerated(expected.abs_diff(got) as f64, expected.unsigned_abs() as f64)
         }
     }
+}
+
+/// The parts of a complex number.
+fn complex(bits: u64) -> [f64; 2] {
+    [bits as u32, (bits >> 32) as u32].map(|part| f64::from(f32::from_bits(part)))
 }
 
 fn integer(dtype: DType, bits: u64) -> i128 {
@@ -182,6 +204,32 @@ mod tests {
             found.add(index, 1, index);
         }
         found.differences(3)
+    }
+
+    #[test]
+    fn complex_numbers_and_8_bit_floats_are_judged_as_by_the_kernel() {
+        let comparison = |dtype| Comparison {
+            got: gpubench_device::DevicePtr(0),
+            expected: gpubench_device::DevicePtr(0),
+            len: 1,
+            dtype,
+            tolerance: gpubench::catalog::Tolerance::Close { rtol: 0.3, atol: 0.0 },
+            poison_key: 0,
+            poison_offset: 0,
+            order_key: 0,
+        };
+        let z = |re: f32, im: f32| u64::from(re.to_bits()) | u64::from(im.to_bits()) << 32;
+        let is_right = |dtype, expected, got| super::is_right(&comparison(dtype), expected, got);
+        let complex = |expected, got| is_right(DType::Complex32, expected, got);
+        assert!(complex(z(1.0, 1e-4), z(1.0, 2e-4)) && !complex(z(1.0, 0.0), z(0.0, 1.0)));
+        assert!(complex(z(f32::NAN, 0.0), z(0.0, f32::NAN)) && !complex(z(0.0, 0.0), z(0.0, f32::NAN)));
+        assert!(complex(z(f32::INFINITY, 1.0), z(f32::INFINITY, 1.0)));
+        assert!(!complex(z(f32::INFINITY, 1.0), z(f32::INFINITY, 1.1)));
+        // 1 and 1.25, 1 and 1.5; NaNs of both signs; the infinity, and the same bits of a number.
+        assert!(is_right(DType::F8E4M3, 0x38, 0x3a) && !is_right(DType::F8E4M3, 0x38, 0x3c));
+        assert!(is_right(DType::F8E4M3, 0x7f, 0xff) && !is_right(DType::F8E4M3, 0x7e, 0x7f));
+        assert!(is_right(DType::F8E5M2, 0x7d, 0xff) && !is_right(DType::F8E5M2, 0x7c, 0x7b));
+        assert!(is_right(DType::F8E4M3, 0x7c, 0x7b));
     }
 
     #[test]

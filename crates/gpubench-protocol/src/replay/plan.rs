@@ -201,10 +201,10 @@ fn start_of(span: &Span, space: &AddressSpace<'_>) -> Result<DevicePtr, ReplayEr
 /// Names a type with the size of a parameter.
 fn arguments_of(bytes: u32) -> &'static str {
     match bytes {
-        1 => " (hint: `bool`, `u8` and `i8` have 1)",
+        1 => " (hint: `bool`, `u8`, `i8`, `F8E4M3` and `F8E5M2` have 1)",
         2 => " (hint: `u16`, `i16`, `F16` and `BF16` have 2)",
         4 => " (hint: `u32`, `i32` and `f32` have 4)",
-        8 => " (hint: buffers, `usize`, `u64`, `i64` and `f64` have 8)",
+        8 => " (hint: buffers, `usize`, `u64`, `i64`, `f64` and `Complex32` have 8)",
         _ => "",
     }
 }

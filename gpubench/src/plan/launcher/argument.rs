@@ -2,7 +2,7 @@
 
 use super::buffer::{Buffer, BufferParam, Constant, In, InOut, Out, Scratch, View};
 use crate::catalog::{DType, Role};
-use crate::element::{BF16, Element, F16};
+use crate::element::{BF16, Complex32, Element, F8E4M3, F8E5M2, F16};
 use crate::plan::{ArgumentType, FieldType, TensorMapDescription};
 
 /// An argument of a kernel: a buffer, [`Null`], a scalar, or a `#[repr(C)]` struct that derives
@@ -16,6 +16,8 @@ use crate::plan::{ArgumentType, FieldType, TensorMapDescription};
 /// | `u8` … `u64`, `i8` … `i64` | `unsigned char` … `unsigned long long`, `signed char` … `long long` |
 /// | `usize`, `isize` | `size_t`, `long long` |
 /// | `bool`, `f32`, `f64`, `F16`, `BF16` | `bool`, `float`, `double`, `__half`, `__nv_bfloat16` |
+/// | `F8E4M3`, `F8E5M2` | `__nv_fp8_e4m3`, `__nv_fp8_e5m2`; a pointer may be `unsigned char *` |
+/// | `Complex32` | `float2`, `cuComplex`, `cuFloatComplex`; a pointer may be `float *` |
 /// | a `#[repr(C)]` struct with `#[derive(KernelArg)]` | a struct with the same fields |
 /// | `0u8` | a struct without fields, which has one byte in C++ |
 /// | [`TensorMap`](crate::TensorMap) | `const __grid_constant__ CUtensorMap` |
@@ -182,7 +184,7 @@ macro_rules! values {
     )*};
 }
 
-values!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize f32 f64 bool F16 BF16);
+values!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize f32 f64 bool F16 BF16 F8E4M3 F8E5M2 Complex32);
 
 fn field(name: &str, offset: usize, dtype: DType) -> FieldType {
     FieldType {
@@ -218,23 +220,30 @@ impl KernelValue for bool {
     }
 }
 
-impl KernelValue for F16 {
-    fn write(&self, out: &mut [u8]) {
-        self.to_bits().write(out);
-    }
+macro_rules! short_floats {
+    ($($float:ident)*) => {$(
+        impl KernelValue for $float {
+            fn write(&self, out: &mut [u8]) {
+                self.to_bits().write(out);
+            }
 
-    fn fields(name: &str, offset: usize, fields: &mut Vec<FieldType>) {
-        fields.push(field(name, offset, DType::F16));
-    }
+            fn fields(name: &str, offset: usize, fields: &mut Vec<FieldType>) {
+                fields.push(field(name, offset, DType::$float));
+            }
+        }
+    )*};
 }
 
-impl KernelValue for BF16 {
+short_floats!(F16 BF16 F8E4M3 F8E5M2);
+
+/// Structs in C++ may have one field for it or two.
+impl KernelValue for Complex32 {
     fn write(&self, out: &mut [u8]) {
-        self.to_bits().write(out);
+        [self.re, self.im].write(out);
     }
 
     fn fields(name: &str, offset: usize, fields: &mut Vec<FieldType>) {
-        fields.push(field(name, offset, DType::BF16));
+        <[f32; 2]>::fields(name, offset, fields);
     }
 }
 

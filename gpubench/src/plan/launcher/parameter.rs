@@ -2,7 +2,7 @@
 
 use super::argument::{KernelArg, Null, RecordedArgument, value};
 use super::buffer::{Constant, In, InOut, Out, Scratch};
-use crate::element::Element;
+use crate::element::{Complex32, Element, F8E4M3, F8E5M2};
 use crate::error::{Error, Result};
 
 /// An argument for a parameter `const T *` of a kernel: a buffer of `T`, [`Scratch`] memory or
@@ -72,7 +72,13 @@ macro_rules! pointers {
             impl $access<Byte> for $buffer<u8> {}
             #[diagnostic::do_not_recommend]
             impl $access<Byte> for $buffer<i8> {}
+            // Kernels take numbers of 8 bits as bytes too, and complex numbers as their parts.
+            pointers!($access for $buffer: F8E4M3 as u8, F8E5M2 as u8, u8 as F8E4M3, u8 as F8E5M2, Complex32 as f32);
         )*
+    )*};
+    ($access:ident for $buffer:ident: $($element:ident as $other:ident),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl $access<$other> for $buffer<$element> {}
     )*};
 }
 

@@ -117,11 +117,11 @@ impl KernelArg for TensorMap {
 /// Returns a map element type with the same size: TMA copies bits and does not compute.
 fn element_of(dtype: DType) -> TensorMapElement {
     match dtype {
-        DType::U8 | DType::I8 => TensorMapElement::U8,
+        DType::U8 | DType::I8 | DType::F8E4M3 | DType::F8E5M2 => TensorMapElement::U8,
         DType::U16 | DType::I16 => TensorMapElement::U16,
         DType::U32 => TensorMapElement::U32,
         DType::I32 => TensorMapElement::I32,
-        DType::U64 => TensorMapElement::U64,
+        DType::U64 | DType::Complex32 => TensorMapElement::U64,
         DType::I64 => TensorMapElement::I64,
         DType::F16 => TensorMapElement::F16,
         DType::BF16 => TensorMapElement::BF16,

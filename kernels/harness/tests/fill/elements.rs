@@ -6,7 +6,7 @@ use gpubench_harness::{Geometry, Kernel};
 
 use crate::driver::{address_mut, launch, recommended};
 
-pub(crate) const SIZES: [usize; 12] = [1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8];
+pub(crate) const SIZES: [usize; 14] = [1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8, 1, 1];
 
 pub(crate) fn filled(arguments: FillArguments, geometry: Geometry) -> Vec<u8> {
     let bytes = arguments.len as usize * SIZES[arguments.dtype as usize];
@@ -48,8 +48,21 @@ fn value(dtype: u32, element: &[u8]) -> f64 {
         GB_F16 => half(bits as u16),
         GB_BF16 => f64::from(f32::from_bits((bits as u32) << 16)),
         GB_F32 => f64::from(f32::from_bits(bits as u32)),
+        GB_F8E4M3 => e4m3(bits as u8),
+        // The upper half of a binary16.
+        GB_F8E5M2 => half((bits as u16) << 8),
         _ => f64::from_bits(bits),
     }
+}
+
+fn e4m3(bits: u8) -> f64 {
+    let (exponent, mantissa) = (i32::from(bits >> 3 & 0xf), f64::from(bits & 7));
+    let magnitude = match exponent {
+        _ if bits & 0x7f == 0x7f => f64::NAN,
+        0 => mantissa * 2_f64.powi(-9),
+        _ => (8.0 + mantissa) * 2_f64.powi(exponent - 10),
+    };
+    if bits >> 7 == 1 { -magnitude } else { magnitude }
 }
 
 fn half(bits: u16) -> f64 {

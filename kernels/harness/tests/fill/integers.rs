@@ -48,6 +48,22 @@ fn small_integers_are_equally_frequent() {
 }
 
 #[test]
+fn integers_of_8_bit_floats_are_equally_frequent() {
+    for (dtype, last) in [(GB_F8E4M3, 16_i64), (GB_F8E5M2, 8)] {
+        let span = 2 * last + 1;
+        let mut counts = vec![0_u32; span as usize];
+        for value in values(integers(dtype, 330_000, -last, span as u64)) {
+            counts[(value + last as f64) as usize] += 1;
+        }
+        let mean = 330_000 / span as u32;
+        assert!(
+            counts.iter().all(|&count| count.abs_diff(mean) < mean / 12),
+            "{counts:?}"
+        );
+    }
+}
+
+#[test]
 fn the_range_can_be_the_whole_integer_type() {
     for (dtype, low, span) in [
         (GB_U8, 0, 256),

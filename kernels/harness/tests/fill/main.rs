@@ -11,7 +11,7 @@ mod normal;
 mod uniform;
 
 use driver::{GEOMETRIES, address_mut, launch, philox};
-use elements::{SIZES, filled, uniform, values};
+use elements::{SIZES, filled, normal, uniform, values};
 use gpubench_harness::arguments::FillArguments;
 use gpubench_harness::bindings::*;
 
@@ -69,7 +69,7 @@ fn bits_are_the_generators_blocks_in_order() {
 
 #[test]
 fn elements_do_not_depend_on_the_geometry_or_the_length() {
-    for dtype in 0..12 {
+    for dtype in 0..SIZES.len() as u32 {
         for kind in [GB_FILL_UNIFORM, GB_FILL_NORMAL, GB_FILL_INTEGERS, GB_FILL_BITS] {
             for span in [100, 1 << 33] {
                 let whole = FillArguments {
@@ -141,11 +141,21 @@ fn values_outside_the_type_saturate() {
         ..uniform(GB_F16, 10_000, 0.0, 1e6)
     });
     assert!(halves.iter().all(|half| half.abs() <= 65504.0));
+    for (dtype, largest) in [(GB_F8E4M3, 448.0), (GB_F8E5M2, 57344.0)] {
+        let values = values(normal(dtype, 10_000, 0.0, 1e6));
+        assert!(values.contains(&largest) && values.contains(&-largest), "type {dtype}");
+        assert!(values.iter().all(|value| value.abs() <= largest), "type {dtype}");
+    }
 }
 
 #[test]
 fn an_unknown_type_or_distribution_leaves_the_memory_alone() {
-    for (dtype, kind) in [(12, GB_FILL_BITS), (GB_F32, 4)] {
+    // Complex numbers are filled as their parts.
+    for (dtype, kind) in [
+        (GB_COMPLEX32, GB_FILL_UNIFORM),
+        (GB_COMPLEX32 + 1, GB_FILL_BITS),
+        (GB_F32, 4),
+    ] {
         let mut memory = [7_u64; 16];
         let arguments = FillArguments {
             out: address_mut(&mut memory),

@@ -38,6 +38,17 @@ fn normal_elements_have_the_moments_and_the_tails_of_the_distribution() {
 }
 
 #[test]
+fn normal_elements_of_8_bits_have_the_moments_of_the_distribution() {
+    for dtype in [GB_F8E4M3, GB_F8E5M2] {
+        let z = values(normal(dtype, 400_000, 0.0, 1.0));
+        let moment = |power: i32| z.iter().map(|z| z.powi(power)).sum::<f64>() / 4e5;
+        // Rounding to few digits adds its own variance.
+        assert!(moment(1).abs() < 0.01, "type {dtype}: mean {}", moment(1));
+        assert!((moment(2) - 1.0).abs() < 0.02, "type {dtype}: variance {}", moment(2));
+    }
+}
+
+#[test]
 fn normal_elements_have_the_distribution_function_to_a_few_thousandths() {
     for dtype in [GB_F16, GB_BF16, GB_F32, GB_F64] {
         let mut z = values(normal(dtype, 1_000_000, 0.0, 1.0));

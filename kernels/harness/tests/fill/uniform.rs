@@ -33,6 +33,29 @@ fn uniform_elements_stay_below_their_bound() {
 }
 
 #[test]
+fn uniform_elements_of_8_bits_stay_in_their_range_and_keep_its_mean() {
+    for dtype in [GB_F8E4M3, GB_F8E5M2] {
+        for (a, b) in [
+            (0.0, 1.0),
+            (-1.0, 1.0),
+            (-448.0, 448.0),
+            (0.5, 8.0),
+            (-0.1, 0.0),
+            (-4.0, 0.1),
+        ] {
+            let values = values(uniform(dtype, 100_000, a, b));
+            assert!(
+                values.iter().all(|&value| a <= value && value < b),
+                "type {dtype}, {a}..{b}"
+            );
+            let mean = values.iter().map(|value| (value - a) / (b - a)).sum::<f64>() / 1e5;
+            // Neighbours below the bound are up to a quarter of it apart.
+            assert!((mean - 0.5).abs() < 0.05, "type {dtype}, {a}..{b}: {mean}");
+        }
+    }
+}
+
+#[test]
 fn uniform_elements_are_equally_spaced_from_the_lower_bound_on() {
     let (key, tensor) = (0x1234_5678_9abc_def0_u64, 3);
     let word = |i: usize| philox([(i / 4) as u32, 0, tensor, 0], [key as u32, (key >> 32) as u32])[i % 4];

@@ -4,7 +4,7 @@ use std::fs;
 use std::ops::Range;
 use std::os::unix::fs::symlink;
 
-use gpubench::catalog::{Fill, Role, Tolerance};
+use gpubench::catalog::{DType, Fill, Role, Tolerance};
 use gpubench_protocol::wire::MOST_CONTENTS;
 use proptest::prelude::*;
 
