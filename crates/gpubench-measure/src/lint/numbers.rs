@@ -85,8 +85,8 @@ impl Precision {
         }
     }
 
-    /// Returns elements of `f32`, `f64` or complex ones with this precision. `None` for other types, if nothing
-    /// changes, and if a number is out of range.
+    /// Returns elements of `f32`, `f64` or complex ones with this precision. `None` for other
+    /// types, if nothing changes, and if a number is out of range.
     pub(super) fn round(self, dtype: DType, bytes: &[u8]) -> Option<Vec<u8>> {
         if !matches!(dtype, DType::F32 | DType::F64 | DType::Complex32) {
             return None;
