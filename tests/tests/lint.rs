@@ -197,8 +197,7 @@ fn only_blind_checks_are_accused_where_answers_are_right_in_several_ways() {
     );
     for words in [
         "`masks::everything_is_ignored::n=100` could not be judged: the check failed: the check ignores every element of `y`",
-        "`checks::the_check_panics::n=1000` could not be judged: the check failed: it panicked: index out of bounds",
-        "2 findings in 8 judged cases; 3 could not be judged\n",
+        "2 findings in 11 judged cases; 2 could not be judged\n",
     ] {
         assert!(text.contains(words), "{words}\n{text}");
     }

@@ -153,7 +153,7 @@ fn allowed(tensor: &Tensor) -> usize {
 /// are zero: with one, or with one more than may be outside the tolerance.
 fn few_wrong(tensor: &Tensor, right: &[f64], expected: &[u8], free: &[bool]) -> Option<(String, Vec<u8>)> {
     let (part, parts) = tensor.dtype.parts();
-    let is_tried = |(index, value): &(usize, &f64)| value.is_finite() && !is_free(free, *index / parts);
+    let is_tried = |(index, value): &(usize, &f64)| value.is_finite() && !is_free(free, *index);
     let mut largest: Vec<(usize, &f64)> = right.iter().enumerate().filter(is_tried).collect();
     let count = allowed(tensor) + 1;
     if largest.len() > count {
@@ -184,10 +184,10 @@ fn one_twice(tensor: &Tensor, expected: &[u8], free: &[bool]) -> Option<(usize, 
     if allowed(tensor) > 0 {
         return None;
     }
-    let size = tensor.dtype.size();
+    let (size, parts) = (tensor.dtype.size(), tensor.dtype.parts().1);
     let elements: Vec<&[u8]> = expected.chunks_exact(size).collect();
     let mut pairs = elements.windows(2).enumerate();
-    let differ = |(index, pair): &(usize, &[&[u8]])| pair[0] != pair[1] && !is_free(free, index + 1);
+    let differ = |(index, pair): &(usize, &[&[u8]])| pair[0] != pair[1] && !is_free(free, (index + 1) * parts);
     let (index, pair) = pairs.find(differ)?;
     let mut bytes = expected.to_vec();
     bytes[(index + 1) * size..][..size].copy_from_slice(pair[0]);
@@ -201,7 +201,7 @@ fn is_free(free: &[bool], index: usize) -> bool {
 /// Whether an answer differs from the expected one by more than rounding errors, in an element that
 /// is not free.
 pub(super) fn is_wrong(tensor: &Tensor, answer: &[u8], expected: &[u8], right: &[f64], free: &[bool]) -> bool {
-    let size = tensor.dtype.size();
+    let size = tensor.dtype.parts().0.size();
     let Some(epsilon) = epsilon(tensor.dtype).filter(|_| tensor.tolerance != Tolerance::Exact) else {
         let mut pairs = answer.chunks_exact(size).zip(expected.chunks_exact(size)).enumerate();
         return pairs.any(|(index, (given, right))| given != right && !is_free(free, index));

@@ -194,6 +194,8 @@ impl Trials {
                 .map(|(output, bytes)| (*output, &bytes[..]))
                 .collect();
             let found = match open.ask_check(call, &outputs)? {
+                // In a run, too, a panic rejects what no kernel has written.
+                Opinion::Failed(problem) if problem.is_panic() => None,
                 Opinion::Failed(problem) => {
                     failure = Some(problem);
                     continue;
@@ -395,6 +397,7 @@ fn zeros_at_an_end(
     let Some(expected) = &call.expected[output] else {
         return Ok(None);
     };
+    let (number, parts) = tensor.dtype.parts();
     let len = numbers.len();
     let least = len / SHARE_OF_ZEROS;
     if least < FEW / 4 {
@@ -404,7 +407,7 @@ fn zeros_at_an_end(
     for is_end in [true, false] {
         let part = |count: usize| if is_end { len - count..len } else { 0..count };
         let mut may_be_zeros = |count: usize| {
-            let (size, range) = (tensor.dtype.size(), part(count));
+            let (size, range) = (number.size(), part(count));
             let mut bytes = expected.clone();
             bytes[range.start * size..range.end * size].fill(0);
             Ok::<_, LintError>(open.try_answer(call, output, &bytes)?.is_some())
@@ -430,13 +433,13 @@ fn zeros_at_an_end(
             continue;
         }
         let place = if is_end { "last" } else { "first" };
-        let what = format!("zeros for the {place} {passes} of {len} elements");
+        let what = format!("zeros for the {place} {} of {} elements", passes / parts, len / parts);
         return Ok(Some((what, None)));
     }
     Ok(None)
 }
 
-/// Returns for each element of an output whether the author's check accepts anything there.
+/// Returns for each number of an output whether the author's check accepts anything there.
 fn free_elements(open: &mut OpenLint<'_>, call: &Call, output: usize, right: &[f64]) -> Result<Vec<bool>, LintError> {
     let dtype = open.tensors()[output].dtype;
     let none = vec![false; right.len()];
@@ -451,7 +454,7 @@ fn free_elements(open: &mut OpenLint<'_>, call: &Call, output: usize, right: &[f
         let (Some(now), Some(before)) = (&expected[output], &call.expected[output]) else {
             continue;
         };
-        let each = |bytes| <[u8]>::chunks_exact(bytes, dtype.size());
+        let each = |bytes| <[u8]>::chunks_exact(bytes, dtype.parts().0.size());
         let elements = each(&wrong).zip(each(now)).zip(each(before));
         return Ok(elements
             .map(|((wrong, now), before)| wrong == now && wrong != before)
