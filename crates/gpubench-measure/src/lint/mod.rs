@@ -1,7 +1,7 @@
 //! Attacks a problem without a kernel: which wrong answers does its tolerance accept, and does it
 //! accept all right ones?
 //!
-//! The author makes inputs and expected outputs as in a run. [`answers`] has answers that are
+//! The author makes inputs and expected outputs as in a run. `answers` has answers that are
 //! wrong, `trials` lets `check` judge them as a run does, and [`Bench`] has the memory. `numbers`
 //! reads and changes elements.
 
