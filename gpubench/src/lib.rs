@@ -29,7 +29,7 @@ mod tensors;
 
 pub use axis::AxisParam;
 pub use catalog::{DeviceFacts, DeviceKind};
-pub use element::{BF16, Complex32, Element, Elements, Extents, F8E4M3, F8E5M2, F16, Shape};
+pub use element::{BF16, Complex32, Element, Elements, Extents, F8E4M3, F8E5M2, F16, Shape, bits_of};
 pub use error::{Error, Outcome, Result};
 // Many users write `#[bench]` from habit. The macro's error names the right attribute.
 #[doc = include_str!("../doc/kernel_arg.md")]

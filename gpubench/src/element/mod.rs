@@ -180,7 +180,37 @@ elements! {
     Complex32 Complex32, "Complex32", "float2", |value| Complex32::new(value as f32, 0.0), |value: Complex32| value.re.into();
 }
 
+/// Returns the bits of an element of at most 8 bytes, zero-extended to 64.
+#[doc(hidden)]
+pub fn bits_of(element: &[u8]) -> u64 {
+    let mut bits = [0; 8];
+    bits[..element.len()].copy_from_slice(element);
+    u64::from_le_bytes(bits)
+}
+
 impl DType {
+    /// Returns the number with these bits. Integers above 2^53 are rounded. A complex number gives
+    /// its real part.
+    #[doc(hidden)]
+    pub fn number(self, bits: u64) -> f64 {
+        match self {
+            DType::U8 => f64::from(bits as u8),
+            DType::I8 => f64::from(bits as i8),
+            DType::U16 => f64::from(bits as u16),
+            DType::I16 => f64::from(bits as i16),
+            DType::U32 => f64::from(bits as u32),
+            DType::I32 => f64::from(bits as i32),
+            DType::U64 => bits as f64,
+            DType::I64 => bits as i64 as f64,
+            DType::F8E4M3 => F8E4M3::from_bits(bits as u8).into(),
+            DType::F8E5M2 => F8E5M2::from_bits(bits as u8).into(),
+            DType::F16 => F16::from_bits(bits as u16).into(),
+            DType::BF16 => BF16::from_bits(bits as u16).into(),
+            DType::F32 | DType::Complex32 => f32::from_bits(bits as u32).into(),
+            DType::F64 => f64::from_bits(bits),
+        }
+    }
+
     /// Returns whether elements are floating-point numbers, or complex numbers of two.
     pub const fn is_float(self) -> bool {
         use DType::{BF16, Complex32, F8E4M3, F8E5M2, F16, F32, F64};

@@ -1,33 +1,13 @@
 //! Elements as numbers, and changes of them.
 
 use gpubench::catalog::DType;
-use gpubench::{BF16, F8E4M3, F8E5M2, F16, Rng};
+use gpubench::{BF16, F8E4M3, F8E5M2, F16, Rng, bits_of};
 
 /// Returns the elements as numbers, a complex one as two. Integers above 2^53 are rounded.
 pub(super) fn values(dtype: DType, bytes: &[u8]) -> Vec<f64> {
-    fn each<const N: usize>(bytes: &[u8], value: impl Fn([u8; N]) -> f64) -> Vec<f64> {
-        bytes.as_chunks().0.iter().map(|element| value(*element)).collect()
-    }
-    match dtype {
-        DType::U8 => bytes.iter().map(|byte| f64::from(*byte)).collect(),
-        DType::I8 => bytes.iter().map(|byte| f64::from(byte.cast_signed())).collect(),
-        DType::U16 => each(bytes, |bytes| f64::from(u16::from_le_bytes(bytes))),
-        DType::I16 => each(bytes, |bytes| f64::from(i16::from_le_bytes(bytes))),
-        DType::U32 => each(bytes, |bytes| f64::from(u32::from_le_bytes(bytes))),
-        DType::I32 => each(bytes, |bytes| f64::from(i32::from_le_bytes(bytes))),
-        DType::U64 => each(bytes, |bytes| u64::from_le_bytes(bytes) as f64),
-        DType::I64 => each(bytes, |bytes| i64::from_le_bytes(bytes) as f64),
-        DType::F16 => each(bytes, |bytes| {
-            f64::from(F16::from_bits(u16::from_le_bytes(bytes)).to_f32())
-        }),
-        DType::BF16 => each(bytes, |bytes| {
-            f64::from(BF16::from_bits(u16::from_le_bytes(bytes)).to_f32())
-        }),
-        DType::F8E4M3 => each(bytes, |[bits]| f64::from(F8E4M3::from_bits(bits))),
-        DType::F8E5M2 => each(bytes, |[bits]| f64::from(F8E5M2::from_bits(bits))),
-        DType::F32 | DType::Complex32 => each(bytes, |bytes| f64::from(f32::from_le_bytes(bytes))),
-        DType::F64 => each(bytes, f64::from_le_bytes),
-    }
+    let (part, _) = dtype.parts();
+    let parts = bytes.chunks_exact(part.size());
+    parts.map(|bytes| part.number(bits_of(bytes))).collect()
 }
 
 /// Returns numbers as elements, two as a complex one: rounded to the nearest, integers saturated.

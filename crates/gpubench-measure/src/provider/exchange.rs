@@ -7,9 +7,9 @@ use std::path::PathBuf;
 
 use super::ProviderError;
 use super::command::shown;
+use gpubench::bits_of;
 use gpubench::catalog::{AxisValue, DType, Provider};
 use gpubench::tensor_file::{self, StoredTensor, WrongFile, safetensors};
-use gpubench::{F8E4M3, F8E5M2};
 use gpubench_diagnostic::{Purpose, TemporaryFolder, open_regular_link_refused};
 
 /// Bytes that are copied or checked at once.
@@ -218,37 +218,21 @@ pub(crate) fn copy(from: &File, start: u64, to: &File, target: u64, bytes: u64) 
 
 /// Returns the position of the first element of a tensor that is a NaN.
 fn first_nan(file: &File, tensor: &StoredTensor, dtype: DType) -> io::Result<Option<u64>> {
-    let is_nan: fn(&[u8]) -> bool = match dtype {
-        DType::F16 => |bytes| is_half_nan(bytes, 0x7c00),
-        DType::BF16 => |bytes| is_half_nan(bytes, 0x7f80),
-        DType::F32 => |bytes| bytes.try_into().is_ok_and(|bytes| f32::from_le_bytes(bytes).is_nan()),
-        DType::F64 => |bytes| bytes.try_into().is_ok_and(|bytes| f64::from_le_bytes(bytes).is_nan()),
-        DType::F8E4M3 => |bytes| bytes.iter().any(|bits| F8E4M3::from_bits(*bits).to_f32().is_nan()),
-        DType::F8E5M2 => |bytes| bytes.iter().any(|bits| F8E5M2::from_bits(*bits).to_f32().is_nan()),
-        DType::Complex32 => |bytes| {
-            let (parts, _) = bytes.as_chunks();
-            parts.iter().any(|part| f32::from_le_bytes(*part).is_nan())
-        },
-        DType::U8 | DType::I8 | DType::U16 | DType::I16 | DType::U32 | DType::I32 | DType::U64 | DType::I64 => {
-            return Ok(None);
-        }
-    };
-    let size = dtype.size() as u64;
+    if !dtype.is_float() {
+        return Ok(None);
+    }
+    let (part_type, _) = dtype.parts();
+    let is_nan = |part: &[u8]| part_type.number(bits_of(part)).is_nan();
+    let size = part_type.size();
     let mut chunk = vec![0; tensor.bytes.min(CHUNK) as usize];
     let mut done = 0;
     while done < tensor.bytes {
         let part = &mut chunk[..(tensor.bytes - done).min(CHUNK) as usize];
         file.read_exact_at(part, tensor.start + done)?;
-        if let Some(position) = part.chunks_exact(size as usize).position(is_nan) {
-            return Ok(Some(done / size + position as u64));
+        if let Some(position) = part.chunks_exact(size).position(is_nan) {
+            return Ok(Some((done + (position * size) as u64) / dtype.size() as u64));
         }
         done += part.len() as u64;
     }
     Ok(None)
-}
-
-/// Whether a 16-bit number with this exponent of all ones is a NaN.
-fn is_half_nan(bytes: &[u8], exponent: u16) -> bool {
-    let bits = bytes.try_into().map_or(0, u16::from_le_bytes);
-    bits & 0x7fff > exponent
 }

@@ -1,7 +1,7 @@
 //! Values of elements from their bits.
 
 use gpubench::catalog::DType;
-use gpubench::{F8E4M3, F8E5M2};
+use gpubench::{BF16, F8E4M3, F8E5M2, F16};
 use gpubench_contract::ElementValue;
 
 /// Returns the value of an element of type `dtype` from its bits, zero-extended to 64.
@@ -15,26 +15,13 @@ pub(crate) fn element_value(dtype: DType, bits: u64) -> ElementValue {
         DType::I16 => i64::from(bits as i16).into(),
         DType::I32 => i64::from(bits as i32).into(),
         DType::I64 => (bits as i64).into(),
-        DType::F16 => f32_from_f16(bits as u16).into(),
-        DType::BF16 => f32::from_bits(u32::from(bits as u16) << 16).into(),
+        DType::F16 => F16::from_bits(bits as u16).to_f32().into(),
+        DType::BF16 => BF16::from_bits(bits as u16).to_f32().into(),
         DType::F32 => f32::from_bits(bits as u32).into(),
         DType::F64 => f64::from_bits(bits).into(),
         DType::F8E4M3 => F8E4M3::from_bits(bits as u8).to_f32().into(),
         DType::F8E5M2 => F8E5M2::from_bits(bits as u8).to_f32().into(),
         DType::Complex32 => [bits as u32, (bits >> 32) as u32].map(f32::from_bits).into(),
-    }
-}
-
-/// Converts IEEE 754 binary16 to binary32. The result is exact.
-fn f32_from_f16(bits: u16) -> f32 {
-    let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
-    let exponent = i32::from(bits >> 10 & 0x1f);
-    let fraction = f32::from(bits & 0x3ff);
-    match exponent {
-        0 => sign * fraction * 2f32.powi(-24),
-        31 if fraction == 0.0 => sign * f32::INFINITY,
-        31 => f32::NAN,
-        _ => sign * (1.0 + fraction / 1024.0) * 2f32.powi(exponent - 15),
     }
 }
 

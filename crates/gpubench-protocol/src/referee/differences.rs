@@ -1,8 +1,8 @@
 //! Where a wrong output differs from the expected one, element by element. The device only counts.
 
 use bytemuck::Zeroable;
+use gpubench::bits_of;
 use gpubench::catalog::DType;
-use gpubench::{BF16, F8E4M3, F8E5M2, F16};
 
 use super::RefereeError;
 use super::case::Referee;
@@ -40,8 +40,8 @@ impl Referee {
                 .chunks_exact(size as usize)
                 .zip(got.chunks_exact(size as usize));
             for (position, (expected, got)) in pairs.enumerate() {
-                if expected != got && !is_right(comparison, bits(expected), bits(got)) {
-                    found.add(start + position as u64, bits(expected), bits(got));
+                if expected != got && !is_right(comparison, bits_of(expected), bits_of(got)) {
+                    found.add(start + position as u64, bits_of(expected), bits_of(got));
                 }
             }
             start += count;
@@ -50,23 +50,10 @@ impl Referee {
     }
 }
 
-fn bits(element: &[u8]) -> u64 {
-    let mut bits = [0; 8];
-    bits[..element.len()].copy_from_slice(element);
-    u64::from_le_bytes(bits)
-}
-
 /// Whether an element is within the tolerance, by the rule of the check kernel.
 fn is_right(comparison: &Comparison, expected: u64, got: u64) -> bool {
-    let real = |bits: u64| match comparison.dtype {
-        DType::F8E4M3 => Some(f64::from(F8E4M3::from_bits(bits as u8).to_f32())),
-        DType::F8E5M2 => Some(f64::from(F8E5M2::from_bits(bits as u8).to_f32())),
-        DType::F16 => Some(f64::from(F16::from_bits(bits as u16).to_f32())),
-        DType::BF16 => Some(f64::from(BF16::from_bits(bits as u16).to_f32())),
-        DType::F32 => Some(f64::from(f32::from_bits(bits as u32))),
-        DType::F64 => Some(f64::from_bits(bits)),
-        _ => None,
-    };
+    let dtype = comparison.dtype;
+    let real = |bits: u64| dtype.is_float().then(|| dtype.number(bits));
     let tolerated = |distance: f64, magnitude: f64| {
         let bounds = comparison.tolerance.bounds();
         bounds.is_some_and(|(rtol, atol)| distance <= atol + rtol * magnitude)
