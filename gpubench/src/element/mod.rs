@@ -77,7 +77,14 @@ pub trait Element: Copy + sealed::Sealed + 'static {
         Shape::new(Self::DTYPE, extents.extents())
     }
 
-    /// Orders integers and complex numbers whose [`to_f64`](Element::to_f64) is equal.
+    /// Whether it is NaN, or a part of it is.
+    #[doc(hidden)]
+    fn is_nan(self) -> bool
+    where
+        Self: Sized;
+
+    /// Orders integers and complex numbers whose [`to_f64`](Element::to_f64) is equal. NaN comes
+    /// last.
     #[doc(hidden)]
     fn order_of_equals(self, other: Self) -> std::cmp::Ordering
     where
@@ -131,8 +138,13 @@ macro_rules! elements {
                     ($to_f64)(self)
                 }
 
+                fn is_nan(self) -> bool {
+                    self.partial_cmp(&self).is_none()
+                }
+
                 fn order_of_equals(self, other: Self) -> std::cmp::Ordering {
-                    self.partial_cmp(&other).unwrap_or(std::cmp::Ordering::Equal)
+                    let by_nan = || Element::is_nan(self).cmp(&Element::is_nan(other));
+                    self.partial_cmp(&other).unwrap_or_else(by_nan)
                 }
 
                 fn of(elements: Elements<'_>) -> Option<&mut [Self]> {

@@ -203,7 +203,7 @@ impl<'a> CheckData<'a> {
         let got: &[T] = typed(name, got)?;
         let ignored = Rc::clone(&tensor.ignored);
         let position = self.tensors.iter().position(|tensor| tensor.name == name);
-        let nans = got.iter().enumerate().filter(|(_, element)| element.to_f64().is_nan());
+        let nans = got.iter().enumerate().filter(|(_, element)| element.is_nan());
         self.nans.extend(nans.filter_map(|(index, _)| Some((position?, index))));
         Ok(Answer {
             got,
@@ -267,6 +267,7 @@ fn typed<'a, T: Element>(name: &str, elements: Option<Elements<'a>>) -> Result<&
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Complex32;
 
     /// Returns the expected elements after a check.
     fn after<T: Element>(expected: &[T], got: &[T], check: impl FnOnce(&mut Answer<'_, T>)) -> Vec<T> {
@@ -330,6 +331,27 @@ mod tests {
         assert!(data.first_nan().unwrap().starts_with("`y[2]` is NaN"));
         y.ignore(|index| index == 2);
         assert_eq!(data.first_nan(), None);
+    }
+
+    #[test]
+    fn a_complex_number_is_nan_if_its_imaginary_part_is() {
+        let number = Complex32::new;
+        let (mut expected, mut got) = ([number(0.0, 0.0)], [number(1.0, f32::NAN)]);
+        let mut data = CheckData::new(vec![CheckedTensor {
+            name: "y",
+            role: Role::Output,
+            given: None,
+            answer: Some((Elements::Complex32(&mut expected), Elements::Complex32(&mut got))),
+            ignored: Ignored::default(),
+        }]);
+        data.answer::<Complex32>("y").unwrap();
+        assert!(data.first_nan().unwrap().starts_with("`y[0]` is NaN"));
+        let ordered = [number(1.0, 2.0), number(1.0, 3.0), number(1.0, f32::NAN)];
+        for (place, one) in ordered.iter().enumerate() {
+            for (other_place, other) in ordered.iter().enumerate() {
+                assert_eq!(order(one, other), place.cmp(&other_place), "{one:?} {other:?}");
+            }
+        }
     }
 
     #[test]
