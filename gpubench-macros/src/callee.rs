@@ -5,8 +5,8 @@ use crate::function::{Form, Function, Kind, Parameter};
 use crate::same_file::parameters_of;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::Expr;
 use syn::spanned::Spanned;
+use syn::{Expr, Type};
 
 /// The expected parameters of a function, in order.
 #[derive(Default)]
@@ -31,25 +31,23 @@ impl Expected {
 
     /// Returns the parameters of a CPU reference: axes and slices.
     pub(crate) fn slices(function: &Function) -> Expected {
-        let mut expected = Expected::default();
-        for parameter in function.reference_arguments() {
-            let name = parameter.text();
-            match &parameter.kind {
-                Kind::Read(element) => {
-                    expected.takes_as(&name, quote!(&'gpubench [#element]), &format!("&[{}]", shown(element)));
-                }
-                Kind::Write(element) => {
-                    let shown = format!("&mut [{}]", shown(element));
-                    expected.takes_as(&name, quote!(&'gpubench mut [#element]), &shown);
-                }
-                Kind::Axis | Kind::Scratch(_) => expected.takes(&name, &parameter.ty),
-            }
-        }
-        expected
+        Expected::on_host(function, |element| {
+            let shown = format!("&mut [{}]", shown(element));
+            (quote!(&'gpubench mut [#element]), shown)
+        })
     }
 
     /// Returns the parameters of a check: axes, slices of what is read, and answers.
     pub(crate) fn answers(function: &Function) -> Expected {
+        Expected::on_host(function, |element| {
+            let shown = format!("Answer<{}>", shown(element));
+            (quote!(__gpubench::Answer<'gpubench, #element>), shown)
+        })
+    }
+
+    /// Returns the parameters of a function that runs on the host. `written` gives the type of a
+    /// tensor that the call writes, and what messages show of it.
+    fn on_host(function: &Function, written: impl Fn(&Type) -> (TokenStream, String)) -> Expected {
         let mut expected = Expected::default();
         for parameter in function.reference_arguments() {
             let name = parameter.text();
@@ -58,8 +56,8 @@ impl Expected {
                     expected.takes_as(&name, quote!(&'gpubench [#element]), &format!("&[{}]", shown(element)));
                 }
                 Kind::Write(element) => {
-                    let shown = format!("Answer<{}>", shown(element));
-                    expected.takes_as(&name, quote!(__gpubench::Answer<'gpubench, #element>), &shown);
+                    let (ty, shown) = written(element);
+                    expected.takes_as(&name, ty, &shown);
                 }
                 Kind::Axis | Kind::Scratch(_) => expected.takes(&name, &parameter.ty),
             }

@@ -4,13 +4,14 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 
-use gpubench::catalog::{Mismatched, Tolerance};
+use gpubench::catalog::Tolerance;
 
 use super::flaw::{BrokenRule, Flaw};
 use super::session::Judged;
-use gpubench_contract::units::{counted, percent};
+use gpubench_contract::units::counted;
 use gpubench_diagnostic::{printable, printable_line};
 use gpubench_measure::lint::{Judge, Rule};
+use gpubench_measure::verdict::tolerance_in_words;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const PLACE: Style = AnsiColor::Blue.on_default().bold();
@@ -67,20 +68,10 @@ fn about(flaw: &Flaw) -> String {
 
 /// Returns what decides whether an output passes.
 fn judged_by(flaw: &Flaw) -> String {
-    let tolerance = match flaw.tolerance {
-        Tolerance::Exact => "compared exactly".to_owned(),
-        Tolerance::ByCheck => return "judged by its check alone".to_owned(),
-        Tolerance::Close { rtol, atol } | Tolerance::Default { rtol, atol } => {
-            format!("tolerance rtol {rtol:e}, atol {atol:e}")
-        }
-        Tolerance::Mostly {
-            rtol,
-            atol,
-            mismatched: Mismatched { share, cap },
-        } => {
-            let most = percent(share);
-            format!("tolerance rtol {rtol:e}, atol {atol:e}, or {cap} times as much in {most} of the elements")
-        }
+    let tolerance = match tolerance_in_words(flaw.tolerance) {
+        _ if flaw.tolerance == Tolerance::ByCheck => return "judged by its check alone".to_owned(),
+        Some(bounds) => format!("tolerance {bounds}"),
+        None => "compared exactly".to_owned(),
     };
     match flaw.judge {
         Judge::Reference => tolerance,

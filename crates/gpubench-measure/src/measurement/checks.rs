@@ -8,7 +8,7 @@ use gpubench::catalog::{DType, Mismatched, Recording, Tensor, Tolerance};
 use super::pass_criteria::CheckFindings;
 use super::pattern::pattern;
 use crate::verdict::WindowEvidence;
-use crate::verdict::element_value;
+use crate::verdict::{element_value, tolerance_in_words};
 use gpubench_contract::units::percent;
 use gpubench_contract::{AllowedError, AllowedMismatch, Check, ElementValue, WrongElement};
 use gpubench_protocol::wire::{Differences, NOWHERE, OtherAnswer, OutputFacts, WindowEnd};
@@ -350,7 +350,10 @@ fn zeros_in_shares(recording: &Recording) -> impl Iterator<Item = String> {
 /// Reports the outputs whose tolerance nobody wrote.
 fn default_tolerances(recording: &Recording) -> Option<String> {
     let by_default = |tensor: &Tensor| match tensor.tolerance {
-        Tolerance::Default { rtol, atol } => Some(format!("`{}` within rtol {rtol:e}, atol {atol:e}", tensor.name)),
+        tolerance @ Tolerance::Default { .. } => {
+            let bounds = tolerance_in_words(tolerance)?;
+            Some(format!("`{}` within {bounds}", tensor.name))
+        }
         _ => None,
     };
     let outputs: Vec<String> = compared(&recording.tensors)

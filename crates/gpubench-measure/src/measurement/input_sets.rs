@@ -19,7 +19,6 @@ use crate::timeline::{self, Track};
 use gpubench_contract::units::size;
 use gpubench_protocol::window::{CodePlacement, name_of_one_call};
 use gpubench_protocol::wire::BufferLayout;
-use gpubench_stats::WorkerRules;
 
 /// Most bytes of the inputs and outputs of all sets.
 const MOST_BYTES: u64 = 4 << 30;
@@ -370,8 +369,7 @@ fn wanted(case: &ReadyCase<'_>, protocol: &Protocol<'_>) -> u32 {
         RunMode::Test => SETS_OF_TEST,
         RunMode::Profile(_) | RunMode::Audit(_) => SETS_OF_PROFILE,
         RunMode::Measure => {
-            let rules = WorkerRules::new(protocol.stop.clone(), protocol.worker_count);
-            let samples = u32::try_from(rules.rule(0).max_samples).unwrap_or(u32::MAX);
+            let samples = u32::try_from(protocol.worker_rules().rule(0).max_samples).unwrap_or(u32::MAX);
             // Early checks, and windows that make one of several calls.
             let others = match case.calls.count {
                 NonZeroU32::MIN => samples / 4,

@@ -10,7 +10,7 @@ use crate::verdict::Evidence;
 use gpubench_contract::MetricKind;
 use gpubench_device::{ClockBound, DeviceOrder, KernelHost};
 use gpubench_protocol::window::Seeds;
-use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule};
+use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule, WorkerRules};
 
 /// Whether the energy of a call is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -94,6 +94,11 @@ impl Protocol<'_> {
     /// Whether the referee's clock checks the worker's claims.
     pub(super) fn is_clocked(&self) -> bool {
         self.metric.kind == MetricKind::Time && *self.clock_bound == ClockBound::Exclusive
+    }
+
+    /// Returns how many workers measure a case, and how many samples each takes.
+    pub(super) fn worker_rules(&self) -> WorkerRules {
+        WorkerRules::new(self.stop.clone(), self.worker_count)
     }
 
     /// Whether calls are timed.

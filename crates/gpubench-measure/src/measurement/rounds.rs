@@ -19,7 +19,6 @@ use super::run_mode::RunMode;
 use super::watcher::Watcher;
 use crate::clients::{OpenedCase, RoleFailure};
 use gpubench_protocol::window::{DrawnCalls, Seeds, WindowId, WindowKind, WindowOwner};
-use gpubench_stats::WorkerRules;
 
 /// Fewest calls of an audit, however long they take: the first may set things up, and memory grows
 /// if it does so in both halves of the others.
@@ -67,7 +66,7 @@ impl<'a> Rounds<'a> {
         let first = first_rounds(protocol);
         let question = question_of(turns, protocol);
         let most = question
-            .map_or(shares(protocol).most(), |question| question.most(first))
+            .map_or(protocol.worker_rules().most(), |question| question.most(first))
             .max(first);
         let arms = turns.arms.iter().enumerate();
         let arms = arms.map(|(position, arm)| {
@@ -346,13 +345,9 @@ impl<'a> Rounds<'a> {
     }
 }
 
-fn shares(protocol: &Protocol<'_>) -> WorkerRules {
-    WorkerRules::new(protocol.stop.clone(), protocol.worker_count)
-}
-
 fn first_rounds(protocol: &Protocol<'_>) -> usize {
     match protocol.mode {
-        RunMode::Measure | RunMode::Profile(_) | RunMode::Audit(_) => shares(protocol).first(),
+        RunMode::Measure | RunMode::Profile(_) | RunMode::Audit(_) => protocol.worker_rules().first(),
         // Test calls give no samples, so limits on samples do not apply.
         RunMode::Test => protocol.worker_count.first().get(),
     }
@@ -360,7 +355,7 @@ fn first_rounds(protocol: &Protocol<'_>) -> usize {
 
 fn question_of<'a>(turns: &CasesInTurns<'a>, protocol: &Protocol<'_>) -> Option<&'a dyn StoppingQuery> {
     // If a limit lowers the number of rounds, there is no interim analysis.
-    let has_all_rounds = shares(protocol).most() == protocol.worker_count.most().get();
+    let has_all_rounds = protocol.worker_rules().most() == protocol.worker_count.most().get();
     turns.question.filter(|_| turns.arms.len() > 1 && has_all_rounds)
 }
 

@@ -30,7 +30,7 @@ impl<'a> Stopping<'a> {
     pub(super) fn new(protocol: &'a Protocol<'a>, calls: NonZeroU32) -> Stopping<'a> {
         Stopping {
             warm_up: &protocol.warm_up,
-            shares: WorkerRules::new(protocol.stop.clone(), protocol.worker_count),
+            shares: protocol.worker_rules(),
             metric: protocol.metric.kind,
             calls,
         }

@@ -27,3 +27,4 @@ pub use judge::{Judgement, judge};
 pub use kept::KeptEvidence;
 pub(crate) use orders::are_differently_wrong;
 pub use sharing::sharing;
+pub use words::tolerance_in_words;

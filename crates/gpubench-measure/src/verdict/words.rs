@@ -22,6 +22,19 @@ pub(super) fn element_name(tensor: &Tensor, index: u64) -> String {
     format!("`{}[{}]`", tensor.name, position.join(", "))
 }
 
+/// Describes what a tolerance allows, as in `rtol 1e-3, atol 0e0`. `None` if it allows nothing.
+pub fn tolerance_in_words(tolerance: Tolerance) -> Option<String> {
+    let (rtol, atol) = tolerance.bounds()?;
+    let bounds = format!("rtol {rtol:e}, atol {atol:e}");
+    Some(match tolerance.mismatched() {
+        None => bounds,
+        Some(Mismatched { share, cap }) => {
+            let most = percent(share);
+            format!("{bounds}, or {cap} times as much in {most} of the elements")
+        }
+    })
+}
+
 /// Describes the first wrong element: the expected value, the tolerance and the value found.
 pub(super) fn first_wrong(tensor: &Tensor, output: &OutputFacts) -> String {
     if output.first_wrong == NOWHERE {
@@ -29,20 +42,10 @@ pub(super) fn first_wrong(tensor: &Tensor, output: &OutputFacts) -> String {
     }
     let expected = element_value(tensor.dtype, output.expected_bits);
     let got = element_value(tensor.dtype, output.got_bits);
-    let allowed = match tensor.tolerance {
-        Tolerance::Exact | Tolerance::ByCheck => "exactly".to_owned(),
-        Tolerance::Close { rtol, atol } => format!("within rtol {rtol:e}, atol {atol:e}"),
-        Tolerance::Default { rtol, atol } => {
-            format!("within rtol {rtol:e}, atol {atol:e} (the default of its type)")
-        }
-        Tolerance::Mostly {
-            rtol,
-            atol,
-            mismatched: Mismatched { share, cap },
-        } => {
-            let most = percent(share);
-            format!("within rtol {rtol:e}, atol {atol:e}, or {cap} times as much in {most} of the elements")
-        }
+    let allowed = match (tensor.tolerance, tolerance_in_words(tensor.tolerance)) {
+        (_, None) => "exactly".to_owned(),
+        (Tolerance::Default { .. }, Some(bounds)) => format!("within {bounds} (the default of its type)"),
+        (_, Some(bounds)) => format!("within {bounds}"),
     };
     let name = element_name(tensor, output.first_wrong);
     format!("first wrong element {name}: expected {expected} {allowed}, got {got}")
