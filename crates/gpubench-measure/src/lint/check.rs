@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use gpubench::catalog::{Recording, Reference, Tensor, Tolerance};
 
-use super::answers::Call;
+use super::answers::{Call, WrongAnswer, far_off};
 use super::bench::{LintError, OpenLint, interrupted_or};
+use super::numbers::elements;
+use super::rule::Rule;
 use crate::clients::AuthorProblem;
 use crate::measurement::MeasureError;
 use gpubench_device::Driver;
@@ -187,4 +189,70 @@ impl OpenLint<'_> {
 fn contents_of<'a>(call: &'a Call, outputs: &Outputs<'a>, position: usize) -> Option<&'a [u8]> {
     let other = outputs.iter().find(|(output, _)| *output == position);
     other.map(|(_, bytes)| *bytes).or(call.expected[position].as_deref())
+}
+
+/// Returns for each number of an output whether the author's check accepts anything there.
+pub(super) fn free_numbers(
+    open: &mut OpenLint<'_>,
+    call: &Call,
+    output: usize,
+    right: &[f64],
+) -> Result<Vec<bool>, LintError> {
+    let dtype = open.tensors()[output].dtype;
+    let none = vec![false; right.len()];
+    if open.judge() == Judge::Reference {
+        return Ok(none);
+    }
+    let not_a_number = elements(dtype, std::iter::repeat_n(f64::NAN, right.len()));
+    for wrong in [far_off(dtype, right), not_a_number] {
+        let Opinion::Expects(expected) = open.ask_check(call, &[(output, &wrong)])? else {
+            continue;
+        };
+        let (Some(now), Some(before)) = (&expected[output], &call.expected[output]) else {
+            continue;
+        };
+        let each = |bytes| <[u8]>::chunks_exact(bytes, dtype.parts().0.size());
+        let elements = each(&wrong).zip(each(now)).zip(each(before));
+        return Ok(elements
+            .map(|((wrong, now), before)| wrong == now && wrong != before)
+            .collect());
+    }
+    Ok(none)
+}
+
+/// Whether an answer that passes has the expected elements in another order, and the author's check
+/// asks for no order. A check that does moves the expected elements, whatever it is given.
+pub(super) fn is_right_in_another_order(
+    open: &mut OpenLint<'_>,
+    call: &Call,
+    output: usize,
+    answer: &WrongAnswer,
+) -> Result<bool, LintError> {
+    let may_be = matches!(answer.rule, Rule::Permutation | Rule::InputCopy | Rule::SimpleFunction);
+    let Some(expected) = &call.expected[output] else {
+        return Ok(false);
+    };
+    if open.judge() == Judge::Reference || !may_be {
+        return Ok(false);
+    }
+    let size = open.tensors()[output].dtype.size();
+    let sorted = |bytes: &[u8]| {
+        let mut elements: Vec<Vec<u8>> = bytes.chunks_exact(size).map(<[u8]>::to_vec).collect();
+        elements.sort_unstable();
+        elements
+    };
+    // With one element twice, an order that follows the answer shows that it is not accepted as is.
+    let mut twice = answer.bytes.clone();
+    let differs = answer
+        .bytes
+        .chunks_exact(size)
+        .position(|other| other != &twice[..size]);
+    let Some(place) = differs else { return Ok(false) };
+    twice.copy_within(..size, place * size);
+    let Opinion::Expects(now) = open.ask_check(call, &[(output, &twice)])? else {
+        return Ok(false);
+    };
+    Ok(now[output]
+        .as_ref()
+        .is_some_and(|now| now != expected && sorted(now) == sorted(expected)))
 }

@@ -14,6 +14,7 @@ mod report;
 mod rounding;
 mod rule;
 mod trials;
+mod zeros;
 
 pub use bench::{Bench, LintCase, LintError, LintLimits};
 pub use check::Judge;

@@ -10,14 +10,15 @@ use std::time::Instant;
 use gpubench::Rng;
 use gpubench::catalog::{Tensor, Tolerance};
 
-use super::answers::{Call, FEW, WrongAnswer, far_off, idle_answers, wrong_answers};
+use super::answers::{Call, FEW, WrongAnswer, idle_answers, wrong_answers};
 use super::bench::{Bench, LintCase, LintError, LintLimits, OpenLint};
 use super::changes::{Change, with_changed_inputs};
-use super::check::{Judge, Opinion};
-use super::numbers::{elements, epsilon, nudged, values};
+use super::check::{Judge, Opinion, free_numbers, is_right_in_another_order};
+use super::numbers::{epsilon, nudged, values};
 use super::report::{AuthorAfterwards, CaseReport, Finding, OutputReport};
 use super::rounding::{RoundingError, Terms};
 use super::rule::Rule;
+use super::zeros::zeros_at_an_end;
 use crate::clients::{AuthorClient, Interrupt};
 use crate::measurement::MeasureError;
 
@@ -27,9 +28,6 @@ const CALLS_FOR_FEW: u32 = 8;
 
 /// Fewest calls that tell something of an output with few elements.
 pub(super) const FEWEST_FOR_FEW: u32 = 3;
-
-/// A part of an output that may be zeros is a finding from this share on.
-const SHARE_OF_ZEROS: usize = 10;
 
 /// The strictest tolerance to look for, as a power of ten.
 const MOST_SHRINK: i32 = 9;
@@ -232,7 +230,7 @@ impl Trials {
             return Ok(());
         };
         let numbers = values(tensor.dtype, expected);
-        let free = free_elements(open, call, output, &numbers)?;
+        let free = free_numbers(open, call, output, &numbers)?;
         let counted = numbers.iter().zip(&free).filter(|(_, is_free)| !**is_free);
         let counted: Vec<f64> = counted.map(|(value, _)| *value).collect();
         let not_finite = counted.iter().filter(|value| !value.is_finite()).count();
@@ -383,119 +381,4 @@ pub(super) fn needed_shrink(open: &mut OpenLint<'_>, tensor: &Tensor) -> Result<
         }
     }
     Ok(None)
-}
-
-/// Returns the larger part at the start or the end of an output that may be zeros, if it is large
-/// enough for a kernel to save work.
-fn zeros_at_an_end(
-    open: &mut OpenLint<'_>,
-    call: &Call,
-    output: usize,
-    (numbers, free): (&[f64], &[bool]),
-) -> Result<Option<Found>, LintError> {
-    let tensor = &open.tensors()[output];
-    let Some(expected) = &call.expected[output] else {
-        return Ok(None);
-    };
-    let (number, parts) = tensor.dtype.parts();
-    let len = numbers.len();
-    let least = len / SHARE_OF_ZEROS;
-    if least < FEW / 4 {
-        return Ok(None);
-    }
-    let step = epsilon(tensor.dtype).unwrap_or(1.0);
-    for is_end in [true, false] {
-        let part = |count: usize| if is_end { len - count..len } else { 0..count };
-        let mut may_be_zeros = |count: usize| {
-            let (size, range) = (number.size(), part(count));
-            let mut bytes = expected.clone();
-            bytes[range.start * size..range.end * size].fill(0);
-            Ok::<_, LintError>(open.try_answer(call, output, &bytes)?.is_some())
-        };
-        if !may_be_zeros(least)? {
-            continue;
-        }
-        let (mut passes, mut fails) = (least, len);
-        while fails - passes > 1 {
-            let middle = passes.midpoint(fails);
-            if may_be_zeros(middle)? {
-                passes = middle;
-            } else {
-                fails = middle;
-            }
-        }
-        // True zeros are right, and so is anything in free elements.
-        let zeros = numbers.iter().zip(free).skip(part(passes).start).take(passes);
-        let wrong = zeros
-            .filter(|(value, is_free)| !**is_free && value.abs() > step * f64::MIN_POSITIVE.sqrt())
-            .count();
-        if wrong < least.div_ceil(2) {
-            continue;
-        }
-        let place = if is_end { "last" } else { "first" };
-        let what = format!("zeros for the {place} {} of {} elements", passes / parts, len / parts);
-        return Ok(Some((what, None)));
-    }
-    Ok(None)
-}
-
-/// Returns for each number of an output whether the author's check accepts anything there.
-fn free_elements(open: &mut OpenLint<'_>, call: &Call, output: usize, right: &[f64]) -> Result<Vec<bool>, LintError> {
-    let dtype = open.tensors()[output].dtype;
-    let none = vec![false; right.len()];
-    if open.judge() == Judge::Reference {
-        return Ok(none);
-    }
-    let not_a_number = elements(dtype, std::iter::repeat_n(f64::NAN, right.len()));
-    for wrong in [far_off(dtype, right), not_a_number] {
-        let Opinion::Expects(expected) = open.ask_check(call, &[(output, &wrong)])? else {
-            continue;
-        };
-        let (Some(now), Some(before)) = (&expected[output], &call.expected[output]) else {
-            continue;
-        };
-        let each = |bytes| <[u8]>::chunks_exact(bytes, dtype.parts().0.size());
-        let elements = each(&wrong).zip(each(now)).zip(each(before));
-        return Ok(elements
-            .map(|((wrong, now), before)| wrong == now && wrong != before)
-            .collect());
-    }
-    Ok(none)
-}
-
-/// Whether an answer that passes has the expected elements in another order, and the author's check
-/// asks for no order. A check that does moves the expected elements, whatever it is given.
-fn is_right_in_another_order(
-    open: &mut OpenLint<'_>,
-    call: &Call,
-    output: usize,
-    answer: &WrongAnswer,
-) -> Result<bool, LintError> {
-    let may_be = matches!(answer.rule, Rule::Permutation | Rule::InputCopy | Rule::SimpleFunction);
-    let Some(expected) = &call.expected[output] else {
-        return Ok(false);
-    };
-    if open.judge() == Judge::Reference || !may_be {
-        return Ok(false);
-    }
-    let size = open.tensors()[output].dtype.size();
-    let sorted = |bytes: &[u8]| {
-        let mut elements: Vec<Vec<u8>> = bytes.chunks_exact(size).map(<[u8]>::to_vec).collect();
-        elements.sort_unstable();
-        elements
-    };
-    // With one element twice, an order that follows the answer shows that it is not accepted as is.
-    let mut twice = answer.bytes.clone();
-    let differs = answer
-        .bytes
-        .chunks_exact(size)
-        .position(|other| other != &twice[..size]);
-    let Some(place) = differs else { return Ok(false) };
-    twice.copy_within(..size, place * size);
-    let Opinion::Expects(now) = open.ask_check(call, &[(output, &twice)])? else {
-        return Ok(false);
-    };
-    Ok(now[output]
-        .as_ref()
-        .is_some_and(|now| now != expected && sorted(now) == sorted(expected)))
 }
