@@ -5,6 +5,7 @@
 //! none, so what one sees is never shown to another that lives at the same time.
 
 use std::fs::File;
+use std::io;
 use std::num::NonZeroU32;
 
 use gpubench::catalog::{Provider, Recording, Role, Tensor};
@@ -91,7 +92,7 @@ struct Part {
 /// Where the contents of the tensor are in a file.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    file: Which,
+    file: SetFile,
     /// Where those of the first set begin.
     start: u64,
     /// Bytes from one set to the next.
@@ -99,7 +100,7 @@ struct Place {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Which {
+enum SetFile {
     Inputs,
     Outputs,
 }
@@ -116,12 +117,12 @@ struct Shared<'m> {
     is_made_by_author: bool,
 }
 
-/// Which sets there are.
+/// SetFile sets there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Extent {
     of_worker: NonZeroU32,
     sides: u32,
-    calls: u32,
+    calls: NonZeroU32,
 }
 
 impl Extent {
@@ -132,7 +133,99 @@ impl Extent {
 
     /// Returns the number of sets.
     fn sets(self) -> u64 {
-        u64::from(self.windows()) * u64::from(self.calls)
+        u64::from(self.windows()) * u64::from(self.calls.get())
+    }
+}
+
+/// The tensors of a window's calls, and the sets of them that are wanted.
+struct Wanted<'m> {
+    shared: Vec<Shared<'m>>,
+    extent: Extent,
+}
+
+impl Wanted<'_> {
+    /// Returns how many tensors a call has.
+    fn of_call(&self) -> usize {
+        self.shared.len() / self.extent.calls.get() as usize
+    }
+
+    /// Returns the positions in a call of the tensors that are in a file.
+    fn listed(&self, is_listed: impl Fn(&Shared<'_>) -> bool) -> Vec<usize> {
+        let first = self.shared[..self.of_call()].iter().enumerate();
+        let listed = first.filter(|(_, tensor)| is_listed(tensor));
+        listed.map(|(position, _)| position).collect()
+    }
+
+    /// Describes the tensors of a file. All sets of a tensor are one, the sets its outermost
+    /// dimension.
+    fn described(&self, listed: &[usize]) -> Vec<SetTensor> {
+        let describe = |position: &usize| {
+            let tensor = self.shared[*position].tensor;
+            let sets = std::iter::once(self.extent.sets());
+            SetTensor {
+                name: name_of_one_call(&tensor.name, self.extent.calls).to_owned(),
+                dtype: tensor.dtype,
+                shape: match tensor.role {
+                    Role::Constant => tensor.shape.clone(),
+                    _ => sets.chain(tensor.shape.iter().copied()).collect(),
+                },
+            }
+        };
+        listed.iter().map(describe).collect()
+    }
+
+    /// Writes the inputs of a window to the file, and the constants with those of the first.
+    fn put(&self, exchange: &Exchange<'_>, read: &[usize], window: u32) -> Result<(), ProviderError> {
+        for (position, tensor) in self.shared.iter().enumerate() {
+            let (call, of_call) = (position / self.of_call(), position % self.of_call());
+            let input = read.iter().position(|read| *read == of_call);
+            let (Some(input), Some(contents)) = (input, &tensor.contents) else {
+                continue;
+            };
+            let bytes = tensor.tensor.bytes();
+            let set = u64::from(window) * u64::from(self.extent.calls.get()) + call as u64;
+            let before = match (tensor.tensor.role, set) {
+                (Role::Constant, 0) => 0,
+                (Role::Constant, _) => continue,
+                _ => set * bytes,
+            };
+            exchange.put(input, before, contents, tensor.layout.offset, bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Returns what is written before a window of a set. `inputs` and `outputs` have the tensors of
+    /// each file and where their first sets begin.
+    fn parts(&self, inputs: (&[usize], &[u64]), outputs: (&[usize], &[u64])) -> io::Result<Vec<Part>> {
+        let mut parts = Vec::new();
+        for (position, tensor) in self.shared.iter().enumerate() {
+            let (call, of_call) = ((position / self.of_call()) as u64, position % self.of_call());
+            let bytes = tensor.tensor.bytes();
+            // A function of the author may not make the same contents twice.
+            let again = tensor.is_made_by_author && tensor.tensor.role != Role::Constant;
+            let contents = tensor.contents.as_ref().filter(|_| again);
+            let both = [
+                (contents, SetFile::Inputs, inputs),
+                (tensor.answer.as_ref(), SetFile::Outputs, outputs),
+            ];
+            for (memory, file, (listed, starts)) in both {
+                let row = listed.iter().position(|listed| *listed == of_call);
+                let (Some(memory), Some(row)) = (memory, row) else {
+                    continue;
+                };
+                parts.push(Part {
+                    memory: memory.try_clone()?,
+                    offset: tensor.layout.offset,
+                    bytes,
+                    place: Place {
+                        file,
+                        start: starts[row] + call * bytes,
+                        step: bytes * u64::from(self.extent.calls.get()),
+                    },
+                });
+            }
+        }
+        Ok(parts)
     }
 }
 
@@ -151,103 +244,39 @@ impl InputSets {
         opening: u32,
         mut prepare: impl FnMut(u32) -> Result<(), MeasureError>,
     ) -> Result<InputSets, MeasureError> {
-        let case = turns.source;
-        let extent = extent(turns, protocol).map_err(MeasureError::Provider)?;
-        let shared = shared(case.recording, placement, opened, layouts)?;
-        let of_call = shared.len() / extent.calls as usize;
-        let described = |tensor: &Tensor| SetTensor {
-            name: name_of_one_call(&tensor.name, case.calls.count).to_owned(),
-            dtype: tensor.dtype,
-            shape: match tensor.role {
-                Role::Constant => tensor.shape.clone(),
-                _ => std::iter::once(extent.sets())
-                    .chain(tensor.shape.iter().copied())
-                    .collect(),
-            },
+        let wanted = Wanted {
+            shared: shared(turns.source.recording, placement, opened, layouts)?,
+            extent: extent(turns, protocol).map_err(MeasureError::Provider)?,
         };
-        let first = &shared[..of_call];
-        let read: Vec<usize> = (0..of_call)
-            .filter(|position| first[*position].contents.is_some())
-            .collect();
-        let inputs: Vec<SetTensor> = read.iter().map(|position| described(first[*position].tensor)).collect();
-        let exchange = Exchange::begin(provider, &inputs, extent.sets()).map_err(MeasureError::provider)?;
+        let read = wanted.listed(|tensor| tensor.contents.is_some());
+        let sets = wanted.extent.sets();
+        let exchange = Exchange::begin(provider, &wanted.described(&read), sets).map_err(MeasureError::provider)?;
         prepare(0)?;
-        for window in 0..extent.windows() {
+        for window in 0..wanted.extent.windows() {
             if protocol.interrupt.is_set() {
                 return Err(MeasureError::Interrupted);
             }
             prepare(opening + 1 + window)?;
-            for (position, tensor) in shared.iter().enumerate() {
-                let (call, Some(contents)) = (position / of_call, &tensor.contents) else {
-                    continue;
-                };
-                let Some(input) = read.iter().position(|read| *read == position % of_call) else {
-                    continue;
-                };
-                let is_constant = tensor.tensor.role == Role::Constant;
-                if is_constant && (window > 0 || call > 0) {
-                    continue;
-                }
-                let bytes = tensor.tensor.bytes();
-                let set = u64::from(window) * u64::from(extent.calls) + call as u64;
-                let before = if is_constant { 0 } else { set * bytes };
-                let put = exchange.put(input, before, contents, tensor.layout.offset, bytes);
-                put.map_err(MeasureError::provider)?;
-            }
+            wanted.put(&exchange, &read, window).map_err(MeasureError::provider)?;
         }
-        let runs = timeline::span(Track::Command, "runs the reference");
-        let [from, to] = exchange.paths();
-        let said = run(provider, [&from, &to], protocol.reference_within, protocol.interrupt);
-        let said = said.map_err(MeasureError::provider)?;
-        drop(runs);
-        let written: Vec<usize> = (0..of_call)
-            .filter(|position| first[*position].answer.is_some())
-            .collect();
-        let outputs: Vec<SetTensor> = written
-            .iter()
-            .map(|position| described(first[*position].tensor))
-            .collect();
-        let found = exchange.outputs(&outputs, extent.sets(), &said);
+        let said = {
+            let _runs = timeline::span(Track::Command, "runs the reference");
+            let [from, to] = exchange.paths();
+            run(provider, [&from, &to], protocol.reference_within, protocol.interrupt)
+                .map_err(MeasureError::provider)?
+        };
+        let written = wanted.listed(|tensor| tensor.answer.is_some());
+        let found = exchange.outputs(&wanted.described(&written), sets, &said);
         let (outputs, output_starts) = found.map_err(MeasureError::provider)?;
         let (inputs, input_starts) = exchange.inputs();
-        let place_of = |position: usize, file: Which| {
-            let bytes = shared[position].tensor.bytes();
-            let (listed, starts) = match file {
-                Which::Inputs => (&read, input_starts),
-                Which::Outputs => (&written, &output_starts[..]),
-            };
-            let row = listed.iter().position(|listed| *listed == position % of_call)?;
-            Some(Place {
-                file,
-                start: starts[row] + (position / of_call) as u64 * bytes,
-                step: bytes * u64::from(extent.calls),
-            })
-        };
-        let inputs = inputs.try_clone().map_err(unusable(provider))?;
-        let mut parts = Vec::new();
-        for (position, tensor) in shared.iter().enumerate() {
-            // A function of the author may not make the same contents twice.
-            let again = tensor.is_made_by_author && tensor.tensor.role != Role::Constant;
-            let contents = tensor.contents.as_ref().filter(|_| again);
-            let both = [(contents, Which::Inputs), (tensor.answer.as_ref(), Which::Outputs)];
-            for (memory, file) in both {
-                if let (Some(memory), Some(place)) = (memory, place_of(position, file)) {
-                    parts.push(Part {
-                        memory: memory.try_clone().map_err(unusable(provider))?,
-                        offset: tensor.layout.offset,
-                        bytes: tensor.tensor.bytes(),
-                        place,
-                    });
-                }
-            }
-        }
+        let parts = wanted.parts((&read, input_starts), (&written, &output_starts));
         Ok(InputSets {
             opening,
-            of_worker: extent.of_worker.get(),
-            sides: extent.sides,
-            inputs,
+            of_worker: wanted.extent.of_worker.get(),
+            sides: wanted.extent.sides,
+            inputs: inputs.try_clone().map_err(unusable(provider))?,
             outputs,
-            parts,
+            parts: parts.map_err(unusable(provider))?,
         })
     }
 
@@ -278,8 +307,8 @@ impl InputSets {
         let set = u64::from(window.saturating_sub(self.opening + 1));
         for part in &self.parts {
             let file = match part.place.file {
-                Which::Inputs => &self.inputs,
-                Which::Outputs => &self.outputs,
+                SetFile::Inputs => &self.inputs,
+                SetFile::Outputs => &self.outputs,
             };
             let start = part.place.start + set * part.place.step;
             let copied = copy(file, start, &part.memory, part.offset, part.bytes);
@@ -289,7 +318,7 @@ impl InputSets {
     }
 }
 
-fn unusable(provider: &Provider) -> impl Fn(std::io::Error) -> MeasureError + '_ {
+fn unusable(provider: &Provider) -> impl Fn(io::Error) -> MeasureError + '_ {
     |source| {
         MeasureError::Provider(ProviderError::Files {
             command: shown(provider),
@@ -311,7 +340,7 @@ fn shared<'m>(
         if !is_shared {
             return Ok(None);
         }
-        let missing = std::io::ErrorKind::NotFound.into();
+        let missing = io::ErrorKind::NotFound.into();
         let descriptor = descriptors.next().ok_or(MeasureError::Sets { source: missing })?;
         let own = descriptor.try_clone().map_err(|source| MeasureError::Sets { source })?;
         Ok(Some(File::from(own)))
@@ -343,7 +372,7 @@ fn extent(turns: &CasesInTurns<'_>, protocol: &Protocol<'_>) -> Result<Extent, P
         Some(of_worker) if of_worker.get() >= fewest => Ok(Extent {
             of_worker,
             sides,
-            calls: turns.source.calls.count.get(),
+            calls: turns.source.calls.count,
         }),
         _ => Err(ProviderError::TooLarge {
             fewest: fewest * sides * turns.source.calls.count.get(),
