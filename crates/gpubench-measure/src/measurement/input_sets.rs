@@ -99,6 +99,7 @@ struct Place {
     step: u64,
 }
 
+/// The file of a command that has the contents of a set.
 #[derive(Clone, Copy, Debug)]
 enum SetFile {
     Inputs,
@@ -117,7 +118,7 @@ struct Shared<'m> {
     is_made_by_author: bool,
 }
 
-/// SetFile sets there are.
+/// Which sets there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Extent {
     of_worker: NonZeroU32,
