@@ -63,7 +63,8 @@ struct Edit {
     line: u32,
 }
 
-/// Changes the tolerances of flaws that a factor mends. Either all files are changed or none.
+/// Changes the tolerances of flaws that a factor mends. Nothing is written unless all files can be
+/// edited.
 ///
 /// # Errors
 /// A file has changes that git could not restore, or cannot be written.
