@@ -15,7 +15,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Error, Expr, ExprPath, Result};
+use syn::{Attribute as Attr, Error, Expr, ExprLit, ExprPath, Lit, Meta, MetaNameValue, Result};
 
 /// Returns the output of `#[problem]`.
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
@@ -36,11 +36,14 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
             (Some(&function.item), doc)
         }
     };
+    let entry = entry(&name.unraw().to_string(), name, &function);
     let implementation = quote! {
         #[automatically_derived]
         impl __gpubench::Problem for #name {
             const DEFINITION: &'static __gpubench::__private::ProblemDefinition = &#definition;
         }
+
+        __gpubench::__private::inventory::submit! { #entry }
     };
     let implementation = library::scope(options.library.as_ref(), &implementation);
     // An enum takes its name among types only, so the function can have the same name.
@@ -53,6 +56,50 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
 
         #implementation
     })
+}
+
+/// Returns a `BenchmarkEntry` without code: submissions bring it.
+fn entry(name: &str, problem: &Ident, function: &Function) -> TokenStream {
+    let types = function.types.listed();
+    let statement = statement(&function.item.attrs);
+    quote! {
+        __gpubench::__private::BenchmarkEntry {
+            module: ::core::module_path!(),
+            origin: __gpubench::__private::origin!(),
+            in_test_harness: false,
+            name: #name,
+            file: ::core::file!(),
+            line: ::core::line!(),
+            selection: __gpubench::catalog::Selection::Default,
+            requirements: &[],
+            condition: |_| ::core::result::Result::Ok(()),
+            axis_names: &[],
+            axes: __gpubench::__private::Vec::new,
+            device_axes: __gpubench::__private::Vec::new,
+            types: #types,
+            settings: &[],
+            problem: <#problem as __gpubench::Problem>::DEFINITION,
+            body: __gpubench::__private::Body::Submission { statement: #statement },
+        }
+    }
+}
+
+/// Returns the documentation as Markdown, without the space that a comment has before each line.
+fn statement(attributes: &[Attr]) -> String {
+    let lines = attributes.iter().filter_map(|attribute| match &attribute.meta {
+        Meta::NameValue(MetaNameValue {
+            path,
+            value: Expr::Lit(ExprLit {
+                lit: Lit::Str(line), ..
+            }),
+            ..
+        }) if path.is_ident("doc") => Some(line.value()),
+        _ => None,
+    });
+    let lines: Vec<String> = lines
+        .map(|line| line.strip_prefix(' ').unwrap_or(&line).to_owned())
+        .collect();
+    lines.join("\n").trim().to_owned()
 }
 
 /// Returns a `ProblemDefinition`.

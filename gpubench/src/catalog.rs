@@ -4,13 +4,24 @@ pub use crate::axis::PartOfGroup;
 use crate::plan::{KernelRef, LibraryCall, Plan};
 use std::borrow::Cow;
 
-/// The benchmarks and kernel sources of a crate. Benchmarks are sorted by path.
+/// The benchmarks and kernel sources of a crate. Benchmarks and problems are sorted by path.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Catalog {
     /// Benchmarks.
     pub benchmarks: Vec<Benchmark>,
+    /// Problems. Their positions follow those of the benchmarks.
+    pub problems: Vec<StatedProblem>,
     /// Kernel sources, without duplicates.
     pub sources: Vec<Source>,
+}
+
+/// One `#[problem]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StatedProblem {
+    /// What a benchmark that solves it has without code of its own.
+    pub outline: Benchmark,
+    /// What it asks for: the documentation of its function.
+    pub statement: String,
 }
 
 /// One `#[gpubench]` function.

@@ -108,6 +108,7 @@ __global__ void made(const float *x, float *y, SIZES) {}
         };
         let catalog = Catalog {
             benchmarks: Vec::new(),
+            problems: Vec::new(),
             sources: vec![Source {
                 name: "a.cu".to_owned(),
                 form: SourceForm::Cuda,

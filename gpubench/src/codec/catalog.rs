@@ -3,7 +3,12 @@
 use super::{codec_enum, codec_struct};
 use crate::catalog::*;
 
-codec_struct!(Catalog { benchmarks, sources });
+codec_struct!(Catalog {
+    benchmarks,
+    problems,
+    sources
+});
+codec_struct!(StatedProblem { outline, statement });
 codec_struct!(Benchmark {
     library,
     path,

@@ -30,6 +30,10 @@ fn device_kind() -> impl Strategy<Value = DeviceKind> {
     prop_oneof![Just(DeviceKind::Cpu), Just(DeviceKind::Cuda)]
 }
 
+fn problem() -> impl Strategy<Value = StatedProblem> {
+    (benchmark(), ".*").prop_map(|(outline, statement)| StatedProblem { outline, statement })
+}
+
 fn benchmark() -> impl Strategy<Value = Benchmark> {
     let requirement = prop_oneof![
         device_kind().prop_map(Requirement::Device),
@@ -84,7 +88,13 @@ fn catalog() -> impl Strategy<Value = Catalog> {
         files,
         options,
     });
-    (vec(benchmark(), 0..4), vec(source, 0..3)).prop_map(|(benchmarks, sources)| Catalog { benchmarks, sources })
+    (vec(benchmark(), 0..4), vec(problem(), 0..2), vec(source, 0..3)).prop_map(|(benchmarks, problems, sources)| {
+        Catalog {
+            benchmarks,
+            problems,
+            sources,
+        }
+    })
 }
 
 fn request() -> impl Strategy<Value = RecordRequest> {

@@ -3,7 +3,9 @@
 use super::{ProblemDefinition, path};
 use crate::abi::guard;
 use crate::axis::PartOfGroup;
-use crate::catalog::{ALLOWED, Axis, AxisValue, Benchmark, DeviceKind, Execution, Params, Requirement, Selection};
+use crate::catalog::{
+    ALLOWED, Axis, AxisValue, Benchmark, DeviceKind, Execution, Params, Requirement, Selection, StatedProblem,
+};
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::library::Library;
@@ -58,6 +60,11 @@ pub enum Body {
         execution: Execution,
         declare: fn(&Params, &mut Library) -> Result<()>,
     },
+    /// None: the entry is a problem, and submissions bring the kernels.
+    Submission {
+        /// The documentation of the problem.
+        statement: &'static str,
+    },
 }
 
 /// Axes that replace those of the same names on one kind of device.
@@ -70,6 +77,11 @@ impl BenchmarkEntry {
     /// Returns the library that declares it.
     pub(super) fn library(&self) -> &'static str {
         self.module.split("::").next().unwrap_or(self.module)
+    }
+
+    /// Returns whether it is a problem without code.
+    pub(super) const fn is_problem(&self) -> bool {
+        matches!(self.body, Body::Submission { .. })
     }
 
     /// Returns its path in the library.
@@ -138,6 +150,18 @@ impl BenchmarkEntry {
         Ok(())
     }
 
+    /// Describes the problem.
+    pub(super) fn describe_problem(&self) -> StatedProblem {
+        let statement = match self.body {
+            Body::Submission { statement } => statement,
+            Body::Sealed(_) | Body::Hosted(_) | Body::HostedSync(_) | Body::Library { .. } => "",
+        };
+        StatedProblem {
+            outline: self.describe(),
+            statement: statement.to_owned(),
+        }
+    }
+
     /// Describes the benchmark. One whose axes cannot be listed has none, and its only case fails.
     pub(super) fn describe(&self) -> Benchmark {
         let (axes, own_axes, device_axes) = self.listed_axes().unwrap_or_default();
@@ -167,7 +191,7 @@ impl BenchmarkEntry {
             settings: settings.chain(allowed).collect(),
             own_library: match self.body {
                 Body::Library { path, .. } => Some(path.to_owned()),
-                Body::Sealed(_) | Body::Hosted(_) | Body::HostedSync(_) => None,
+                Body::Sealed(_) | Body::Hosted(_) | Body::HostedSync(_) | Body::Submission { .. } => None,
             },
         }
     }

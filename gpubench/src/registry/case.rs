@@ -83,6 +83,8 @@ impl<'a> Case<'a> {
                 let plan = self.describe(self.entry.path(), describe, request)?;
                 (plan, Execution::Sealed, None)
             }
+            // The tool adds the plan of a submission.
+            Body::Submission { .. } => (Plan::default(), Execution::Sealed, None),
             Body::Hosted(_) => (Plan::default(), Execution::Hosted, None),
             Body::HostedSync(_) => (Plan::default(), Execution::HostedSync, None),
             Body::Library { execution, declare, .. } => {

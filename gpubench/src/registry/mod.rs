@@ -22,12 +22,12 @@ pub struct SourceEntry(pub &'static CudaSource, pub &'static str);
 inventory::collect!(BenchmarkEntry);
 inventory::collect!(SourceEntry);
 
-/// Returns every linked benchmark, sorted by path.
+/// Returns every linked benchmark, sorted by path, and then every linked problem.
 fn entries() -> &'static [&'static BenchmarkEntry] {
     static ENTRIES: OnceLock<Vec<&'static BenchmarkEntry>> = OnceLock::new();
     ENTRIES.get_or_init(|| {
         let mut entries: Vec<&BenchmarkEntry> = inventory::iter::<BenchmarkEntry>().collect();
-        entries.sort_by_key(|entry| (entry.path(), entry.library(), entry.line));
+        entries.sort_by_key(|entry| (entry.is_problem(), entry.path(), entry.library(), entry.line));
         entries
     })
 }
@@ -49,13 +49,15 @@ fn sources() -> &'static [Source] {
 /// Returns the catalog.
 ///
 /// # Errors
-/// Returns an error if two benchmarks of a library have the same path.
+/// Returns an error if two benchmarks or two problems of a library have the same path.
 pub(crate) fn catalog() -> Result<Catalog> {
     let entries = entries();
     for pair in entries.windows(2) {
-        if pair[0].path() == pair[1].path() && pair[0].library() == pair[1].library() {
+        let place = |entry: &BenchmarkEntry| (entry.is_problem(), entry.path(), entry.library());
+        if place(pair[0]) == place(pair[1]) {
+            let kind = if pair[0].is_problem() { "problems" } else { "benchmarks" };
             return Err(Error::new(format!(
-                "two benchmarks are named `{}`: at {}:{} and at {}:{}",
+                "two {kind} are named `{}`: at {}:{} and at {}:{}",
                 pair[0].path(),
                 pair[0].file,
                 pair[0].line,
@@ -64,13 +66,15 @@ pub(crate) fn catalog() -> Result<Catalog> {
             )));
         }
     }
+    let (benchmarks, problems) = entries.split_at(entries.partition_point(|entry| !entry.is_problem()));
     Ok(Catalog {
-        benchmarks: entries.iter().map(|entry| entry.describe()).collect(),
+        benchmarks: benchmarks.iter().map(|entry| entry.describe()).collect(),
+        problems: problems.iter().map(|entry| entry.describe_problem()).collect(),
         sources: sources().to_vec(),
     })
 }
 
-/// Returns the benchmark at a position in the catalog.
+/// Returns the benchmark at a position in the catalog. The problems follow the benchmarks.
 pub(crate) fn entry(position: u32) -> Result<&'static BenchmarkEntry> {
     let entries = entries();
     entries.get(position as usize).copied().ok_or_else(|| {

@@ -119,7 +119,11 @@ pub(crate) fn record_on_gpu(
 }
 
 pub(crate) fn record(path: &str, params: Params) -> Result<Recording, (Status, String)> {
-    let (request, position) = (encode(&request(params)), position(path));
+    record_at(position(path), params)
+}
+
+pub(crate) fn record_at(position: u32, params: Params) -> Result<Recording, (Status, String)> {
+    let request = encode(&request(params));
     // SAFETY: request and sink are valid for the call.
     let bytes = answer(|sink| unsafe { (table().record)(position, lend(&request), sink) })?;
     Ok(decode(&bytes).unwrap())

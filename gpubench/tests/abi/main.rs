@@ -8,12 +8,12 @@ mod signature;
 mod sources;
 mod types;
 
-use client::{Memory, catalog, params, record};
+use client::{Memory, catalog, params, record, record_at};
 use gpubench::abi::Status;
 use gpubench::catalog::{
     AxisValue, Benchmark, Counter, DeviceKind, Fill, Requirement, Role, Selection, Source, SourceForm, Tolerance, Work,
 };
-use gpubench::plan::{Argument, BufferId, Step};
+use gpubench::plan::{Argument, BufferId, Plan, Step};
 
 /// The kernel crate.
 mod image {
@@ -81,6 +81,9 @@ mod sums {
             .output("sum", f32::shape(1))
     }
 
+    /// Sums the numbers.
+    ///
+    /// In any order.
     #[problem(
         axes(len = [1 << 20]),
         tensors = numbers,
@@ -487,6 +490,21 @@ fn implementations_share_the_options_of_their_problem_and_add_axes() {
         ("block".to_owned(), vec![AxisValue::Int(32)]),
     ];
     assert_eq!(of_cpu(&tree), replaced);
+}
+
+#[test]
+fn problems_follow_the_benchmarks_with_their_statements_and_without_plans() {
+    let catalog = catalog();
+    let position = |path: &str| catalog.problems.iter().position(|problem| problem.outline.path == path);
+    let position = position("sums::sum").expect("listed");
+    let problem = &catalog.problems[position];
+    assert_eq!(problem.statement, "Sums the numbers.\n\nIn any order.");
+    assert_eq!(problem.outline.problem, "sums::sum");
+    let number = (catalog.benchmarks.len() + position) as u32;
+    let recording = record_at(number, params([("len", 64)])).expect("a recording");
+    assert_eq!(recording.plan, Plan::default());
+    let names: Vec<_> = recording.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
+    assert_eq!(names, ["x", "partial", "sum"]);
 }
 
 #[test]

@@ -60,6 +60,7 @@ fn result(kernel: &str, given: Vec<(Argument, ArgumentType)>) -> String {
 fn result_of(text: &str, options: &[&str], kernel: &str, given: Vec<(Argument, ArgumentType)>) -> String {
     let catalog = Catalog {
         benchmarks: Vec::new(),
+        problems: Vec::new(),
         sources: vec![Source {
             name: "a.cu".to_owned(),
             form: SourceForm::Cuda,

@@ -39,6 +39,7 @@ fn catalog() -> Catalog {
     };
     Catalog {
         benchmarks: Vec::new(),
+        problems: Vec::new(),
         sources: vec![source],
     }
 }

@@ -145,9 +145,11 @@ fn name_by_target(catalog: &mut Catalog, library: &BuiltLibrary) {
         return;
     }
     let name = &library.crate_name;
+    let problems = catalog.problems.iter_mut().map(|problem| &mut problem.outline);
     for benchmark in catalog
         .benchmarks
         .iter_mut()
+        .chain(problems)
         .filter(|benchmark| benchmark.library == *name)
     {
         benchmark.path = format!("{name}::{}", benchmark.path);

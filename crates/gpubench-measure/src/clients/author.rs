@@ -242,7 +242,8 @@ fn refuse_unusable_texts(catalog: &Catalog) -> Result<(), AuthorProblem> {
             message,
         })
     };
-    for benchmark in &catalog.benchmarks {
+    let problems = catalog.problems.iter().map(|problem| &problem.outline);
+    for benchmark in catalog.benchmarks.iter().chain(problems) {
         let of_devices = benchmark.device_axes.iter().flat_map(|(_, axes)| axes);
         let axes = || benchmark.axes.iter().chain(of_devices.clone());
         let names = [&benchmark.path, &benchmark.problem, &benchmark.library, &benchmark.file];
@@ -380,6 +381,7 @@ mod tests {
             };
             let catalog = Catalog {
                 benchmarks: vec![benchmark],
+                problems: Vec::new(),
                 sources: Vec::new(),
             };
             refuse_unusable_texts(&catalog).map_or_else(|problem| problem.to_string(), |()| "taken".to_owned())

@@ -47,6 +47,7 @@ fn ignored(benchmark: Benchmark) -> Benchmark {
 fn catalog(benchmarks: Vec<Benchmark>) -> Catalog {
     Catalog {
         benchmarks,
+        problems: Vec::new(),
         sources: Vec::new(),
     }
 }

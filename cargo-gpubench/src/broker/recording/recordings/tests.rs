@@ -26,6 +26,7 @@ fn catalog() -> Catalog {
     };
     Catalog {
         benchmarks: Vec::new(),
+        problems: Vec::new(),
         sources: vec![source],
     }
 }
