@@ -1,0 +1,583 @@
+//! The grammar of a description, in TOML.
+
+use std::collections::HashSet;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::description::{
+    Argument, Body, Compiler, Constant, Description, LaunchStep, LibraryFunction, Placed, ScratchBuffer, Step, Steps,
+    Written,
+};
+use crate::entry_path;
+use crate::expression::{Expression, Value};
+use crate::include::include_folders;
+use crate::mistake::{Mistake, What};
+use crate::name::Name;
+use crate::number_type::NumberType;
+use crate::position::{Position, Text};
+
+type Toml<'a> = Spanned<DeValue<'a>>;
+type Read<T> = Result<T, Mistake>;
+
+/// Most options of a compiler, and most bytes of one.
+const MOST_OPTIONS: usize = 64;
+const LONGEST_OPTION: usize = 1024;
+
+const OF_LAUNCH: [&str; 8] = [
+    "kernel",
+    "grid",
+    "block",
+    "cluster",
+    "shared",
+    "cooperative",
+    "programmatic",
+    "arguments",
+];
+const OF_DESCRIPTION: [&str; 16] = [
+    "name",
+    "file",
+    "options",
+    "compiler",
+    "kernel",
+    "grid",
+    "block",
+    "cluster",
+    "shared",
+    "cooperative",
+    "programmatic",
+    "arguments",
+    "scratch",
+    "constant",
+    "step",
+    "library",
+];
+const OF_STEP: [&str; 12] = [
+    "kernel",
+    "grid",
+    "block",
+    "cluster",
+    "shared",
+    "cooperative",
+    "programmatic",
+    "arguments",
+    "memset",
+    "value",
+    "copy",
+    "bytes",
+];
+const OF_MEMSET: [&str; 3] = ["memset", "value", "bytes"];
+const OF_COPY: [&str; 2] = ["copy", "bytes"];
+const OF_SCRATCH: [&str; 2] = ["name", "bytes"];
+const OF_CONSTANT: [&str; 3] = ["symbol", "type", "values"];
+const OF_LIBRARY: [&str; 3] = ["function", "synchronizes", "arguments"];
+const OF_ARGUMENT: [&str; 2] = ["value", "type"];
+
+/// Reads a description of at most `most` bytes.
+///
+/// # Errors
+/// The first mistake.
+pub(crate) fn description(text: &Text<'_>, most: usize) -> Read<Description> {
+    if text.as_str().len() > most {
+        return Err(Mistake::new(text.position(0), What::Long { most }));
+    }
+    let document = DeTable::parse(text.as_str()).map_err(|error| {
+        let at = text.position(error.span().map_or(0, |span| span.start));
+        Mistake::new(at, What::Syntax(error.message().to_owned()))
+    })?;
+    let reader = Reader { text };
+    let start = text.as_str().len() - text.as_str().trim_start().len();
+    let table = Table {
+        reader: &reader,
+        table: document.get_ref(),
+        name: "a description".to_owned(),
+        at: text.position(start),
+    };
+    table.description()
+}
+
+struct Reader<'t> {
+    text: &'t Text<'t>,
+}
+
+/// A table with its place.
+struct Table<'t, 'd> {
+    reader: &'t Reader<'t>,
+    table: &'d DeTable<'d>,
+    /// What it is, for messages.
+    name: String,
+    at: Position,
+}
+
+impl Table<'_, '_> {
+    fn description(&self) -> Read<Description> {
+        self.refuse_others(&OF_DESCRIPTION)?;
+        Ok(Description {
+            name: self.name()?,
+            file: self.file()?,
+            options: self.options()?,
+            compiler: self.compiler()?,
+            body: self.body()?,
+            at: self.at.clone(),
+        })
+    }
+
+    fn name(&self) -> Read<Option<Name>> {
+        let Some(name) = self.text("name")? else {
+            return Ok(None);
+        };
+        match Name::new(&name.inner) {
+            Ok(name) => Ok(Some(name)),
+            Err(error) => Err(Mistake::new(name.at, What::Name(error))),
+        }
+    }
+
+    fn file(&self) -> Read<Option<Placed<String>>> {
+        let Some(file) = self.text("file")? else {
+            return Ok(None);
+        };
+        match entry_path::inside(file.inner.as_bytes()) {
+            Ok(Some(inner)) => Ok(Some(Placed { inner, at: file.at })),
+            Ok(None) => Err(self.wrong(&file.at, "file", "it is a folder")),
+            Err(error) => Err(self.wrong(&file.at, "file", error)),
+        }
+    }
+
+    fn options(&self) -> Read<Vec<String>> {
+        let Some(options) = self.get("options") else {
+            return Ok(Vec::new());
+        };
+        let items = self.reader.list("options", options, "a list of options")?;
+        self.refuse_many("options", options, items.len(), MOST_OPTIONS)?;
+        let mut read = Vec::new();
+        for item in items {
+            let option = self.reader.text("options", item)?;
+            let problem = match option.inner.as_str() {
+                "" => "an option is empty",
+                long if long.len() > LONGEST_OPTION => "an option has at most 1024 bytes",
+                other if other.contains(|letter: char| letter.is_control()) => "an option has no control characters",
+                _ => {
+                    read.push(option.inner);
+                    continue;
+                }
+            };
+            return Err(self.wrong(&option.at, "options", problem));
+        }
+        match include_folders(&read)
+            .into_iter()
+            .find(|folder| entry_path::joined("", folder).is_none())
+        {
+            None => Ok(read),
+            Some(folder) => {
+                let problem = format!(
+                    "`{}` is not a folder of the submission (hint: headers come from its own folder)",
+                    entry_path::shown(folder.as_bytes())
+                );
+                Err(self.wrong(&self.reader.position(options), "options", problem))
+            }
+        }
+    }
+
+    fn compiler(&self) -> Read<Compiler> {
+        match self.text("compiler")? {
+            None => Ok(Compiler::Any),
+            Some(named) if named.inner == "nvcc" => Ok(Compiler::Nvcc),
+            Some(named) => Err(self.wrong(
+                &named.at,
+                "compiler",
+                "the only value is `nvcc`; without it, NVRTC is used if available",
+            )),
+        }
+    }
+
+    fn body(&self) -> Read<Body> {
+        let launch = OF_LAUNCH.iter().find(|key| self.get(key).is_some());
+        let steps = self.tables("step")?;
+        let library = self.get("library");
+        let rule = |key: &str, rule| Err(Mistake::new(self.place_of(key), What::Rule(rule)));
+        let body = match (launch, &steps, library) {
+            (Some(key), Some(_), _) => {
+                return rule(
+                    key,
+                    "one launch is described here and others are in `[[step]]`: move it to a step",
+                );
+            }
+            (Some(_), _, Some(_)) | (_, Some(_), Some(_)) => {
+                return rule("library", "a submission is either launches or a `[library]`");
+            }
+            (None, None, Some(library)) => {
+                for key in ["scratch", "constant", "options", "compiler"] {
+                    if self.get(key).is_some() {
+                        return rule(key, "a `[library]` has only `function`, `synchronizes` and `arguments`");
+                    }
+                }
+                Body::Library(self.reader.table("library", library, "`[library]`")?.library()?)
+            }
+            (Some(_), None, None) => Body::Steps(self.steps(vec![self.launch()?])?),
+            (None, Some(tables), None) => {
+                if tables.is_empty() {
+                    return rule("step", "there is no step");
+                }
+                Body::Steps(self.steps(tables.iter().map(Table::step).collect::<Read<_>>()?)?)
+            }
+            (None, None, None) => match ["scratch", "constant"].iter().find(|key| self.get(key).is_some()) {
+                Some(key) => return rule(key, "no launch uses it: there is neither `grid` nor `[[step]]`"),
+                None => Body::Nothing,
+            },
+        };
+        Ok(body)
+    }
+
+    fn steps(&self, steps: Vec<Step>) -> Read<Steps> {
+        let scratch = self.tables("scratch")?.unwrap_or_default();
+        let scratch = scratch.iter().map(Table::scratch).collect::<Read<Vec<_>>>()?;
+        let mut names = HashSet::new();
+        for buffer in &scratch {
+            let name = &buffer.name;
+            if !names.insert(&name.inner) {
+                return Err(Mistake::new(name.at.clone(), What::ScratchTwice(name.inner.clone())));
+            }
+        }
+        let constants = self.tables("constant")?.unwrap_or_default();
+        Ok(Steps {
+            scratch,
+            constants: constants.iter().map(Table::constant).collect::<Read<_>>()?,
+            steps,
+        })
+    }
+
+    fn scratch(&self) -> Read<ScratchBuffer> {
+        self.refuse_others(&OF_SCRATCH)?;
+        let name = self.needed("name", self.text("name")?)?;
+        let is_name =
+            Expression::parse(&name.inner).is_ok_and(|name| name.as_name().is_some_and(|it| !it.contains('.')));
+        if !is_name || name.inner.trim() != name.inner {
+            let problem = "a buffer's name is letters, digits and `_`";
+            return Err(self.wrong(&name.at, "name", problem));
+        }
+        Ok(ScratchBuffer {
+            name,
+            bytes: self.needed("bytes", self.expression("bytes")?)?,
+        })
+    }
+
+    fn constant(&self) -> Read<Constant> {
+        self.refuse_others(&OF_CONSTANT)?;
+        let symbol = self.needed("symbol", self.text("symbol")?)?;
+        let ty = self.needed("type", self.number_type()?)?;
+        let values = self.needed("values", self.get("values"))?;
+        let values = match values.get_ref() {
+            DeValue::Array(items) => items
+                .iter()
+                .map(|item| self.reader.expression("values", item))
+                .collect::<Read<_>>()?,
+            _ => vec![self.reader.expression("values", values)?],
+        };
+        Ok(Constant {
+            symbol: symbol.inner,
+            ty,
+            values,
+            at: self.at.clone(),
+        })
+    }
+
+    fn step(&self) -> Read<Step> {
+        self.refuse_others(&OF_STEP)?;
+        let kinds = ["memset", "copy"].map(|key| self.get(key).is_some());
+        match kinds {
+            [false, false] => {
+                self.refuse_others_of(&OF_LAUNCH, "a launch")?;
+                self.launch()
+            }
+            [true, false] => {
+                self.refuse_others_of(&OF_MEMSET, "a memset")?;
+                let target = self.needed("memset", self.text("memset")?)?;
+                Ok(Step::Memset {
+                    target,
+                    value: self.needed("value", self.expression("value")?)?,
+                    bytes: self.expression("bytes")?,
+                })
+            }
+            [false, true] => {
+                self.refuse_others_of(&OF_COPY, "a copy")?;
+                let buffers = self.needed("copy", self.get("copy"))?;
+                let wanted = "a list of two buffers, `[from, to]`,";
+                let items = self.reader.list("copy", buffers, wanted)?;
+                let [from, to] = items else {
+                    return Err(self.wrong(
+                        &self.reader.position(buffers),
+                        "copy",
+                        "two buffers are expected, `[from, to]`",
+                    ));
+                };
+                Ok(Step::Copy {
+                    from: self.reader.text("copy", from)?,
+                    to: self.reader.text("copy", to)?,
+                    bytes: self.expression("bytes")?,
+                })
+            }
+            [true, true] => {
+                let rule = "a step is either a `memset` or a `copy`";
+                Err(Mistake::new(self.place_of("copy"), What::Rule(rule)))
+            }
+        }
+    }
+
+    fn launch(&self) -> Read<Step> {
+        let grid = self.needed("grid", self.dimensions("grid")?)?;
+        let block = self.needed("block", self.dimensions("block")?)?;
+        Ok(Step::Launch(Box::new(LaunchStep {
+            kernel: self.text("kernel")?,
+            grid,
+            block,
+            cluster: self.dimensions("cluster")?.unwrap_or_default(),
+            shared: self.expression("shared")?,
+            cooperative: self.truth("cooperative")?.unwrap_or(false),
+            programmatic: self.truth("programmatic")?.unwrap_or(false),
+            arguments: self.arguments()?,
+            at: match self.get("kernel").or_else(|| self.get("grid")) {
+                Some(value) => self.reader.position(value),
+                None => self.at.clone(),
+            },
+        })))
+    }
+
+    fn library(&self) -> Read<LibraryFunction> {
+        self.refuse_others(&OF_LIBRARY)?;
+        let function = self.text("function")?;
+        Ok(LibraryFunction {
+            function: function.map_or_else(|| "solution".to_owned(), |function| function.inner),
+            synchronizes: self.truth("synchronizes")?.unwrap_or(true),
+            arguments: self.arguments()?,
+            at: self.at.clone(),
+        })
+    }
+
+    fn arguments(&self) -> Read<Option<Vec<Argument>>> {
+        let Some(arguments) = self.get("arguments") else {
+            return Ok(None);
+        };
+        let items = self.reader.list("arguments", arguments, "a list of arguments")?;
+        let read = items.iter().map(|item| match item.get_ref() {
+            DeValue::Table(_) => {
+                let table = self.reader.table("arguments", item, "an argument")?;
+                table.refuse_others(&OF_ARGUMENT)?;
+                Ok(Argument {
+                    value: table.needed("value", table.expression("value")?)?,
+                    ty: Some(table.needed("type", table.number_type()?)?),
+                })
+            }
+            _ => Ok(Argument {
+                value: self.reader.expression("arguments", item)?,
+                ty: None,
+            }),
+        });
+        read.collect::<Read<_>>().map(Some)
+    }
+
+    /// Reads one number of blocks or threads, or up to three.
+    fn dimensions(&self, key: &'static str) -> Read<Option<Vec<Written>>> {
+        let Some(value) = self.get(key) else { return Ok(None) };
+        let DeValue::Array(items) = value.get_ref() else {
+            return Ok(Some(vec![self.reader.expression(key, value)?]));
+        };
+        if !(1..=3).contains(&items.len()) {
+            return Err(self.wrong(
+                &self.reader.position(value),
+                key,
+                "one to three numbers are expected, along x, y and z",
+            ));
+        }
+        let items = items.iter().map(|item| self.reader.expression(key, item));
+        items.collect::<Read<_>>().map(Some)
+    }
+
+    fn number_type(&self) -> Read<Option<NumberType>> {
+        let Some(named) = self.text("type")? else {
+            return Ok(None);
+        };
+        let ty = NumberType::named(&named.inner);
+        ty.map(Some).map_err(|problem| self.wrong(&named.at, "type", problem))
+    }
+
+    fn text(&self, key: &'static str) -> Read<Option<Placed<String>>> {
+        self.get(key).map(|value| self.reader.text(key, value)).transpose()
+    }
+
+    fn truth(&self, key: &'static str) -> Read<Option<bool>> {
+        let Some(value) = self.get(key) else { return Ok(None) };
+        match value.get_ref() {
+            DeValue::Boolean(truth) => Ok(Some(*truth)),
+            other => Err(self.reader.kind(key, value, other, "`true` or `false`")),
+        }
+    }
+
+    fn expression(&self, key: &'static str) -> Read<Option<Written>> {
+        self.get(key)
+            .map(|value| self.reader.expression(key, value))
+            .transpose()
+    }
+
+    /// Returns the tables of `[[key]]`.
+    fn tables(&self, key: &'static str) -> Read<Option<Vec<Table<'_, '_>>>> {
+        let Some(value) = self.get(key) else { return Ok(None) };
+        let items = self.reader.list(key, value, "a list of tables, `[[..]]`,")?;
+        let name = format!("`[[{key}]]`");
+        let tables = items.iter().map(|item| self.reader.table(key, item, &name));
+        tables.collect::<Read<_>>().map(Some)
+    }
+
+    fn get(&self, key: &str) -> Option<&Toml<'_>> {
+        self.table.get(key)
+    }
+
+    fn needed<T>(&self, key: &'static str, value: Option<T>) -> Read<T> {
+        value.ok_or_else(|| Mistake::new(self.at.clone(), What::Missing(key)))
+    }
+
+    fn place_of(&self, key: &str) -> Position {
+        let key = self.table.get_key_value(key).map(|(key, _)| key.span().start);
+        key.map_or_else(|| self.at.clone(), |start| self.reader.text.position(start))
+    }
+
+    fn refuse_others(&self, known: &'static [&'static str]) -> Read<()> {
+        self.refuse_others_of(known, &self.name)
+    }
+
+    fn refuse_others_of(&self, known: &'static [&'static str], table: &str) -> Read<()> {
+        let mut keys = self.table.keys();
+        match keys.find(|key| !known.contains(&&**key.get_ref())) {
+            None => Ok(()),
+            Some(key) => {
+                let what = What::Key {
+                    table: table.to_owned(),
+                    key: key.get_ref().to_string(),
+                    known,
+                };
+                Err(Mistake::new(self.reader.text.position(key.span().start), what))
+            }
+        }
+    }
+
+    fn refuse_many(&self, key: &str, value: &Toml<'_>, given: usize, most: usize) -> Read<()> {
+        if given <= most {
+            return Ok(());
+        }
+        let key = key.to_owned();
+        Err(Mistake::new(
+            self.reader.position(value),
+            What::Many { key, given, most },
+        ))
+    }
+
+    fn wrong(&self, at: &Position, key: &str, problem: impl std::fmt::Display) -> Mistake {
+        let (key, problem) = (key.to_owned(), problem.to_string());
+        Mistake::new(at.clone(), What::Value { key, problem })
+    }
+}
+
+impl Reader<'_> {
+    fn position(&self, value: &Toml<'_>) -> Position {
+        self.text.position(value.span().start)
+    }
+
+    fn kind(&self, key: &str, value: &Toml<'_>, found: &DeValue<'_>, wanted: &'static str) -> Mistake {
+        let what = What::Kind {
+            key: key.to_owned(),
+            found: kind_of(found),
+            wanted,
+        };
+        Mistake::new(self.position(value), what)
+    }
+
+    fn list<'v, 'd>(&self, key: &str, value: &'v Toml<'d>, wanted: &'static str) -> Read<&'v [Toml<'d>]> {
+        match value.get_ref() {
+            DeValue::Array(items) => Ok(items),
+            other => Err(self.kind(key, value, other, wanted)),
+        }
+    }
+
+    fn table<'v>(&'v self, key: &str, value: &'v Toml<'v>, name: &str) -> Read<Table<'v, 'v>> {
+        match value.get_ref() {
+            DeValue::Table(table) => Ok(Table {
+                reader: self,
+                table,
+                name: name.to_owned(),
+                at: self.position(value),
+            }),
+            other => Err(self.kind(key, value, other, "a table")),
+        }
+    }
+
+    fn text(&self, key: &str, value: &Toml<'_>) -> Read<Placed<String>> {
+        match value.get_ref() {
+            DeValue::String(text) => Ok(Placed {
+                inner: text.to_string(),
+                at: self.position(value),
+            }),
+            other => Err(self.kind(key, value, other, "a text")),
+        }
+    }
+
+    fn expression(&self, key: &str, value: &Toml<'_>) -> Read<Written> {
+        let at = self.position(value);
+        let wrong = |problem: &str| {
+            let (key, problem) = (key.to_owned(), problem.to_owned());
+            Mistake::new(at.clone(), What::Value { key, problem })
+        };
+        let literal = match value.get_ref() {
+            DeValue::String(text) => return self.parsed(key, value, text),
+            DeValue::Integer(integer) => {
+                let digits = integer.as_str().replace('_', "");
+                let number = i128::from_str_radix(&digits, integer.radix());
+                Value::Integer(number.map_err(|_| wrong("the number has more than 127 bits"))?)
+            }
+            DeValue::Float(float) => {
+                let number = float.as_str().replace('_', "").parse();
+                Value::Float(number.map_err(|_| wrong("it is no number"))?)
+            }
+            DeValue::Boolean(truth) => Value::Bool(*truth),
+            other => return Err(self.kind(key, value, other, "a number or an expression")),
+        };
+        Ok(Written {
+            expression: Expression::of_value(literal),
+            key: key.to_owned(),
+            at,
+            is_literal: true,
+        })
+    }
+
+    fn parsed(&self, key: &str, value: &Toml<'_>, text: &str) -> Read<Written> {
+        let span = value.span();
+        let written = self.text.as_str().get(span.clone()).unwrap_or_default();
+        let quotes = ['"', '\''].map(|quote| format!("{quote}{text}{quote}"));
+        let is_literal = quotes.iter().any(|quoted| quoted == written);
+        let at = self.text.position(span.start);
+        let at = if is_literal { at.plus(1) } else { at };
+        match Expression::parse(text) {
+            Ok(expression) => Ok(Written {
+                expression,
+                key: key.to_owned(),
+                at,
+                is_literal,
+            }),
+            Err(error) => {
+                let at = if is_literal { at.plus(error.at) } else { at };
+                let key = key.to_owned();
+                Err(Mistake::new(at, What::Expression { key, error }))
+            }
+        }
+    }
+}
+
+fn kind_of(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) => "an integer",
+        DeValue::Float(_) => "a floating-point number",
+        DeValue::Boolean(_) => "a truth value",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}

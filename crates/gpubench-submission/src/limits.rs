@@ -1,0 +1,29 @@
+//! What a submission may have at most.
+
+/// The limits of a submission. Reading one takes time and memory in proportion to them, whatever
+/// the submission is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Most bytes of a text: a main file, a header.
+    pub text: u64,
+    /// Most bytes of compiled code, and of everything in a tarball.
+    pub total: u64,
+    /// Most files and folders in a folder or tarball.
+    pub entries: usize,
+    /// Most folders inside of each other.
+    pub depth: usize,
+    /// Most bytes of a description.
+    pub description: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            text: 16 << 20,
+            total: 256 << 20,
+            entries: 4096,
+            depth: 16,
+            description: 64 << 10,
+        }
+    }
+}
