@@ -79,6 +79,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         names: &["nothing".to_owned()],
         cache: folder.path(),
         interrupt: interrupt.flag(),
+        most: None,
     })?;
     let modules = [(0, FrozenFile::copy_of(&module)?)];
     let seeds = Seeds::from_os()?;

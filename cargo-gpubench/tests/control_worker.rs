@@ -309,6 +309,7 @@ impl Stage {
             names: &["copy".to_owned()],
             cache: folder.path(),
             interrupt: interrupt.flag(),
+            most: None,
         })?;
         let seeds = Seeds::from_os()?;
         let device = DeviceOrder::cpu(2, 0);

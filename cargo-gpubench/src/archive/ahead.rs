@@ -143,6 +143,13 @@ impl Compiler for AheadCompiler {
         }
     }
 
+    fn compile_library(&self, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError> {
+        match self.here(wanted.source) {
+            Ok(here) => here.compile_library(wanted),
+            Err(reason) => Err(not_ahead(wanted.source, &[], &reason)),
+        }
+    }
+
     fn freeze(&self, compiled: &Path) -> Result<FrozenFile, KernelBuildError> {
         let sealed = FrozenFile::copy_of(compiled)?;
         let archived = self.images.iter().find(|image| image.path == compiled);
@@ -276,6 +283,7 @@ mod tests {
                 names: &names(wanted),
                 cache: Path::new("/none"),
                 interrupt: &AtomicBool::new(false),
+                most: None,
             })
         };
         let both = compile(&source("a.cu"), &["k<1>", "k<2>"]).expect("it is there");

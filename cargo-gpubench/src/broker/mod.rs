@@ -16,6 +16,7 @@ mod compare;
 mod contest;
 mod device;
 mod file_names;
+mod grading;
 mod judge;
 mod lanes;
 mod libraries;

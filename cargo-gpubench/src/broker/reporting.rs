@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::against::results::OtherResults;
-use super::options::{ExportFormat, MessageFormat, OnSkip, OutputOptions, RunOptions, Verbosity};
+use super::options::{ExportFormat, GradingOptions, MessageFormat, OnSkip, OutputOptions, RunOptions, Verbosity};
 use super::stored::bookkeeping::{Bookkeeping, ResultPlan};
 use gpubench_contract::{
     BenchmarkComplete, BenchmarkStarted, Cause, ComparisonComplete, RunEnd, RunFinished, RunStarted, SchemaVersion,
@@ -18,7 +18,7 @@ use gpubench_report::{
     Progress, ProgressDisplay, Reporter, Reporters, SamplesReporter, TerminalOptions, TerminalReporter,
     TrackerReporter,
 };
-use gpubench_store::contests;
+use gpubench_store::{contests, graded};
 
 /// The reporters of a run, and what is done with its results.
 pub(super) struct Reporting {
@@ -31,6 +31,8 @@ pub(super) struct Reporting {
     waiting: BTreeMap<u64, BenchmarkComplete>,
     format: MessageFormat,
     on_skip: OnSkip,
+    /// What is graded, if submissions are.
+    grading: Option<GradingOptions>,
     began: Instant,
     /// The first reporter's failure. The other reporters continue; the run ends with this failure.
     failure: Option<OutputError>,
@@ -57,6 +59,7 @@ impl Reporting {
             waiting: BTreeMap::new(),
             format: options.output.format,
             on_skip: options.on_skip,
+            grading: options.grading.clone(),
             began,
             failure: None,
         };
@@ -159,6 +162,11 @@ impl Reporting {
         for contest in contests(&stored) {
             self.notify(|reporter| reporter.contest_complete(&contest));
         }
+        if let Some(grading) = &self.grading {
+            for one in graded(&stored, grading.over.as_deref()) {
+                self.notify(|reporter| reporter.problem_complete(&one));
+            }
+        }
         if let Some(comparison) = &comparison {
             self.notify(|reporter| reporter.comparison_complete(comparison));
         }
@@ -193,13 +201,14 @@ impl Reporting {
     }
 
     /// Returns the exit code if benchmarks failed, alone or alternating with others. A kernel that
-    /// does not compile is not a failed benchmark.
+    /// does not compile is not a failed benchmark, but it is a failed submission.
     fn exit_code_of_results(&self) -> Option<ExitCode> {
         let of = |cause| self.count(|result| result.cause == Some(cause));
         let (uncompiled, without_compiler) = (of(Cause::CompileFailed), of(Cause::CompilerMissing));
         let on_full_disk = of(Cause::DiskFull);
         let failed = self.count(|result| result.verdict.is_failure() || result.failed_alternating.is_some());
-        if failed > uncompiled + without_compiler + on_full_disk {
+        let of_the_crate = if self.grading.is_some() { 0 } else { uncompiled };
+        if failed > of_the_crate + without_compiler + on_full_disk {
             Some(ExitCode::BenchmarkFailed)
         } else if on_full_disk > 0 {
             Some(ExitCode::OutputFailed)

@@ -12,6 +12,7 @@ use super::choice::overrides::warn_of_idle_overrides;
 use super::code::compilers::compiler_for;
 use super::code::gpu_check::gpu_check;
 use super::device::choice::ChosenDevice;
+use super::grading::Entrants;
 use super::libraries::authors::{AuthorSettings, Authors};
 use super::libraries::built::Libraries;
 use super::options::{LibrarySource, ResultOptions, RunOptions};
@@ -38,6 +39,8 @@ pub(super) struct Chosen {
     catalogs: Both<Vec<Catalog>>,
     pub(super) ours: ChosenCases,
     theirs: Option<OtherCases>,
+    /// The submissions that our cases are of, if it is not the libraries' benchmarks.
+    entrants: Option<Entrants>,
 }
 
 /// The built or unpacked libraries of both sides.
@@ -110,12 +113,15 @@ impl Sources {
     pub(super) fn select(
         &self,
         options: &RunOptions,
-        catalogs: Both<Vec<Catalog>>,
+        mut catalogs: Both<Vec<Catalog>>,
         facts: &Facts,
     ) -> Result<Chosen, Failure> {
         let built = self.built();
+        let graded = options.grading.as_ref();
+        let entrants = graded.map(|graded| Entrants::enter(graded, built, &mut catalogs.candidate));
+        let entrants = entrants.transpose()?;
         let ours = ChosenCases::new(options, built, &catalogs.candidate, facts)?;
-        if let LibrarySource::Build(_) = options.libraries {
+        if let (LibrarySource::Build(_), None) = (&options.libraries, &entrants) {
             remember_names(built, &ours);
         }
         warn_of_idle_overrides(&options.measurement.cases.overrides, &ours, built, &catalogs.candidate);
@@ -135,7 +141,12 @@ impl Sources {
                     Ok(theirs)
                 });
         let theirs = theirs.transpose()?;
-        Ok(Chosen { catalogs, ours, theirs })
+        Ok(Chosen {
+            catalogs,
+            ours,
+            theirs,
+            entrants,
+        })
     }
 
     /// Returns what is done with the results of the selected cases.
@@ -196,6 +207,7 @@ impl Sources {
                 cases: &chosen.ours.cases,
                 device: *order,
                 facts,
+                entrants: chosen.entrants.as_ref(),
             },
             authors: authors.candidate,
             compiler: Rc::from(compiler),
@@ -215,6 +227,7 @@ impl Sources {
                 libraries: &other.built().libraries,
                 catalogs,
                 cases: cases.shared(),
+                entrants: None,
                 ..candidate.selected
             },
             authors,

@@ -9,6 +9,7 @@ use crate::config::Row;
 const PREFIXES: &[(&str, &str, &[&str])] = &[
     ("archive", "archive --archive-file kernels.tar.gz ", &["kernels.tar.gz"]),
     ("compare", "compare main pr ", &["main"]),
+    ("grade", "grade --problem row_sums fast.cu ", &["row_sums"]),
     ("probe", "probe --system ", &["--", "--pid", "--system"]),
     ("judge", "judge results.jsonl ", &["results.jsonl"]),
     ("report", "report results.jsonl ", &["results.jsonl"]),

@@ -9,6 +9,7 @@ use super::archive::ArchiveArguments;
 use super::compare::CompareArguments;
 use super::completions::CompletionsArguments;
 use super::doctor::DoctorArguments;
+use super::grade::GradeArguments;
 use super::history::HistoryArguments;
 use super::init::InitArguments;
 use super::judge::JudgeArguments;
@@ -110,6 +111,14 @@ subcommands! {
     /// and others. Right answers with rounding errors must pass. References and generators run in
     /// the sandbox of a run, on the CPU device. The exit code is 7 if there is a finding.
     "lint" => Lint(LintArguments);
+
+    /// Grade kernels of others against a problem
+    ///
+    /// A submission is data: CUDA C++, PTX, compiled code or a library, and how it is launched. The
+    /// crate has the problem: inputs, reference, tolerance and work. It is built as for a run, and
+    /// its own benchmarks do not run. Every call is checked, and the exit code is 100 if a
+    /// submission fails.
+    "grade" => Grade(GradeArguments);
 
     /// Compare stored runs: regressions and improvements
     ///
@@ -286,6 +295,9 @@ impl GpubenchArguments {
             Below::ShowConfig(arguments) => Command::Print(arguments.text(&self.active_settings)),
             Below::Completions(arguments) => Command::Print(arguments.text(gpubench)),
             Below::Man(arguments) => Command::Manual(arguments.into_manual(gpubench)),
+            Below::Grade(arguments) => Command::Run(Box::new(
+                arguments.into_options(self.active_settings.cases, self.repeated)?,
+            )),
             Below::History(arguments) => Command::History(arguments.into_options()?),
             Below::Judge(arguments) => Command::Judge(arguments.into_options()),
             Below::Lint(arguments) => Command::Lint(Box::new(arguments.into_options(color, gpubench)?)),
@@ -334,6 +346,7 @@ impl GpubenchArguments {
             output,
             results,
             repeated: self.repeated,
+            grading: None,
         })
     }
 }

@@ -18,6 +18,7 @@ mod error;
 mod examples;
 mod foreign;
 mod gpubench;
+mod grade;
 mod help;
 mod history;
 mod init;

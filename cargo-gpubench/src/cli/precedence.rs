@@ -13,6 +13,7 @@ use super::app::GPUBENCH;
 use super::description::described;
 use super::environment::{Environment, variable_of};
 use super::gpubench::rows_of;
+use super::grade::GRADE;
 use super::layered_value::{files_of, of_environment, of_profile};
 use super::observer::take_profiler_arguments;
 use super::option_kind::is_flag;
@@ -118,7 +119,7 @@ pub fn resolve(
     }
     let rows = RunArguments::rows();
     let profile_name = given.text("profile").unwrap_or(DEFAULT_PROFILE.to_owned());
-    let (file, foreign_file) = match given.configuration_file(find_workspace) {
+    let (file, foreign_file) = match given.configuration_file(gpubench, find_workspace) {
         Ok(file) => (file, None),
         Err(foreign) => (None, Some(foreign)),
     };
@@ -128,14 +129,14 @@ pub fn resolve(
     };
     let profile = configuration.profile(&profile_name)?;
     given.add_profile(gpubench, &rows, &profile, &configuration.root)?;
-    let run = &given.run;
+    let (run, (measuring, measured)) = (&given.run, given.measured(gpubench));
     let active_settings = ActiveSettings {
         profile: profile_name,
         file,
         settings: active_settings(gpubench, &rows, run),
-        cases: layered_cases(run, profile)?,
+        cases: layered_cases(measured, profile)?,
     };
-    let repeated = repeated(gpubench, run);
+    let repeated = repeated(measuring, measured);
     let below = given.below.as_ref();
     let arguments = GpubenchArguments::from_values(run, below, profiler_arguments, repeated, active_settings);
     Ok(Resolved {
@@ -180,6 +181,14 @@ impl<'l> Given<'l> {
         }
     }
 
+    /// Returns the command that measures, with its values: a run, or a subcommand that is one.
+    fn measured<'c>(&self, gpubench: &'c Command) -> (&'c Command, &Values<'l>) {
+        match &self.below {
+            Some((GRADE, values)) => (subcommand(gpubench, GRADE), values),
+            _ => (gpubench, &self.run),
+        }
+    }
+
     /// Returns the value of an option, which the subcommand may have, too.
     fn text(&self, id: &str) -> Option<String> {
         let of = |values: &Values<'_>| values.texts(id).into_iter().next();
@@ -190,12 +199,16 @@ impl<'l> Given<'l> {
     }
 
     /// Returns the configuration file: the one that is named, or that of the workspace.
-    fn configuration_file(&self, find_workspace: FindWorkspace<'_>) -> Result<Option<Utf8PathBuf>, ForeignFile> {
+    fn configuration_file(
+        &self,
+        gpubench: &Command,
+        find_workspace: FindWorkspace<'_>,
+    ) -> Result<Option<Utf8PathBuf>, ForeignFile> {
         if let Some(file) = self.text("config_file") {
             return Ok(Some(file.into()));
         }
         let manifest = self.text("manifest_path").map(Utf8PathBuf::from);
-        let whose = match self.run.texts("archive_file")[..] {
+        let whose = match self.measured(gpubench).1.texts("archive_file")[..] {
             [] => ConfigurationOf::Workspace(manifest.as_deref()),
             _ => ConfigurationOf::Folder,
         };

@@ -338,14 +338,14 @@ settings! {
         /// when it finishes. If that has results of benchmarks that are not selected, the command
         /// fails before it measures.
         #[arg(short, long, value_name = "NAME", help_heading = "Save and report")]
-        save_baseline: Option<RunName> => Profile "--save-baseline main", common;
+        save_baseline: Option<RunName> => Profile "--save-baseline main";
 
         /// Compare with this baseline
         ///
         /// If a benchmark regressed, the exit code is 3. A selected benchmark that the baseline
         /// lacks is an error before anything is measured.
         #[arg(short, long, visible_alias = "compare", value_name = "NAME", conflicts_with = "baseline_lenient")]
-        baseline: Option<RunName> => Profile "--baseline main", common;
+        baseline: Option<RunName> => Profile "--baseline main";
 
         /// Compare with this baseline, and list benchmarks that it lacks as new
         #[arg(long, value_name = "NAME")]

@@ -117,6 +117,7 @@ fn the_cpu_device_refuses_images_by_name() {
             names: &names(&["k"]),
             cache: cache.path(),
             interrupt: &AtomicBool::new(false),
+            most: None,
         })
         .expect_err("it is refused");
     assert_eq!(

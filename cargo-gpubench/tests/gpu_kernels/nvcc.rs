@@ -97,6 +97,7 @@ fn made(compilers: GpuCompilers, source: &Source) -> (String, Option<String>) {
         names: &names(&["k"]),
         cache: cache.path(),
         interrupt: &AtomicBool::new(false),
+        most: None,
     });
     let path = compiled.expect("it compiles");
     let by = compiler.made_by(&path);

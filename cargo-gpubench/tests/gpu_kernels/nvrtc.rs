@@ -179,6 +179,7 @@ fn an_image_is_cached_for_each_combination_of_its_inputs() {
             names: &names(&["k"]),
             cache: cache.path(),
             interrupt: &AtomicBool::new(false),
+            most: None,
         });
         let path = path.expect("it compiles");
         let written = std::fs::metadata(&path)
@@ -206,6 +207,7 @@ fn programs_of_the_toolkit_print_the_code_in_a_compiled_file() {
         names: &names(&["k<3>"]),
         cache: cache.path(),
         interrupt: &AtomicBool::new(false),
+        most: None,
     });
     let path = path.expect("it compiles");
     for (program, option) in [("cuobjdump", "-sass"), ("nvdisasm", "--print-line-info")] {
@@ -230,6 +232,7 @@ fn an_interrupted_compilation_ends() {
             names: &names(&["k"]),
             cache: cache.path(),
             interrupt: &AtomicBool::new(true),
+            most: None,
         })
         .expect_err("it is interrupted");
     assert_eq!(error.to_string(), "interrupted");

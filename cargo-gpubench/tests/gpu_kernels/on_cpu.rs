@@ -19,6 +19,7 @@ fn judged(compilers: GpuCompilers, source: &Source, wanted: &[&str]) -> GpuVerdi
         names: &names(wanted),
         cache: cache.path(),
         interrupt: &AtomicBool::new(false),
+        most: None,
     })
 }
 

@@ -89,6 +89,7 @@ pub(crate) fn compile(
         names: &names(wanted),
         cache: cache.path(),
         interrupt: &AtomicBool::new(false),
+        most: None,
     })?;
     Ok(read(&path))
 }
@@ -108,6 +109,7 @@ pub(crate) fn compile_separately(
             names: &names(wanted),
             cache: cache.path(),
             interrupt: &AtomicBool::new(false),
+            most: None,
         })
         .expect("the source compiles");
     let rejected = compiled.rejected.into_iter();

@@ -141,6 +141,8 @@ words! {
         RecordingFailed = "recording-failed",
         /// The benchmark function did not return within `--reference-timeout`.
         RecordingTimeout = "recording-timeout",
+        /// A submission cannot be read, or does not say how it is launched.
+        SubmissionInvalid = "submission-invalid",
         /// The plan is impossible. For example, it has an unknown kernel, a block with too many
         /// threads, a range outside its buffer, or a launch that the device cannot do.
         PlanInvalid = "plan-invalid",
@@ -231,6 +233,7 @@ impl Cause {
             | Cause::OutOfMemory
             | Cause::RecordingFailed
             | Cause::RecordingTimeout
+            | Cause::SubmissionInvalid
             | Cause::PlanInvalid
             | Cause::NotReproducible
             | Cause::CompileFailed
@@ -284,6 +287,12 @@ impl Grade {
             Grade::Sealed => 2,
         };
         trust(self) >= trust(least)
+    }
+
+    /// Returns the grade of the two that is worth less.
+    #[must_use]
+    pub fn lower(self, other: Grade) -> Grade {
+        if self.meets(other) { other } else { self }
     }
 }
 

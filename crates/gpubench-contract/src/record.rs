@@ -9,8 +9,9 @@ use super::words::words;
 use super::{
     ArithmeticPeaks, BenchmarkHistory, Budget, CacheState, CallAudit, Cause, Check, ComparisonComplete, Conservation,
     ContestComplete, ContestShare, Counts, DeviceKind, DeviceWork, Environment, FailedAlternating, Grade, HostTime,
-    KernelUse, Metric, Mode, Params, PartTimes, ProbeFinished, ProbeSample, ProbeStarted, Reading, Revision,
-    SampleFlag, SanitizerReport, Sharing, Stats, StepTimes, Stop, Throughput, Twin, Verdict, WindowCounts, WorkerShare,
+    KernelUse, Metric, Mode, Params, PartTimes, ProbeFinished, ProbeSample, ProbeStarted, ProblemComplete, Reading,
+    Revision, SampleFlag, SanitizerReport, Sharing, Stats, StepTimes, Stop, SubmissionFacts, Throughput, Twin, Verdict,
+    WindowCounts, WorkerShare,
 };
 
 /// One line of `--message-format json`.
@@ -27,6 +28,9 @@ pub enum Record {
     BenchmarkComplete(Box<BenchmarkComplete>),
     /// The ranking of a contest. Printed after the last case, with `--contest`.
     ContestComplete(Box<ContestComplete>),
+    /// What the cases of a submission say together. Printed by `cargo gpubench grade` after the last
+    /// case, for each submission.
+    ProblemComplete(Box<ProblemComplete>),
     /// A comparison. Printed after the last case, if results were compared.
     ComparisonComplete(Box<ComparisonComplete>),
     /// The end of a run. Printed once, after the last case.
@@ -242,6 +246,9 @@ pub struct BenchmarkComplete {
     /// rival.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contest: Option<ContestShare>,
+    /// The submission that it is a result of. Missing for a crate's own benchmarks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub submission: Option<SubmissionFacts>,
     /// How the case ended.
     pub verdict: Verdict,
     /// Why the case did not pass. Null if it passed.
@@ -410,6 +417,7 @@ impl BenchmarkComplete {
             problem: None,
             own_axes: Vec::new(),
             contest: None,
+            submission: None,
             verdict,
             cause: None,
             message: None,

@@ -169,6 +169,7 @@ fn compiled() -> Option<Module> {
             names: &names,
             cache: &cache,
             interrupt: &AtomicBool::new(false),
+            most: None,
         })
         .map_err(|error| eprintln!("{error}"))
         .ok()?;

@@ -53,6 +53,7 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
             names: &names,
             cache: cache.path(),
             interrupt: &AtomicBool::new(false),
+            most: None,
         };
         files += 1;
         match compiler.compile(wanted) {

@@ -5,7 +5,8 @@ use std::io;
 use super::output::not_written;
 use super::{Output, OutputError, Reporter};
 use gpubench_contract::{
-    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, ContestComplete, Record, RunFinished, RunStarted,
+    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, ContestComplete, ProblemComplete, Record, RunFinished,
+    RunStarted,
 };
 use gpubench_diagnostic::printable_json;
 
@@ -51,6 +52,10 @@ impl Reporter for JsonReporter {
 
     fn contest_complete(&mut self, contest: &ContestComplete) -> Result<(), OutputError> {
         self.write(&Record::ContestComplete(Box::new(contest.clone())))
+    }
+
+    fn problem_complete(&mut self, graded: &ProblemComplete) -> Result<(), OutputError> {
+        self.write(&Record::ProblemComplete(Box::new(graded.clone())))
     }
 
     fn comparison_complete(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {

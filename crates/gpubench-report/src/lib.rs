@@ -7,6 +7,7 @@
 mod contest;
 mod csv;
 mod gate;
+mod grading;
 mod html;
 mod json;
 mod junit;

@@ -1,6 +1,7 @@
 //! Results as a Markdown table, for a comment on a pull request.
 
 use super::contest::{rank, remarks as contest_remarks, subject, value, words};
+use super::grading;
 use super::markdown_text::{GITHUB_LIMIT, code, plain, remark};
 use super::pull_request::comparison_below_results;
 use super::remarks::{Remarks, named};
@@ -8,8 +9,8 @@ use super::wording::capitalized;
 use super::{Output, OutputError, Reporter};
 use gpubench_contract::units::{byte_rate, counted, counter_rate, flop_rate, listed, percent};
 use gpubench_contract::{
-    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, ContestComplete, Metric, Readings, RunFinished,
-    RunStarted, Throughput,
+    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, ContestComplete, Metric, ProblemComplete, Readings,
+    RunFinished, RunStarted, Throughput,
 };
 
 /// Writes a table with one row per result, as soon as it has its verdict. Remarks and the
@@ -25,6 +26,7 @@ pub struct MarkdownReporter {
     for_the_comparison: usize,
     /// What to say below the rankings of contests.
     below_contests: Vec<String>,
+    graded: Vec<ProblemComplete>,
     /// Whether the table's header is written. It waits for the name of the metric.
     has_head: bool,
     columns: Columns,
@@ -61,6 +63,7 @@ impl MarkdownReporter {
             remarks: Remarks::default(),
             for_the_comparison: 0,
             below_contests: Vec::new(),
+            graded: Vec::new(),
             has_head: false,
             columns: Columns::default(),
         }
@@ -165,6 +168,11 @@ impl Reporter for MarkdownReporter {
         }
     }
 
+    fn problem_complete(&mut self, graded: &ProblemComplete) -> Result<(), OutputError> {
+        self.graded.push(graded.clone());
+        Ok(())
+    }
+
     fn comparison_complete(&mut self, comparison: &ComparisonComplete) -> Result<(), OutputError> {
         self.end_table()?;
         self.end_contests()?;
@@ -175,6 +183,15 @@ impl Reporter for MarkdownReporter {
     fn run_finished(&mut self, finished: &RunFinished) -> Result<(), OutputError> {
         self.end_table()?;
         self.end_contests()?;
+        let graded = std::mem::take(&mut self.graded);
+        for table in grading::tables(&graded) {
+            let table = score_table(&table);
+            if table.len() > self.room() {
+                self.note(1, "table of scores")?;
+            } else {
+                self.print(&table)?;
+            }
+        }
         self.print(&format!("\n{}\n", super::summary::line(finished)))
     }
 }
@@ -200,6 +217,24 @@ fn contest_table(contest: &ContestComplete) -> String {
         about.join(", "),
         rows.collect::<String>(),
         below.unwrap_or_default()
+    )
+}
+
+/// Returns the scores of a problem's submissions as a table.
+fn score_table(graded: &[&ProblemComplete]) -> String {
+    let problem = code(&graded[0].reading().label(&graded[0].problem));
+    let rows = graded.iter().map(|one| {
+        let [value, words] = [grading::value(one), remark(&grading::words(one))];
+        format!(
+            "| {} | {} | {value} | {words} |\n",
+            grading::rank(one),
+            code(&one.submission)
+        )
+    });
+    format!(
+        "\n{problem} {}\n\n| Rank | Submission | Score | Outcome |\n|:-----|:-----------|------:|:--------|\n{}",
+        plain(&grading::subject(graded)),
+        rows.collect::<String>()
     )
 }
 

@@ -12,6 +12,7 @@ const FEWEST_SAMPLES: u64 = 20;
 /// Returns the shell command that runs a case of a run with this seed again.
 pub(super) fn command(repeated: &RepeatedCommand, result: &BenchmarkComplete, seed: &str) -> String {
     let mut words = until_failure(with_mode(repeated, result), result);
+    words.extend(result.submission.iter().map(|graded| graded.place.clone()));
     words.extend(["--exact".to_owned(), result.case.clone()]);
     let is_overridden = |name: &String| repeated.overridden_axes.contains(name);
     for (name, value) in result.params.0.iter().filter(|(name, _)| is_overridden(name)) {
@@ -85,7 +86,7 @@ pub fn shell_quoted(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_contract::Mode;
+    use gpubench_contract::{Mode, SubmissionFacts};
     use gpubench_testing::every_verdict;
 
     #[test]
@@ -161,6 +162,24 @@ mod tests {
         assert_eq!(
             command(&repeated, &result, "5eed"),
             "cargo gpubench --manifest-path 'my kernels/Cargo.toml' --features 'fp8 bf16' --exact add --seed 5eed"
+        );
+    }
+
+    #[test]
+    fn a_submission_is_graded_again_alone() {
+        let repeated = RepeatedCommand {
+            options: ["grade", "--problem", "row_sums"].map(str::to_owned).to_vec(),
+            ..RepeatedCommand::default()
+        };
+        let mut result = every_verdict().results.remove(2);
+        result.submission = Some(SubmissionFacts {
+            place: "in box/fast.cu".to_owned(),
+            sha256: None,
+        });
+        result.windows = 0;
+        assert_eq!(
+            command(&repeated, &result, ""),
+            "cargo gpubench grade --problem row_sums 'in box/fast.cu' --exact copy::nothing"
         );
     }
 

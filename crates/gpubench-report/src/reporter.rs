@@ -5,7 +5,8 @@ use std::fmt;
 use super::OutputError;
 use gpubench_contract::units::Quantity;
 use gpubench_contract::{
-    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, ContestComplete, Metric, RunFinished, RunStarted,
+    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, ContestComplete, Metric, ProblemComplete, RunFinished,
+    RunStarted,
 };
 use gpubench_stats::{Estimate, Moments};
 
@@ -35,6 +36,13 @@ pub trait Reporter {
     /// Called with the ranking of each contest, after the last case and before any comparison.
     fn contest_complete(&mut self, contest: &ContestComplete) -> Result<(), OutputError> {
         let _ = contest;
+        Ok(())
+    }
+
+    /// Called with what the cases of each submission say together, after the last case, in the
+    /// order of the submissions.
+    fn problem_complete(&mut self, graded: &ProblemComplete) -> Result<(), OutputError> {
+        let _ = graded;
         Ok(())
     }
 

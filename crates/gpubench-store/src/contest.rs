@@ -263,17 +263,13 @@ fn over_arguments(first: &Contest<'_>, results: &[&BenchmarkComplete]) -> Contes
         results: results.iter().map(|result| result.index).collect(),
         verdict: failed.map_or(Verdict::Pass, |failed| failed.verdict),
         failed_alternating: results.iter().find_map(|result| failed_alternating(result)),
-        grade: results.iter().filter_map(|result| result.grade).reduce(lower),
+        grade: results.iter().filter_map(|result| result.grade).reduce(Grade::lower),
         value: None,
         ranks: None,
         ratio: None,
         interval: None,
         ties: Vec::new(),
     }
-}
-
-fn lower(one: Grade, other: Grade) -> Grade {
-    if one.meets(other) { other } else { one }
 }
 
 /// Returns the contestants in the order of their places.

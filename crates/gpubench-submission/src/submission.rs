@@ -372,7 +372,9 @@ fn source(
     limits: &Limits,
 ) -> Result<Source, ReadError> {
     let rule = match (&description.body, form) {
-        (Body::Library(_), _) => Some("`[library]` needs a shared library, and this submission is kernels"),
+        // Its host code is compiled to a library.
+        (Body::Library(_), SourceForm::Cuda) => None,
+        (Body::Library(_), _) => Some("`[library]` needs a shared library or CUDA C++, and these are compiled kernels"),
         (Body::Nothing, _) => Some("it says nothing of the launch (hint: `grid` and `block`, or `[[step]]`)"),
         (Body::Steps(_), SourceForm::Cuda) => None,
         (Body::Steps(_), _) if !description.options.is_empty() => {

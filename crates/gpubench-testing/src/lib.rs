@@ -6,4 +6,4 @@ mod run;
 pub use gpubench_store::testing::gpu;
 
 pub use comparison::{compared_run, every_change, on_another_device};
-pub use run::{SampleRun, all_passed, competition, every_verdict, in_contests, in_two_modes, on_gpu};
+pub use run::{SampleRun, all_passed, competition, every_verdict, in_contests, in_two_modes, on_gpu, submitted};

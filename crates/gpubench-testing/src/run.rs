@@ -1,6 +1,6 @@
 //! Hand-made records of a run in which every verdict occurs.
 
-use gpubench_contract::{Cause, Grade, Verdict, *};
+use gpubench_contract::{Cause, Grade, SubmissionFacts, Verdict, *};
 use gpubench_stats::{median, summary, twin, worker_share};
 use gpubench_store::testing::gpu;
 
@@ -440,6 +440,18 @@ pub fn competition() -> SampleRun {
     let broken = |case: &BenchmarkStarted| problem(failed(case, Verdict::WrongOutput, Some(Cause::Unwritten), message));
     cases.push("suite", "matmul::wrong", &[("n", ParamValue::Int(256))], broken);
     cases.finish()
+}
+
+/// Returns the run with its benchmarks as submissions.
+pub fn submitted(mut run: SampleRun) -> SampleRun {
+    for result in &mut run.results {
+        let name = result.benchmark.rsplit("::").next().unwrap_or_default();
+        result.submission = Some(SubmissionFacts {
+            place: format!("{name}.cu"),
+            sha256: Some("ab".repeat(32)),
+        });
+    }
+    run
 }
 
 /// Returns the run with the results of each problem and each set of arguments in a contest of five

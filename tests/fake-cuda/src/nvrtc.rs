@@ -183,6 +183,7 @@ fn compile(program: &Program, options: Vec<String>) -> Result<Vec<u8>, Failure> 
         names: &names,
         cache: &cache,
         interrupt: &AtomicBool::new(false),
+        most: None,
     });
     let library = made.map_err(|error| Failure::Rejected(as_front_end(&gpubench_diagnostic::chain(&error))))?;
     Ok(std::fs::read(library)?)

@@ -66,9 +66,10 @@ pub(crate) fn compile_ahead(
             catalog,
             cache: &cache,
             interrupt,
+            most: None,
         };
         let occupancies = Occupancies::new(build, &mut ask);
-        let recorded = record_cases(&of_library, library, &target.facts, authors, occupancies)?;
+        let recorded = record_cases(&of_library, library, &target.facts, authors, occupancies, None)?;
         for (case, failure) in of_library.iter().zip(&recorded) {
             // A case that skips itself needs no kernels.
             if let Err(failure) = failure

@@ -66,6 +66,7 @@ impl KernelBuild<'_> {
                 names,
                 cache: self.cache,
                 interrupt: self.interrupt.flag(),
+                most: self.most,
             }))
         });
         let (mut refusals, mut notices) = (GpuRefusals::default(), Vec::new());

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use camino::Utf8Path;
-use gpubench::catalog::{Catalog, Fill, Recording};
+use gpubench::catalog::{Catalog, Fill, Recording, Source};
 use gpubench::plan::{KernelRef, Plan};
 
 use gpubench_contract::Cause;
@@ -156,6 +157,8 @@ pub(crate) struct KernelBuild<'a> {
     /// The cache of compiled kernels.
     pub(crate) cache: &'a Path,
     pub(crate) interrupt: &'a Interrupt,
+    /// The time limit of a compiler, if it is shorter than the compiler's own.
+    pub(crate) most: Option<Duration>,
 }
 
 /// Returns the cache of compiled kernels in a target directory.
@@ -205,19 +208,40 @@ impl KernelBuild<'_> {
         library_of(&modules, kernel).cloned()
     }
 
-    fn compile_source(&self, position: u32, names: &[String]) -> Result<Module, CaseFailure> {
+    /// Compiles the host code of sources to libraries, several at once. Returns copies of them, by
+    /// the positions of their sources in the catalog.
+    pub(crate) fn compile_libraries(&self, sources: &[u32]) -> BTreeMap<u32, Result<FrozenFile, CaseFailure>> {
+        let jobs: Vec<(u32, Vec<String>)> = sources.iter().map(|source| (*source, Vec::new())).collect();
+        self.for_each_source(&jobs, |position, names| {
+            let source = self.source(position)?;
+            let _compiles = timeline::span(Track::Command, format!("compiles `{}`", source.name));
+            let library = self.compiler.compile_library(self.wanted(source, names));
+            let copy = library.and_then(|library| Ok(FrozenFile::copy_of(&library)?));
+            copy.map_err(|error| failure(&error))
+        })
+    }
+
+    fn source(&self, position: u32) -> Result<&Source, CaseFailure> {
         let source = self.catalog.sources.get(position as usize);
-        let source = source
-            .ok_or_else(|| CaseFailure::error(Cause::PlanInvalid, "a kernel refers to a source that does not exist"))?;
+        source.ok_or_else(|| CaseFailure::error(Cause::PlanInvalid, "a kernel refers to a source that does not exist"))
+    }
+
+    fn wanted<'w>(&'w self, source: &'w Source, names: &'w [String]) -> Wanted<'w> {
+        Wanted {
+            source,
+            names,
+            cache: self.cache,
+            interrupt: self.interrupt.flag(),
+            most: self.most,
+        }
+    }
+
+    fn compile_source(&self, position: u32, names: &[String]) -> Result<Module, CaseFailure> {
+        let source = self.source(position)?;
         let _compiles = timeline::span(Track::Command, format!("compiles `{}`", source.name));
         let compiled = self
             .compiler
-            .compile_separately(Wanted {
-                source,
-                names,
-                cache: self.cache,
-                interrupt: self.interrupt.flag(),
-            })
+            .compile_separately(self.wanted(source, names))
             .map_err(|error| failure(&error))?;
         let rejected = compiled
             .rejected
@@ -327,6 +351,7 @@ mod tests {
             catalog: &catalog,
             cache: cache.path(),
             interrupt: &Interrupt::default(),
+            most: None,
         };
         build.compile_source(0, &names)
     }

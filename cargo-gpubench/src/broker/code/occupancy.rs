@@ -121,6 +121,7 @@ mod tests {
                 catalog: &catalog,
                 cache: cache.path(),
                 interrupt: &interrupt,
+                most: None,
             },
             &mut ask,
         );

@@ -294,6 +294,7 @@ mod tests {
                 names: &names,
                 cache: std::path::Path::new("/none"),
                 interrupt: &AtomicBool::new(false),
+                most: None,
             })
             .expect_err("it was not compiled ahead");
         assert!(

@@ -93,6 +93,7 @@ pub(super) fn judge(
             catalog,
             cache: &cache,
             interrupt,
+            most: None,
         };
         // The answer affects how a kernel is launched, and none is.
         let mut ask = |_: &FrozenFile, _: &OccupancyQuery| Ok(1);
@@ -102,6 +103,7 @@ pub(super) fn judge(
             &facts,
             &mut authors,
             Occupancies::new(build, &mut ask),
+            None,
         )?;
         let mut ready: Vec<(&Case, RecordedCase)> = Vec::new();
         for (case, recorded) in of_library.into_iter().zip(recorded) {

@@ -3,6 +3,7 @@
 
 pub(super) mod case_readings;
 mod device;
+mod grading;
 mod libraries;
 mod measurement;
 mod observer;
@@ -11,6 +12,7 @@ mod results;
 mod run;
 
 pub use device::*;
+pub use grading::*;
 pub use libraries::*;
 pub use measurement::*;
 pub use observer::*;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::{
-    Audit, DeviceOptions, LibrarySource, MeasurementOptions, ObserverChoice, OpponentSource, OutputOptions, PageTarget,
-    ResultOptions,
+    Audit, DeviceOptions, GradingOptions, LibrarySource, MeasurementOptions, ObserverChoice, OpponentSource,
+    OutputOptions, PageTarget, ResultOptions,
 };
 use crate::broker::cases::CaseSelection;
 use gpubench_contract::{Program, RepeatedCommand};
@@ -51,6 +51,8 @@ pub struct RunOptions {
     pub results: ResultOptions,
     /// Command-line words that a command to run a case again repeats.
     pub repeated: Vec<String>,
+    /// The submissions that are measured, instead of the libraries' benchmarks.
+    pub grading: Option<GradingOptions>,
 }
 
 impl RunOptions {

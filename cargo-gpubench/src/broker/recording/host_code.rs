@@ -59,6 +59,29 @@ fn copy(library: &BuiltLibrary, named: &str) -> Result<(FrozenFile, Digest), Cas
 }
 
 impl HostCode {
+    /// Returns the host code of a submission that is a library.
+    pub(super) fn given(file: &str, contents: &[u8]) -> Result<HostCode, CaseFailure> {
+        let copy = FrozenFile::of_contents(file, contents);
+        let copy = copy.map_err(|error| {
+            CaseFailure::error(Cause::SetupFailed, format!("its library cannot be copied: {error}"))
+        })?;
+        Ok(HostCode::of_submission(copy))
+    }
+
+    /// Returns the host code of a submission whose library was compiled.
+    pub(super) fn compiled(library: Option<&Result<FrozenFile, CaseFailure>>) -> Result<HostCode, CaseFailure> {
+        let missing = || CaseFailure::error(Cause::Internal, "its library was not compiled");
+        Ok(HostCode::of_submission(library.ok_or_else(missing)?.clone()?))
+    }
+
+    fn of_submission(copy: FrozenFile) -> HostCode {
+        HostCode {
+            own: Digest::of_copy(&copy),
+            files: vec![copy],
+            search: Vec::new(),
+        }
+    }
+
     /// Fails unless the recording calls a library exactly if the catalog names one. Otherwise a
     /// worker would load another file than the one whose code it runs.
     pub(super) fn agreeing_with(self, recorded: &RecordedCase) -> Result<HostCode, CaseFailure> {

@@ -1,5 +1,6 @@
 //! Preparation of the selected cases before any measurement: recording, then compilation.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -18,6 +19,7 @@ use crate::broker::code::kernel_uses::image_of;
 use crate::broker::code::kernels::{self, KernelBuild, Modules};
 use crate::broker::code::machine_code::{CaseMachineCode, MachineCodes};
 use crate::broker::code::occupancy::{AskDevice, Occupancies};
+use crate::broker::grading::Library;
 use crate::broker::options::Verbosity;
 use crate::broker::status::status;
 use crate::cdylibs::BuiltLibrary;
@@ -46,7 +48,7 @@ pub(crate) struct PreparedCase {
     pub(crate) machine_code: CaseMachineCode,
     /// The compilers of the kernels that its plan launches, each once.
     pub(crate) compilers: Vec<String>,
-    /// Position of the benchmark in its catalog.
+    /// Position of the benchmark, or of the problem of a submission, for the author.
     benchmark: u32,
     /// The host code of a hosted benchmark: its own library, or the cdylib after the libraries that
     /// it needs.
@@ -187,12 +189,27 @@ impl Side<'_> {
                 catalog,
                 cache: &cache,
                 interrupt,
+                most: selected.entrants.map(|entrants| entrants.compile_within),
             };
             let occupancies = Occupancies::new(build, &mut ask);
-            let recorded = record_cases(&cases, library, selected.facts, &mut self.authors, occupancies)?;
+            let recorded = record_cases(
+                &cases,
+                library,
+                selected.facts,
+                &mut self.authors,
+                occupancies,
+                selected.entrants,
+            )?;
             phase(Phase::Compiling);
             let recordings = recorded.iter().flatten().map(|recorded| &recorded.recording);
             let modules = build.compile(recordings);
+            let library_of_submission = |case: &Case| selected.entrants.and_then(|entrants| entrants.library(case));
+            let called = cases.iter().filter_map(|case| match library_of_submission(case) {
+                Some(Library::Compiled(source)) => Some(source),
+                Some(Library::Given { .. }) | None => None,
+            });
+            let called: BTreeSet<u32> = called.collect();
+            let compiled_libraries = build.compile_libraries(&called.into_iter().collect::<Vec<_>>());
             kernels::notices(&modules).for_each(|notice| print_warning(&notice));
             let mut refusals = GpuRefusals::default();
             if let Some(check) = &self.gpu_check {
@@ -222,14 +239,24 @@ impl Side<'_> {
                 let (case, library) = (&selected.cases[position], &selected.libraries[library]);
                 let benchmark = selected.benchmark(case);
                 let own = benchmark.and_then(|benchmark| benchmark.own_library.as_deref());
-                let host_code = host_codes.of_case(library, own);
+                let host_code = match library_of_submission(case) {
+                    Some(Library::Given { file, contents }) => HostCode::given(file, contents),
+                    Some(Library::Compiled(source)) => HostCode::compiled(compiled_libraries.get(&source)),
+                    None => host_codes.of_case(library, own),
+                };
                 prepared[position] = Some(recorded.and_then(|recorded| {
                     refuse_command_of_archive(library, &recorded.recording)?;
                     let host_code = host_code?.agreeing_with(&recorded)?;
                     let refusal = benchmark.and_then(|benchmark| refusals.of(benchmark, &recorded.recording));
                     match refusal {
                         Some(refusal) => Err(refusal.clone()),
-                        None => prepared_case(case, host_code, recorded, &modules, &codes),
+                        None => prepared_case(
+                            selected.position_for_author(case),
+                            host_code,
+                            recorded,
+                            &modules,
+                            &codes,
+                        ),
                     }
                 }));
             }
@@ -280,7 +307,7 @@ fn refuse_command_of_archive(library: &BuiltLibrary, recording: &Recording) -> R
 
 /// Returns a recorded case with its modules, or the failure of the first that did not compile.
 fn prepared_case(
-    case: &Case,
+    benchmark: u32,
     host_code: HostCode,
     recorded: RecordedCase,
     compiled: &Modules,
@@ -294,7 +321,7 @@ fn prepared_case(
         recorded,
         modules,
         own_modules,
-        benchmark: case.benchmark as u32,
+        benchmark,
         library: host_code.files,
         search: host_code.search,
         own_library: host_code.own,

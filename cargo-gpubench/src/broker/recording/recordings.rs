@@ -3,9 +3,11 @@
 use gpubench::catalog::{Catalog, OccupancyQuery, RecordRequest, Recording};
 use gpubench::codec;
 
+use super::selected::position_for_author;
 use crate::admission::{memory_needed, validate};
 use crate::broker::cases::Case;
 use crate::broker::code::occupancy::{NoAnswer, Occupancies};
+use crate::broker::grading::Entrants;
 use crate::broker::libraries::authors::Authors;
 use gpubench_contract::Cause;
 use gpubench_contract::units::size;
@@ -38,6 +40,7 @@ pub(crate) fn record_cases(
     facts: &Facts,
     authors: &mut Authors<'_>,
     occupancies: Occupancies<'_>,
+    entrants: Option<&Entrants>,
 ) -> Result<Vec<Result<RecordedCase, CaseFailure>>, Interrupted> {
     let mut recorder = Recorder {
         library,
@@ -45,6 +48,7 @@ pub(crate) fn record_cases(
         authors,
         second: None,
         occupancies,
+        entrants,
     };
     let _records = timeline::span(Track::Command, "records the cases");
     let recorded = cases.iter().map(|case| match recorder.record(case) {
@@ -63,6 +67,8 @@ struct Recorder<'r, 'a, 'o> {
     /// The second author of the library, started when it is first needed.
     second: Option<AuthorClient>,
     occupancies: Occupancies<'o>,
+    /// The submissions that the cases are of, if they are not the library's benchmarks.
+    entrants: Option<&'r Entrants>,
 }
 
 /// Checks that a recording can be measured on the device.
@@ -89,12 +95,17 @@ impl Recorder<'_, '_, '_> {
             facts: self.facts.device.clone(),
             occupancies: Vec::new(),
         };
-        let (recording, encoded) = loop {
+        let (mut recording, mut encoded) = loop {
             match self.record_twice(case, &request)? {
                 Recorded::Recording(recording, encoded) => break (*recording, encoded),
                 Recorded::NeedsOccupancy(query) => self.add_occupancy(&mut request, &query)?,
             }
         };
+        if let Some(entrants) = self.entrants {
+            let completed = entrants.complete(case, &mut recording, &self.facts.device);
+            completed.map_err(NoAnswer::Failed)?;
+            encoded = codec::encode(&recording);
+        }
         admit(&recording, self.occupancies.build.catalog, self.facts).map_err(NoAnswer::Failed)?;
         Ok(RecordedCase {
             request: codec::encode(&request),
@@ -106,7 +117,7 @@ impl Recorder<'_, '_, '_> {
     fn record_twice(&mut self, case: &Case, request: &RecordRequest) -> Result<Recorded, NoAnswer> {
         let (library, interrupt) = (self.library, self.occupancies.build.interrupt);
         let Recorder { authors, second, .. } = self;
-        let benchmark = case.benchmark as u32;
+        let benchmark = position_for_author(self.entrants, case);
         let first = authors
             .client(library)
             .and_then(|author| author.record(benchmark, request, interrupt));

@@ -6,6 +6,7 @@ use camino::Utf8Path;
 use gpubench::catalog::{Benchmark, Catalog};
 
 use crate::broker::cases::Case;
+use crate::broker::grading::Entrants;
 use crate::broker::libraries::authors::Authors;
 use crate::broker::options::Verbosity;
 use crate::broker::options::case_readings::settings_of;
@@ -29,6 +30,8 @@ pub(in crate::broker) struct Selected<'a> {
     pub(in crate::broker) device: DeviceOrder,
     /// Facts about the device.
     pub(in crate::broker) facts: &'a Facts,
+    /// The submissions that the cases are of, if it is not the libraries' benchmarks.
+    pub(in crate::broker) entrants: Option<&'a Entrants>,
 }
 
 /// One side of a run: the candidate, or the baseline that alternates with it.
@@ -59,10 +62,20 @@ impl<'a> Selected<'a> {
         self.catalogs[case.library].benchmarks.get(case.benchmark)
     }
 
+    /// Returns the position by which the author of a case's library knows it.
+    pub(in crate::broker) fn position_for_author(&self, case: &Case) -> u32 {
+        position_for_author(self.entrants, case)
+    }
+
     /// Returns the settings of a case's attribute and, below them, of its package.
     pub(in crate::broker) fn own_settings(&self, case: &Case) -> CaseSettings {
         // An invalid attribute has ended the run when the modes were chosen.
         let attribute = self.benchmark(case).and_then(|benchmark| settings_of(benchmark).ok());
         attribute.unwrap_or_default().over(self.library(case).settings)
     }
+}
+
+/// Returns the position by which the author of a case's library knows it.
+pub(in crate::broker) fn position_for_author(entrants: Option<&Entrants>, case: &Case) -> u32 {
+    entrants.map_or(case.benchmark as u32, Entrants::problem)
 }

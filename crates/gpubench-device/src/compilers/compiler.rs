@@ -51,6 +51,8 @@ pub struct Wanted<'a> {
     pub cache: &'a Path,
     /// A flag that ends a running compilation when it is set.
     pub interrupt: &'a AtomicBool,
+    /// The time limit of a compiler, if it is shorter than the compiler's own.
+    pub most: Option<Duration>,
 }
 
 impl Wanted<'_> {
@@ -62,6 +64,7 @@ impl Wanted<'_> {
         input: Stdio,
         scratch: &Scratch,
     ) -> Result<Finished, KernelBuildError> {
+        let limit = self.most.map_or(limit, |most| most.min(limit));
         let patience = Patience {
             limit,
             interrupt: self.interrupt,
@@ -145,6 +148,14 @@ pub trait Compiler: Sync {
     /// When the source does not compile, uses features that the device lacks, lacks a kernel, or a
     /// file cannot be written.
     fn compile(&self, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError>;
+
+    /// Compiles the host code of a source, with the kernels that it launches, to a shared library in
+    /// the cache, or finds it there. Returns its path. [`Wanted::names`] does not matter.
+    ///
+    /// # Errors
+    /// When the source does not compile, this compiler has none for host code, or a file cannot be
+    /// written.
+    fn compile_library(&self, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError>;
 
     /// Returns the compiler that made a file of this one, for messages. It matters if this compiler
     /// consists of several.

@@ -136,6 +136,7 @@ mod tests {
             names: &["k".to_owned()],
             cache: cache.path(),
             interrupt: &AtomicBool::new(false),
+            most: None,
         };
         compiler.compile(wanted).map(|_| ()).map_err(|error| error.to_string())
     }

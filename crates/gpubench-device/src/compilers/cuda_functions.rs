@@ -46,6 +46,7 @@ mod tests {
             names: &["k".to_owned()],
             cache: cache.path(),
             interrupt: &AtomicBool::new(false),
+            most: None,
         });
         compiled.map(drop)
     }

@@ -168,6 +168,46 @@ impl Compiler for HostCompiler {
         keep(&library, &built).map_err(KernelBuildError::io("write", &library))?;
         Ok(library)
     }
+
+    /// The library is C++ without CUDA: on the CPU device, its functions get ordinary memory.
+    fn compile_library(&self, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError> {
+        let Wanted { source, cache, .. } = wanted;
+        let library = cache.join(format!("{}.library.so", self.key(wanted, &processor())));
+        if is_intact(&library) {
+            return Ok(library);
+        }
+        let scratch = Scratch::new(cache, source)?;
+        let job = Job {
+            compiler: self,
+            wanted,
+            scratch: &scratch,
+        };
+        let (main, made) = (&source.files[0].path, scratch.file("library.so"));
+        let mut command = Command::new(&self.program);
+        command
+            .current_dir(scratch.root())
+            .args(["-x", "c++", "-std=gnu++17", &self.processors.option()])
+            .args(self.optimization.options())
+            .args([
+                "-shared",
+                "-fPIC",
+                "-pthread",
+                "-Wl,-z,defs",
+                "-fdiagnostics-color=never",
+                "-w",
+            ])
+            .args(host_options(&source.options))
+            .args(["-I.", "-o"])
+            .arg(&made)
+            .arg(main);
+        let finished = job.run(&mut command)?;
+        if !finished.status.success() {
+            return Err(wanted.rejection(THE_DEVICE.to_owned(), &scratch, &finished.stderr));
+        }
+        let built = read(&made)?;
+        keep(&library, &built).map_err(KernelBuildError::io("write", &library))?;
+        Ok(library)
+    }
 }
 
 /// The words that the shim leaves for the kernel marks, so that they survive the preprocessor.

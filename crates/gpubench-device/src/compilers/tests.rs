@@ -37,6 +37,7 @@ fn compile_in(cache: &Path, source: &Source, names: &[&str]) -> Result<std::path
         names: &names,
         cache,
         interrupt: &AtomicBool::new(false),
+        most: None,
     })
 }
 
@@ -210,6 +211,7 @@ fn a_name_that_does_not_compile_does_not_affect_others() {
             names: &names,
             cache: cache.path(),
             interrupt: &AtomicBool::new(false),
+            most: None,
         })
         .expect("the source compiles");
     assert!(compiled.library.is_some_and(|library| library.is_file()));
@@ -244,6 +246,7 @@ fn an_error_in_the_source_is_reported_once_for_all_names() {
             names: &names,
             cache: cache.path(),
             interrupt: &AtomicBool::new(false),
+            most: None,
         })
         .expect_err("nothing compiles");
     let text = error.to_string();
@@ -337,6 +340,7 @@ fn an_unsupported_construct_refuses_only_the_kernels_that_use_it() {
             names: &names,
             cache: cache.path(),
             interrupt: &AtomicBool::new(false),
+            most: None,
         })
         .expect("the source compiles");
     assert!(compiled.library.is_some_and(|library| library.is_file()));

@@ -10,6 +10,7 @@ mod contest;
 mod details;
 mod explanation;
 mod functions;
+mod grading;
 mod last_run;
 mod options;
 pub(crate) mod probe;

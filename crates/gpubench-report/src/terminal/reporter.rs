@@ -11,7 +11,7 @@ use super::remarks::below_the_table;
 use super::style::{BAD, DOUBTFUL, FAINT, GOOD, Styling, TITLE};
 use super::table::Table;
 use super::tree::{Line, Revealed, Tree};
-use super::{contest, details, last_run, ranking};
+use super::{contest, details, grading, last_run, ranking};
 use crate::ranking::Rankings;
 use crate::remarks::Remarks;
 use crate::repeat;
@@ -20,7 +20,7 @@ use crate::{Output, OutputError, Progress, Reporter, summary};
 use gpubench_contract::units::{counted, listed};
 use gpubench_contract::{
     BenchmarkComplete, BenchmarkStarted, CaseKey, ComparisonComplete, ContestComplete, Device, DeviceKind, Metric,
-    Readings, RepeatedCommand, RunFinished, RunStarted, Verdict,
+    ProblemComplete, Readings, RepeatedCommand, RunFinished, RunStarted, Verdict,
 };
 use gpubench_diagnostic::layout::{fitted, unbroken, width, wrapped};
 use gpubench_diagnostic::printable_line;
@@ -50,6 +50,7 @@ pub struct TerminalReporter {
 struct Below {
     rankings: Rankings,
     contests: Vec<ContestComplete>,
+    graded: Vec<ProblemComplete>,
     remarks: Remarks,
     failures: Vec<BenchmarkComplete>,
     comparison: Option<String>,
@@ -198,7 +199,10 @@ impl Reporter for TerminalReporter {
         if result.verdict.is_failure() {
             self.below.failures.push(result.clone());
         }
-        self.below.rankings.add(result);
+        // The scores rank submissions.
+        if result.submission.is_none() {
+            self.below.rankings.add(result);
+        }
         // With full detail, the remarks of a passed case are below its line.
         if self.options.detail != Detail::Full || result.verdict != Verdict::Pass {
             self.below.remarks.add_result(result, &result.label());
@@ -213,6 +217,11 @@ impl Reporter for TerminalReporter {
 
     fn contest_complete(&mut self, contest: &ContestComplete) -> Result<(), OutputError> {
         self.below.contests.push(contest.clone());
+        Ok(())
+    }
+
+    fn problem_complete(&mut self, graded: &ProblemComplete) -> Result<(), OutputError> {
+        self.below.graded.push(graded.clone());
         Ok(())
     }
 
@@ -232,7 +241,9 @@ impl Reporter for TerminalReporter {
         let rankings = match self.options.detail {
             Detail::Brief => String::new(),
             Detail::Table | Detail::Full => {
-                ranking::table(&self.below.rankings, self.options) + &contest::table(&self.below.contests, self.options)
+                ranking::table(&self.below.rankings, self.options)
+                    + &contest::table(&self.below.contests, self.options)
+                    + &grading::table(&self.below.graded, self.options)
             }
         };
         let remarks = below_the_table(&self.below.remarks, self.options);

@@ -325,7 +325,6 @@ fn mistakes_name_their_place_and_what_would_be_right() {
         error(&short("options = [\"-I\", \"../x\"]"), SUM),
         error(&short("name = \"a\\tb\""), SUM),
         error(&short("file = \"k.cu\""), SUM),
-        error("[library]", SUM),
         error("grid = 1\nblock = 1\n[library]", SUM),
         error("name = \"x\"", SUM),
         error("grid = 1\ngrid = 2", SUM),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use gpubench::catalog::{Source, SourceForm};
 
+use super::super::cache_file::{self, is_intact};
 use super::super::compiler::{Compiler, Wanted};
 use super::super::diagnostics::narrowed;
 use super::super::error::KernelBuildError;
@@ -13,7 +14,7 @@ use super::image::accept;
 use super::job::{Code, Job, wanted_architecture};
 use super::nvcc::Nvcc;
 use super::nvrtc::NvrtcCompiler;
-use super::options::{Dialect, parse_options};
+use super::options::{Dialect, SourceOptions, parse_options};
 use super::store::{self, Maker};
 use super::tool::Tool;
 use crate::cuda::{Architecture, KernelImage};
@@ -334,6 +335,49 @@ impl Compiler for GpuCompiler {
             done => done,
         }
     }
+
+    fn compile_library(&self, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError> {
+        let source = wanted.source;
+        let nvcc = self.compilers.nvcc.as_ref().ok_or_else(|| {
+            KernelBuildError::NoCompiler(format!(
+                "cannot compile the host code of `{}`: it needs nvcc, which was not found (hint: put nvcc on the path, \
+                 or name it with `--nvcc`)",
+                source.name
+            ))
+        })?;
+        let path = store::cached_library(wanted, &nvcc.version(), self.architecture);
+        if is_intact(&path) {
+            return Ok(path);
+        }
+        let options = source_options(source, Dialect::Nvcc)?;
+        let architecture = wanted_architecture(source, &options, self.architecture)?;
+        let scratch = Scratch::new(wanted.cache, source)?;
+        let library = nvcc.library(&Job {
+            wanted,
+            device: self.architecture,
+            code: nvcc.code(architecture)?,
+            maker: Maker::Nvcc,
+            source_options: &options,
+            scratch: &scratch,
+        })?;
+        cache_file::keep(&path, &library).map_err(KernelBuildError::io("write", &path))?;
+        Ok(path)
+    }
+}
+
+/// Returns the options of a source for a compiler.
+///
+/// # Errors
+/// The first option that the compiler does not get.
+fn source_options(source: &Source, dialect: Dialect) -> Result<SourceOptions, KernelBuildError> {
+    parse_options(&source.options, dialect).map_err(|option| {
+        KernelBuildError::Unusable(format!(
+            "`{}` has the option `{option}`, which is not passed to {} (hint: remove it if it concerns host code; \
+             `docs/gpu-kernels.md` lists the supported options)",
+            source.name,
+            dialect.name()
+        ))
+    })
 }
 
 impl GpuCompiler {
@@ -389,14 +433,7 @@ impl GpuCompiler {
         if store::is_image(&path) {
             return Ok(path);
         }
-        let options = parse_options(&source.options, chosen.dialect()).map_err(|option| {
-            KernelBuildError::Unusable(format!(
-                "`{}` has the option `{option}`, which is not passed to {} (hint: remove it if it concerns host code; \
-                 `docs/gpu-kernels.md` lists the supported options)",
-                source.name,
-                chosen.dialect().name()
-            ))
-        })?;
+        let options = source_options(source, chosen.dialect())?;
         let architecture = wanted_architecture(source, &options, self.architecture)?;
         let code = chosen.code(architecture)?;
         let scratch = Scratch::new(wanted.cache, source)?;

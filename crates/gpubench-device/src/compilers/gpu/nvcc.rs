@@ -73,7 +73,7 @@ impl Tool for Nvcc {
         job.scratch
             .add_unit(NVCC_UNIT, &nvcc_unit(job.wanted.source, job.wanted.names))?;
         let ptx = job.scratch.file("kernels.ptx");
-        self.run(job, "--ptx", Path::new(NVCC_UNIT), &ptx)?;
+        self.run(job, &["--ptx"], Path::new(NVCC_UNIT), &ptx)?;
         let text = read(&ptx)?;
         let text = String::from_utf8_lossy(&text);
         let (text, symbols) = without_pointers(&text, job.wanted.names.len()).ok_or_else(|| {
@@ -85,7 +85,7 @@ impl Tool for Nvcc {
             Code::Machine(_) => {
                 write(&ptx, text.as_bytes())?;
                 let cubin = job.scratch.file("kernels.cubin");
-                let messages = self.run(job, "--cubin", &ptx, &cubin)?;
+                let messages = self.run(job, &["--cubin"], &ptx, &cubin)?;
                 (read(&cubin)?, reports(&messages))
             }
         };
@@ -99,12 +99,22 @@ impl Tool for Nvcc {
 }
 
 impl Nvcc {
+    /// Compiles the host code of a source, with its kernels, to a shared library.
+    pub(super) fn library(&self, job: &Job<'_>) -> Result<Vec<u8>, KernelBuildError> {
+        let (main, library) = (
+            Path::new(&job.wanted.source.files[0].path),
+            job.scratch.file("library.so"),
+        );
+        self.run(job, &["--shared", "-Xcompiler=-fPIC"], main, &library)?;
+        read(&library)
+    }
+
     /// Runs a step and returns its messages.
-    fn run(&self, job: &Job<'_>, step: &str, input: &Path, output: &Path) -> Result<String, KernelBuildError> {
+    fn run(&self, job: &Job<'_>, step: &[&str], input: &Path, output: &Path) -> Result<String, KernelBuildError> {
         let mut command = Command::new(&self.program);
         command
             .current_dir(job.scratch.root())
-            .arg(step)
+            .args(step)
             .args(job.options())
             .args(["-I.", "-o"])
             .arg(output)

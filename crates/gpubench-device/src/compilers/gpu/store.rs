@@ -49,12 +49,21 @@ impl Maker {
 
 /// Returns the path of an image in the cache.
 pub(super) fn cached(wanted: Wanted<'_>, maker: Maker, compiler: &str, architecture: Architecture) -> PathBuf {
+    path(wanted, compiler, architecture, maker.ending())
+}
+
+/// Returns the path of a library with host code in the cache.
+pub(super) fn cached_library(wanted: Wanted<'_>, compiler: &str, architecture: Architecture) -> PathBuf {
+    path(wanted, compiler, architecture, "library.so")
+}
+
+fn path(wanted: Wanted<'_>, compiler: &str, architecture: Architecture, ending: &str) -> PathBuf {
     let mut key = CacheKey::new();
     key.add(compiler);
     key.add(wanted.source.form.to_string());
     key.add(architecture.to_string());
     key.add_wanted(wanted);
-    wanted.cache.join(format!("{}.{}", key.finish(), maker.ending()))
+    wanted.cache.join(format!("{}.{ending}", key.finish()))
 }
 
 /// Returns whether a file exists and is an unchanged image.
@@ -99,6 +108,7 @@ mod tests {
                 names: &names,
                 cache: Path::new("/cache"),
                 interrupt: &AtomicBool::new(false),
+                most: None,
             };
             cached(wanted, Maker::Nvrtc, compiler, architecture)
         };
@@ -130,6 +140,7 @@ mod tests {
                 names: &[],
                 cache: Path::new("/cache"),
                 interrupt: &AtomicBool::new(false),
+                most: None,
             };
             assert_eq!(
                 Maker::from_path(&cached(wanted, maker, "nvcc 13.0", SM_90)),

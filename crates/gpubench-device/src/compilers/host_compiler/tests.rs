@@ -38,6 +38,7 @@ fn key(compiler: &HostCompiler, source: &Source, names: &[&str], here: &str) -> 
         names: &names,
         cache: Path::new("/nowhere"),
         interrupt: &AtomicBool::new(false),
+        most: None,
     };
     compiler.key(wanted, here)
 }

@@ -16,6 +16,7 @@ fn separated(text: &str, names: &[&str]) -> (Vec<String>, Vec<String>) {
             names: &names,
             cache: cache.path(),
             interrupt: &AtomicBool::new(false),
+            most: None,
         })
         .expect("the source itself compiles");
     let good: Vec<String> = names
@@ -118,6 +119,7 @@ fn a_source_cannot_claim_that_the_disk_is_full() {
             names: &["k".to_owned()],
             cache: cache.path(),
             interrupt: &AtomicBool::new(false),
+            most: None,
         })
         .expect_err("it does not compile");
     assert!(

@@ -44,6 +44,7 @@ fn compile(directory: &std::path::Path) -> Vec<SourceModule> {
         names: &names,
         cache: directory,
         interrupt: &AtomicBool::new(false),
+        most: None,
     });
     let compiled = compiled.expect("they compile");
     vec![(3, FrozenFile::copy_of(&compiled).expect("it is there"))]

@@ -34,6 +34,7 @@ fn under_callgrind(test: &str) {
         names: &names,
         cache: &CACHE,
         interrupt: &AtomicBool::new(false),
+        most: None,
     });
     let folder = tempfile::tempdir().unwrap();
     let valgrind = launcher(folder.path()).unwrap();

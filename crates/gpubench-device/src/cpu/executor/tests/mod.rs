@@ -50,6 +50,7 @@ pub(super) fn build(text: &str, names: &[&str]) -> Result<Module, KernelBuildErr
         names: &names,
         cache: &CACHE,
         interrupt: &AtomicBool::new(false),
+        most: None,
     })?;
     // SAFETY: the library was built from this test's source.
     Ok(unsafe { Module::load(&library) }.expect("the library loads"))

@@ -1,0 +1,48 @@
+//! Options of a run that grades submissions.
+
+use std::fmt;
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+
+/// What is graded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GradingOptions {
+    /// `--problem`: the name of the problem.
+    pub problem: String,
+    /// The submissions, in order.
+    pub submissions: Vec<SubmissionPlace>,
+    /// `--over`: the name of the submission that the others are compared with.
+    pub over: Option<String>,
+    /// Time limit of a compiler for one submission.
+    pub compile_within: Duration,
+}
+
+/// Where a submission comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SubmissionPlace {
+    /// A file or a folder.
+    Path(Utf8PathBuf),
+    /// `-`: standard input.
+    StandardInput,
+}
+
+impl SubmissionPlace {
+    /// Reads a word of the command line.
+    pub fn from_path(path: Utf8PathBuf) -> SubmissionPlace {
+        if path == "-" {
+            SubmissionPlace::StandardInput
+        } else {
+            SubmissionPlace::Path(path)
+        }
+    }
+}
+
+impl fmt::Display for SubmissionPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SubmissionPlace::Path(path) => f.write_str(path.as_str()),
+            SubmissionPlace::StandardInput => f.write_str("-"),
+        }
+    }
+}

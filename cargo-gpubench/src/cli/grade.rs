@@ -1,0 +1,155 @@
+//! `cargo gpubench grade`.
+
+use camino::Utf8PathBuf;
+use clap::ValueHint;
+
+use super::UsageError;
+use super::overwriting::refuse_to_overwrite;
+use super::settings::{CargoArguments, MeasurementArguments, OutputArguments};
+use super::standard_output::refuse_to_mix;
+use crate::archive::ExtractTo;
+use crate::broker::cases::{AxisOverride, CaseSelection, NameFilter, NamePattern};
+use crate::broker::options::{
+    Action, CaseOrder, GradingOptions, LibrarySource, OnSkip, ResultOptions, RunOptions, SubmissionPlace,
+};
+use crate::config::{CaseLayers, TimeLimit, settings};
+
+/// The name of the subcommand.
+pub(super) const GRADE: &str = "grade";
+
+settings! {
+    /// The options of `cargo gpubench grade`.
+    #[command(after_long_help = EXAMPLES)]
+    pub(super) struct GradeArguments {
+        /// Grade these files, folders or archives
+        ///
+        /// CUDA C++ (`.cu`), PTX, a cubin or fatbin, a shared library, a folder or a tarball with
+        /// one of them, or `-`: CUDA C++ or a tarball from standard input. How it is launched is
+        /// written in the submission itself. Each has results of its own, in the given order.
+        #[arg(value_name = "SUBMISSION", required = true, num_args = 1.., value_hint = ValueHint::AnyPath,
+            help_heading = "Grade")]
+        submissions: Vec<Utf8PathBuf> => Line "--problem row_sums fast.cu", common;
+
+        /// Grade against this problem: the name of a `#[problem]`
+        ///
+        /// Its last part is enough if no other problem has it.
+        #[arg(long, value_name = "NAME", help_heading = "Grade")]
+        problem: String => Line "--problem row_sums fast.cu", common;
+
+        /// Only check the submissions, without measuring
+        ///
+        /// Each case gets a fresh process and at least three calls with fresh inputs.
+        #[arg(long, help_heading = "Grade")]
+        test: bool => Line "--problem row_sums --test fast.cu", common;
+
+        /// Measure the submissions alternately, and rank them
+        ///
+        /// A case that fails drops out.
+        #[arg(long, conflicts_with = "test", help_heading = "Grade")]
+        contest: bool => Line "--problem row_sums --contest fast.cu slow.cu";
+
+        /// Grade only the case with this name
+        ///
+        /// May be given several times.
+        #[arg(long, value_name = "CASE", help_heading = "Grade")]
+        exact: Vec<String> => Line "--problem row_sums --exact fast::rows=64 fast.cu";
+
+        /// Show how many times as fast the others are as the submission with this name
+        ///
+        /// The scores then have the ratio, and the share of cases in which each is faster.
+        #[arg(long, value_name = "SUBMISSION", conflicts_with = "test", help_heading = "Grade")]
+        over: Option<String> => Line "--problem row_sums --over naive naive.cu fast.cu";
+
+        /// Replace the values of an axis
+        #[arg(long, value_name = "NAME=VALUES", help_heading = "Grade")]
+        axis: Vec<AxisOverride> => Line "--problem row_sums --axis rows=64 fast.cu";
+
+        /// Give up if a compiler takes longer than this for a submission
+        #[arg(long, value_name = "DURATION", default_value_t = TimeLimit::seconds(60), help_heading = "Grade")]
+        compile_timeout: TimeLimit => Line "--problem row_sums --compile-timeout 5min fast.cu";
+
+        /// Take the problem from this archive instead of building its crate
+        #[arg(long, value_name = "FILE", conflicts_with = "CargoArguments", value_hint = ValueHint::FilePath,
+            help_heading = "Build")]
+        archive_file: Option<Utf8PathBuf> => Line "--archive-file problems.tar.gz --problem row_sums fast.cu";
+
+        #[command(flatten)]
+        measurement: MeasurementArguments;
+
+        #[command(flatten)]
+        output: OutputArguments;
+
+        #[command(flatten)]
+        cargo: CargoArguments;
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  cargo gpubench grade --problem row_sums fast.cu            one submission
+  cargo gpubench grade --problem row_sums --test inbox/*.cu  check many, measure none
+  cargo gpubench grade --problem row_sums --contest a.cu b.cu
+                                                             rank two
+";
+
+impl GradeArguments {
+    /// Returns the options of the run. `cases` has the settings that may differ between cases, and
+    /// `repeated` the options that a command to repeat one needs.
+    ///
+    /// # Errors
+    /// Two outputs use the same file.
+    pub(super) fn into_options(self, cases: CaseLayers, repeated: Vec<String>) -> Result<RunOptions, UsageError> {
+        let page = self.output.report.clone();
+        let (device, measurement) = self.measurement.into_options(cases);
+        let output = self.output.into_options();
+        let results = ResultOptions {
+            page,
+            ..ResultOptions::default()
+        };
+        refuse_to_overwrite(results.runs_read(), output.files().chain(results.page_file()))?;
+        refuse_to_mix(&output, &results)?;
+        Ok(RunOptions {
+            action: if self.test { Action::Test } else { Action::Measure },
+            // Each result adds its own submission.
+            repeated: [
+                vec![GRADE.to_owned(), "--problem".to_owned(), self.problem.clone()],
+                repeated,
+            ]
+            .concat(),
+            cases: CaseSelection {
+                names: NameFilter {
+                    filters: self.exact.into_iter().map(NamePattern::Exact).collect(),
+                    ..NameFilter::default()
+                },
+                axes: self.axis,
+                ..CaseSelection::default()
+            },
+            libraries: match self.archive_file {
+                Some(archive) => LibrarySource::Archive {
+                    archive,
+                    extract_to: ExtractTo::Temporary,
+                },
+                None => LibrarySource::Build(self.cargo.into_options(&output)),
+            },
+            device,
+            measurement,
+            order: if self.contest {
+                CaseOrder::InContests
+            } else {
+                CaseOrder::OneByOne
+            },
+            fail_fast: false,
+            on_skip: OnSkip::Show,
+            nvtx: false,
+            observer: None,
+            output,
+            results,
+            grading: Some(GradingOptions {
+                problem: self.problem,
+                submissions: self.submissions.into_iter().map(SubmissionPlace::from_path).collect(),
+                over: self.over,
+                compile_within: self.compile_timeout.duration(),
+            }),
+        })
+    }
+}

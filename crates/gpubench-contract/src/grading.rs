@@ -1,0 +1,96 @@
+//! Submissions to a problem: what was graded, and what its cases say together.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Cause, Grade, Metric, Mode, Reading, SchemaVersion, Verdict};
+
+/// The submission that a result is of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct SubmissionFacts {
+    /// Where it came from, as it was named: a path, or `-` for standard input.
+    pub place: String,
+    /// SHA-256 of all that was graded: its description, its files with their paths, and its
+    /// options. Null if it could not be read.
+    pub sha256: Option<String>,
+}
+
+/// What the cases of a submission say together. Printed for each submission after the last case, in
+/// the order in which they were given, and for each way of measuring.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct ProblemComplete {
+    /// Version of the schema.
+    pub schema_version: SchemaVersion,
+    /// ID of the run.
+    pub run_id: String,
+    /// Package of the problem.
+    pub package: String,
+    /// The problem.
+    pub problem: String,
+    /// Name of the submission: `benchmark` of its results.
+    pub submission: String,
+    /// Where it came from, and its digest.
+    pub graded: SubmissionFacts,
+    /// How each call was measured.
+    pub mode: Mode,
+    /// What the samples measure.
+    pub metric: Metric,
+    /// `pass` if all cases passed, else the verdict of the first that did not. `skipped` if all
+    /// were skipped.
+    pub verdict: Verdict,
+    /// Why that case did not pass. Null if all passed.
+    pub cause: Option<Cause>,
+    /// The name of that case. Null if all passed.
+    pub failed_case: Option<String>,
+    /// Number of cases, without skipped ones.
+    pub cases: u64,
+    /// Number of cases that passed.
+    pub passed: u64,
+    /// How far its times can be trusted: the lowest grade of its cases. Null if there are none.
+    pub grade: Option<Grade>,
+    /// Its score. Null if a case failed, was skipped, or has no value.
+    pub score: Option<Score>,
+    /// Its place among the submissions with a score, from 1. Null without a score.
+    pub rank: Option<u64>,
+    /// Submissions whose scores have intervals that overlap its own.
+    pub ties: Vec<String>,
+}
+
+/// The score of a submission: the geometric mean over its cases.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct Score {
+    /// Geometric mean of the cases' values, in the unit of the metric.
+    pub value: f64,
+    /// Bounds of its 95 % confidence interval. Null if a case has none.
+    pub ci95: Option<[f64; 2]>,
+    /// Mean over the cases of the declared floating-point operations per second. Null if a case
+    /// has none.
+    pub mean_flops_per_s: Option<f64>,
+    /// How it compares with the submission that `--over` names. Null without one.
+    pub speedup: Option<Speedup>,
+}
+
+/// The speed-up of a submission over another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct Speedup {
+    /// Name of the other submission.
+    pub over: String,
+    /// Geometric mean over the cases of the other's value divided by its own.
+    pub ratio: f64,
+    /// Bounds of its 95 % confidence interval. Null if a case has none.
+    pub ci95: Option<[f64; 2]>,
+    /// Share of the cases in which it is faster: fast_1 of KernelBench.
+    pub fast_1: f64,
+    /// Share of the cases in which it is more than twice as fast: fast_2.
+    pub fast_2: f64,
+}
+
+impl ProblemComplete {
+    /// Returns how the results were measured.
+    pub fn reading(&self) -> Reading {
+        Reading::new(self.mode, &self.metric)
+    }
+}

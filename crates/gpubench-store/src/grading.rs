@@ -1,0 +1,206 @@
+//! The scores and ranks of graded submissions.
+
+use super::StoredRun;
+use gpubench_contract::{
+    BenchmarkComplete, Grade, ProblemComplete, SchemaVersion, Score, Speedup, SubmissionFacts, Verdict,
+};
+
+/// Returns what the cases of each submission say together, in the order of the submissions. `over`
+/// names the submission that the others are compared with.
+pub fn graded(run: &StoredRun, over: Option<&str>) -> Vec<ProblemComplete> {
+    let graded = Graded::all_of(run);
+    let scores: Vec<Option<Score>> = graded.iter().map(|one| one.score(over, &graded)).collect();
+    let complete = graded.iter().zip(&scores).map(|(one, score)| {
+        let rivals = || graded.iter().zip(&scores).filter(|(other, _)| other.is_like(one));
+        let better = |score: &Score| {
+            let values = rivals().filter_map(|(_, other)| Some(other.as_ref()?.value));
+            values.filter(|value| *value < score.value).count() as u64
+        };
+        let ties = rivals().filter(|(other, _)| other.name() != one.name());
+        let ties = ties.filter(|(_, other)| overlap(score.as_ref(), other.as_ref()));
+        ProblemComplete {
+            rank: score.as_ref().map(|score| 1 + better(score)),
+            ties: ties.map(|(other, _)| other.name().to_owned()).collect(),
+            score: score.clone(),
+            ..one.outcome()
+        }
+    });
+    complete.collect()
+}
+
+/// The results of a submission, measured in one way. At least one.
+struct Graded<'a> {
+    facts: &'a SubmissionFacts,
+    results: Vec<&'a BenchmarkComplete>,
+}
+
+impl<'a> Graded<'a> {
+    fn all_of(run: &'a StoredRun) -> Vec<Graded<'a>> {
+        let mut all: Vec<Graded<'a>> = Vec::new();
+        for result in &run.results {
+            let Some(facts) = &result.submission else { continue };
+            let is_of = |graded: &&mut Graded<'_>| {
+                let first = graded.first();
+                (&first.package, &first.benchmark) == (&result.package, &result.benchmark)
+                    && first.reading() == result.reading()
+            };
+            // The results of a submission follow each other, except in a contest.
+            match all.iter_mut().rev().find(is_of) {
+                Some(graded) => graded.results.push(result),
+                None => all.push(Graded {
+                    facts,
+                    results: vec![result],
+                }),
+            }
+        }
+        all
+    }
+
+    fn first(&self) -> &'a BenchmarkComplete {
+        self.results[0]
+    }
+
+    fn name(&self) -> &'a str {
+        &self.first().benchmark
+    }
+
+    /// Whether the scores of both can be compared: they are of one problem, measured alike.
+    fn is_like(&self, other: &Graded<'_>) -> bool {
+        let [one, other] = [self.first(), other.first()];
+        (&one.package, &one.problem) == (&other.package, &other.problem) && one.reading() == other.reading()
+    }
+
+    /// Returns its record without score and rank.
+    fn outcome(&self) -> ProblemComplete {
+        let first = self.first();
+        let judged = || {
+            let results = self.results.iter();
+            results.filter(|result| result.verdict != Verdict::Skipped)
+        };
+        let failed = judged().find(|result| result.verdict != Verdict::Pass);
+        ProblemComplete {
+            schema_version: SchemaVersion,
+            run_id: first.run_id.clone(),
+            package: first.package.clone(),
+            problem: first.problem.clone().unwrap_or_default(),
+            submission: first.benchmark.clone(),
+            graded: self.facts.clone(),
+            mode: first.mode,
+            metric: first.metric.clone(),
+            verdict: match failed {
+                Some(failed) => failed.verdict,
+                None if judged().next().is_none() => Verdict::Skipped,
+                None => Verdict::Pass,
+            },
+            cause: failed.and_then(|failed| failed.cause),
+            failed_case: failed.map(|failed| failed.case.clone()),
+            cases: judged().count() as u64,
+            passed: judged().filter(|result| result.verdict == Verdict::Pass).count() as u64,
+            grade: self
+                .results
+                .iter()
+                .filter_map(|result| result.grade)
+                .reduce(Grade::lower),
+            score: None,
+            rank: None,
+            ties: Vec::new(),
+        }
+    }
+
+    /// Returns the value of each case. `None` if a case has none or did not pass.
+    fn values(&self) -> Option<Vec<Known>> {
+        self.results.iter().map(|result| Known::of(result)).collect()
+    }
+
+    fn score(&self, over: Option<&str>, all: &[Graded<'_>]) -> Option<Score> {
+        let values = self.values()?;
+        let rates = self.results.iter().map(|result| result.throughput.flops_per_s);
+        let rates: Option<Vec<f64>> = rates.collect();
+        let (value, ci95) = geometric_mean(&values);
+        let other = over.and_then(|over| all.iter().find(|other| other.name() == over && other.is_like(self)));
+        Some(Score {
+            value,
+            ci95,
+            mean_flops_per_s: rates.map(|rates| rates.iter().sum::<f64>() / rates.len() as f64),
+            speedup: other.and_then(|other| self.speedup(&values, other)),
+        })
+    }
+
+    fn speedup(&self, values: &[Known], other: &Graded<'_>) -> Option<Speedup> {
+        let of_other = other.results.iter().map(|result| (&result.params, Known::of(result)));
+        let of_other: Vec<_> = of_other.collect();
+        let ratios: Option<Vec<Known>> = self
+            .results
+            .iter()
+            .zip(values)
+            .map(|(result, value)| {
+                let (_, other) = of_other.iter().find(|(params, _)| **params == result.params)?;
+                Some(other.as_ref()?.over(value))
+            })
+            .collect();
+        let ratios = ratios?;
+        let share = |least: f64| {
+            let faster = ratios.iter().filter(|ratio| ratio.log > least.ln()).count();
+            faster as f64 / ratios.len() as f64
+        };
+        let (ratio, ci95) = geometric_mean(&ratios);
+        Some(Speedup {
+            over: other.name().to_owned(),
+            ratio,
+            ci95,
+            fast_1: share(1.0),
+            fast_2: share(2.0),
+        })
+    }
+}
+
+/// The logarithm of a positive value, and half the width of its 95 % interval.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    log: f64,
+    reach: Option<f64>,
+}
+
+impl Known {
+    fn of(result: &BenchmarkComplete) -> Option<Known> {
+        let stats = result.stats.as_ref().filter(|_| result.verdict == Verdict::Pass)?;
+        let log = stats.value.ln();
+        let reach = stats.ci95.map(|[low, high]| (high / low).ln() / 2.0);
+        log.is_finite().then_some(Known {
+            log,
+            reach: reach.filter(|reach| reach.is_finite()),
+        })
+    }
+
+    /// Returns the ratio of this one to another, with independent errors.
+    fn over(&self, other: &Known) -> Known {
+        Known {
+            log: self.log - other.log,
+            reach: self.reach.zip(other.reach).map(|(one, other)| one.hypot(other)),
+        }
+    }
+}
+
+/// Returns the geometric mean with its interval. The errors of the values are independent, so the
+/// squares of their intervals add up.
+fn geometric_mean(values: &[Known]) -> (f64, Option<[f64; 2]>) {
+    let number = values.len() as f64;
+    let log = values.iter().map(|value| value.log).sum::<f64>() / number;
+    let squares: Option<f64> = values.iter().map(|value| value.reach.map(|reach| reach * reach)).sum();
+    let reach = squares.map(|squares| squares.sqrt() / number);
+    (log.exp(), reach.map(|reach| [(log - reach).exp(), (log + reach).exp()]))
+}
+
+/// Whether two scores may be equal: their intervals overlap, or one has none and its value is in
+/// the other's.
+fn overlap(one: Option<&Score>, other: Option<&Score>) -> bool {
+    let (Some(one), Some(other)) = (one, other) else {
+        return false;
+    };
+    let [low, high] = one.ci95.unwrap_or([one.value; 2]);
+    let [other_low, other_high] = other.ci95.unwrap_or([other.value; 2]);
+    low <= other_high && other_low <= high
+}
+
+#[cfg(test)]
+mod tests;

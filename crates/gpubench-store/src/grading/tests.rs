@@ -1,0 +1,92 @@
+use super::*;
+use gpubench_contract::{Cause, ParamValue, Params};
+use gpubench_testing::{competition, submitted};
+
+/// A run with the implementations of `competition` as submissions.
+fn run() -> StoredRun {
+    let run = submitted(competition());
+    StoredRun::new(run.started, run.results, Some(run.finished), None)
+}
+
+fn names(graded: &[ProblemComplete]) -> Vec<&str> {
+    graded.iter().map(|one| one.submission.as_str()).collect()
+}
+
+#[test]
+fn submissions_are_ranked_by_the_geometric_mean_of_their_cases() {
+    let graded = graded(&run(), None);
+    assert_eq!(
+        names(&graded),
+        ["matmul::naive", "matmul::tiled", "matmul::vectorized", "matmul::wrong"]
+    );
+    let [naive, tiled, vectorized, wrong] = &graded[..] else {
+        panic!("four")
+    };
+    let value = |one: &ProblemComplete| one.score.as_ref().expect("a score").value;
+    assert!((value(naive) / value(tiled) / 3.2 - 1.0).abs() < 0.01);
+    assert_eq!((tiled.rank, naive.rank), (Some(1), Some(3)));
+    assert_eq!(vectorized.rank, Some(2));
+    assert_eq!(vectorized.ties, ["matmul::tiled"]);
+    assert_eq!(naive.ties, [""; 0]);
+    assert_eq!((naive.cases, naive.passed), (2, 2));
+    assert_eq!(
+        (wrong.verdict, wrong.cause),
+        (Verdict::WrongOutput, Some(Cause::Unwritten))
+    );
+    assert_eq!(wrong.failed_case.as_deref(), Some("matmul::wrong::n=256"));
+    assert_eq!((wrong.score.as_ref(), wrong.rank), (None, None));
+}
+
+#[test]
+fn one_failed_case_of_several_leaves_no_score() {
+    let mut run = run();
+    run.results[3].verdict = Verdict::Timeout;
+    let graded = graded(&run, None);
+    assert_eq!((graded[1].verdict, graded[1].passed), (Verdict::Timeout, 1));
+    assert_eq!((graded[1].score.as_ref(), graded[1].rank), (None, None));
+    assert_eq!(graded[0].rank, Some(2));
+}
+
+#[test]
+fn skipped_cases_do_not_count_and_leave_no_score() {
+    let mut run = run();
+    for result in &mut run.results[..2] {
+        result.verdict = Verdict::Skipped;
+    }
+    let graded = graded(&run, None);
+    assert_eq!((graded[0].verdict, graded[0].cases), (Verdict::Skipped, 0));
+    assert_eq!(graded[0].score, None);
+}
+
+#[test]
+fn speed_ups_are_over_the_named_submission_case_by_case() {
+    let graded = graded(&run(), Some("matmul::naive"));
+    let speedup = |one: &ProblemComplete| one.score.as_ref()?.speedup.clone();
+    let tiled = speedup(&graded[1]).expect("it has one");
+    assert!((tiled.ratio - 3.2).abs() < 0.05, "{}", tiled.ratio);
+    assert_eq!((tiled.fast_1, tiled.fast_2), (1.0, 1.0));
+    let [low, high] = tiled.ci95.expect("an interval");
+    assert!(low < tiled.ratio && tiled.ratio < high);
+    let itself = speedup(&graded[0]).expect("it has one");
+    assert_eq!((itself.ratio, itself.fast_1), (1.0, 0.0));
+}
+
+#[test]
+fn a_speed_up_needs_the_same_cases_in_both() {
+    let mut run = run();
+    run.results[0].params = Params([("n".to_owned(), ParamValue::Int(7))].into());
+    let graded = graded(&run, Some("matmul::naive"));
+    let tiled = graded[1].score.as_ref().expect("a score");
+    assert_eq!(tiled.speedup, None);
+}
+
+#[test]
+fn an_unknown_name_gives_no_speed_up_and_no_submission_no_record() {
+    assert!(graded(&run(), Some("other")).iter().all(|one| match &one.score {
+        Some(score) => score.speedup.is_none(),
+        None => true,
+    }));
+    let run = competition();
+    let plain = StoredRun::new(run.started, run.results, Some(run.finished), None);
+    assert_eq!(graded(&plain, None), []);
+}

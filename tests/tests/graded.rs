@@ -1,0 +1,195 @@
+//! Submissions of others are judged by a crate's problems, each for itself.
+#![forbid(unsafe_code)]
+
+use std::sync::OnceLock;
+
+use gpubench_tests::{Fixture, Records, Run, ends};
+use sha2::{Digest, Sha256};
+
+/// The submissions, in the order in which they are given.
+const SUBMISSIONS: [&str; 14] = [
+    "thread_a_row",
+    "block_a_row",
+    "zeros",
+    "first_answer",
+    "does_not_compile",
+    "crashes",
+    "hangs",
+    "template_bomb",
+    "reads_a_file",
+    "opens_a_folder",
+    "no_launch",
+    "beyond_its_buffer",
+    "host_code",
+    "host_code_that_kills",
+];
+
+fn grade(problem: &str) -> Run {
+    Run::on_verb("grade", &Fixture::new("graded")).args(["--offline", "--problem", problem])
+}
+
+/// Grades all submissions once.
+fn records() -> &'static Records {
+    static RECORDS: OnceLock<Records> = OnceLock::new();
+    RECORDS.get_or_init(|| {
+        let files: Vec<String> = SUBMISSIONS
+            .iter()
+            .map(|name| format!("submissions/{name}.cu"))
+            .collect();
+        let run = grade("row_sums").briefly().json();
+        let run = run.giving_up("hangs", "2s").args([
+            "--test",
+            "--axis",
+            "rows=100",
+            "--compile-timeout",
+            "20s",
+            "missing.cu",
+        ]);
+        run.args(files.iter().map(String::as_str))
+            .finish()
+            .expect_code(100)
+            .records()
+    })
+}
+
+#[test]
+fn each_submission_has_a_record_in_the_given_order() {
+    let names: Vec<&str> = records()
+        .results()
+        .map(|result| result["benchmark"].as_str().expect("a name"))
+        .collect();
+    let given = ["missing"].into_iter().chain(SUBMISSIONS);
+    let expected: Vec<&str> = given
+        .map(|name| if name == "block_a_row" { "a block a row" } else { name })
+        .collect();
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn right_submissions_pass_next_to_hostile_ones() {
+    for name in ["thread_a_row", "a block a row", "host_code"] {
+        let result = records().result(name);
+        assert_eq!(result["verdict"], "pass", "{name}: {}", result["message"]);
+    }
+}
+
+ends! {
+    zeros_are_wrong: "zeros" is "wrong-output", "constant", "`sums`";
+    the_first_answer_is_wrong_for_other_inputs: "first_answer" is "wrong-output", "cached", "`sums`";
+    a_compiler_error_has_its_line: "does_not_compile" is "error", "compile-failed", "does_not_compile.cu:5", "cannot convert";
+    a_crash_is_of_the_submission: "crashes" is "crashed", "out-of-bounds";
+    a_kernel_that_does_not_end_is_a_timeout: "hangs" is "timeout", "slow";
+    a_template_bomb_ends_with_its_compiler: "template_bomb" is "error", "compile-failed", "template_bomb.cu";
+    a_compiler_reads_no_file_of_the_machine: "reads_a_file" is "error", "compile-failed", "environ";
+    options_open_no_folder_of_the_machine: "opens_a_folder" is "error", "submission-invalid", "`/proc/self`", "opens_a_folder.cu:4";
+    a_submission_without_a_launch_says_what_to_write: "no_launch" is "error", "submission-invalid", "grid";
+    a_missing_file_is_an_error_of_its_own: "missing" is "error", "submission-invalid", "missing.cu";
+    signals_reach_the_submission_alone: "host_code_that_kills" is "crashed", "killed";
+    reads_past_the_end_are_found: "beyond_its_buffer" is "crashed", "out-of-bounds", "`matrix`", "beyond_its_buffer.cu:7";
+}
+
+#[test]
+fn a_result_says_what_was_graded() {
+    let submission = &records().result("zeros")["submission"];
+    assert_eq!(submission["place"], "submissions/zeros.cu");
+    let file = std::fs::read(Fixture::new("graded").directory().join("submissions/zeros.cu")).expect("it is there");
+    assert_eq!(submission["sha256"], sha256(&file));
+    assert!(records().result("missing")["submission"]["sha256"].is_null());
+    assert_eq!(records().result("host_code")["execution"], "hosted-sync");
+}
+
+#[test]
+fn submissions_that_passed_are_ranked_and_the_others_have_no_score() {
+    let files = [
+        "submissions/block_a_row.cu",
+        "submissions/zeros.cu",
+        "submissions/thread_a_row.cu",
+    ];
+    let run = grade("row_sums")
+        .briefly()
+        .json()
+        .args(["--over", "a block a row"])
+        .args(files);
+    let records = run.finish().expect_code(100).records();
+    let graded: Vec<_> = records.with_reason("problem-complete").collect();
+    let names: Vec<_> = graded
+        .iter()
+        .map(|one| one["submission"].as_str().expect("a name"))
+        .collect();
+    assert_eq!(names, ["a block a row", "zeros", "thread_a_row"]);
+    let mut ranks: Vec<_> = [0, 2].map(|one| graded[one]["rank"].as_u64().expect("a rank")).into();
+    ranks.sort_unstable();
+    assert_eq!(ranks, [1, 2]);
+    assert_eq!((&graded[0]["cases"], &graded[0]["passed"]), (&2.into(), &2.into()));
+    assert_eq!(
+        (&graded[1]["verdict"], &graded[1]["passed"]),
+        (&"wrong-output".into(), &0.into())
+    );
+    assert!(graded[1]["score"].is_null() && graded[1]["rank"].is_null());
+    let speedup = &graded[2]["score"]["speedup"];
+    assert_eq!(speedup["over"], "a block a row");
+    assert!(speedup["ratio"].as_f64().is_some_and(|ratio| ratio > 0.0), "{speedup}");
+}
+
+#[test]
+fn what_does_not_compile_alone_is_a_failed_submission_and_no_failed_build() {
+    let run = grade("row_sums").args(["--test", "submissions/does_not_compile.cu"]);
+    run.finish().expect_code(100);
+}
+
+#[test]
+fn a_problem_of_an_archive_is_graded_without_its_sources() {
+    let fixture = Fixture::new("graded");
+    let archive = Fixture::target_directory().join("graded.tar.gz");
+    Run::archiving(&fixture, &archive).finish().expect_code(0);
+    let run = Run::on_verb("grade", &fixture).args(["--archive-file", archive.as_str(), "--problem", "row_sums"]);
+    let finished = run
+        .args(["--test", "submissions/thread_a_row.cu"])
+        .json()
+        .finish()
+        .expect_code(0);
+    assert_eq!(finished.records().results().count(), 2);
+}
+
+#[test]
+fn standard_input_is_a_submission() {
+    let line =
+        "cat submissions/thread_a_row.cu | \"$0\" gpubench grade --offline --problem row_sums --test --axis rows=64 -";
+    let finished = Run::of_shell(line, Fixture::new("graded").directory())
+        .finish()
+        .expect_code(0);
+    assert!(finished.stdout.contains("submission"), "{}", finished.stdout);
+}
+
+#[test]
+fn an_unknown_problem_has_a_suggestion() {
+    let finished = grade("row_sum").args(["submissions/zeros.cu"]).finish().expect_code(4);
+    assert!(
+        finished.stderr.contains("there is no problem `row_sum`"),
+        "{}",
+        finished.stderr
+    );
+    assert!(
+        finished.stderr.contains("did you mean `row_sums`?"),
+        "{}",
+        finished.stderr
+    );
+}
+
+#[test]
+fn a_problem_is_found_by_the_end_of_its_path() {
+    for name in ["positive", "deeper::positive", "graded::deeper::positive"] {
+        let finished = grade(name)
+            .args(["--test", "submissions/zeros.cu"])
+            .json()
+            .finish()
+            .expect_code(100);
+        finished
+            .records()
+            .assert_ends("zeros", "error", "submission-invalid", &["there is no `rows`", "`n`"]);
+    }
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
