@@ -92,7 +92,7 @@ fn is_unpacked(tar: &[u8]) -> bool {
     unpack(path, &ExtractTo::Temporary, &AtomicBool::new(false)).is_ok()
 }
 
-fn packed(entries: &[(&str, &[u8])]) -> Vec<u8> {
+pub(crate) fn packed(entries: &[(&str, &[u8])]) -> Vec<u8> {
     let mut tar = tar::Builder::new(Vec::new());
     for (path, contents) in entries {
         let mut header = Header::new_gnu();
@@ -105,7 +105,7 @@ fn packed(entries: &[(&str, &[u8])]) -> Vec<u8> {
 
 /// Returns the archive with the right checksum in each header. Without them, changes of headers
 /// would only show that checksums are looked at.
-fn with_checksums(data: &[u8]) -> Vec<u8> {
+pub(crate) fn with_checksums(data: &[u8]) -> Vec<u8> {
     let mut data = data.to_vec();
     for header in data.chunks_exact_mut(BLOCK).filter(|block| &block[MAGIC] == b"ustar") {
         header[CHECKSUM].fill(b' ');

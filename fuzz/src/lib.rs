@@ -8,6 +8,7 @@ pub mod evidence;
 pub mod line_tables;
 pub mod records;
 pub mod stored_run;
+pub mod submission;
 pub mod tensor_files;
 pub mod wire;
 
@@ -23,7 +24,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     Target {
         name: "wire",
         run: wire::run,
@@ -63,5 +64,10 @@ pub const TARGETS: [Target; 8] = [
         name: "tensor_files",
         run: tensor_files::run,
         seeds: tensor_files::seeds,
+    },
+    Target {
+        name: "submission",
+        run: submission::run,
+        seeds: submission::seeds,
     },
 ];

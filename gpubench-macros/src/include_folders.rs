@@ -1,29 +1,8 @@
 //! Resolution of `#include` lines in kernel sources.
 
+use gpubench_declarations::Include;
 use std::path::{Component, Path, PathBuf};
 use syn::{Error, LitStr, Result};
-
-/// The path of an `#include` line, by its form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Include<'a> {
-    /// `"path"`: searched in the including file's folder, then in the `-I` folders.
-    Quoted(&'a str),
-    /// `<path>`: searched in the `-I` folders.
-    Angled(&'a str),
-}
-
-/// Returns the `#include` lines of a source.
-pub(crate) fn includes(text: &str) -> impl Iterator<Item = Include<'_>> {
-    text.lines().filter_map(|line| {
-        let directive = line.trim_start().strip_prefix('#')?.trim_start();
-        let named = directive.strip_prefix("include")?.trim_start();
-        if let Some(quoted) = named.strip_prefix('"') {
-            return quoted.split_once('"').map(|(path, _)| Include::Quoted(path));
-        }
-        let angled = named.strip_prefix('<')?;
-        angled.split_once('>').map(|(path, _)| Include::Angled(path))
-    })
-}
 
 /// The package's `-I` folders in search order.
 #[derive(Debug, Default)]
@@ -106,17 +85,6 @@ pub(crate) fn normal(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn includes_are_found_in_every_spelling() {
-        let text = "#include <cuda_fp16.h>\n  #  include \"a.cuh\" // why\n#include\"deep/b.cuh\"\n// #include \"no.cuh\"\nint x;";
-        let expected = [
-            Include::Angled("cuda_fp16.h"),
-            Include::Quoted("a.cuh"),
-            Include::Quoted("deep/b.cuh"),
-        ];
-        assert_eq!(includes(text).collect::<Vec<_>>(), expected);
-    }
 
     #[test]
     fn the_path_of_an_option_may_be_in_the_same_word() {

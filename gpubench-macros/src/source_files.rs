@@ -2,7 +2,8 @@
 //! package.
 
 use crate::cuda_source::image_form;
-use crate::include_folders::{IncludeFolders, includes, normal};
+use crate::include_folders::{IncludeFolders, normal};
+use gpubench_declarations::includes;
 use proc_macro2::Span;
 use std::fs;
 use std::io::Read as _;

@@ -9,6 +9,7 @@
 
 mod declarations;
 mod functions;
+mod includes;
 mod kernels;
 mod launch_bounds;
 mod macros;
@@ -19,6 +20,7 @@ mod type_names;
 mod words;
 
 pub use declarations::{Declarations, Texts};
+pub use includes::{Include, includes};
 pub use kernels::DeclaredKernel;
 pub use number::Number;
 pub use parameters::{Access, Parameter, ParameterType, name_of_variable};

@@ -83,11 +83,20 @@ impl ParameterType {
     }
 }
 
+/// Most declarations of a kernel that are compared. Whoever asks for many name expressions would
+/// otherwise read all of them each time.
+const MOST_DECLARATIONS: usize = 64;
+
 impl Declarations<'_> {
-    /// Returns the parameters of the kernel with a name expression, if all its declarations agree.
+    /// Returns the parameters of the kernel with a name expression, if all its declarations agree
+    /// and there are at most 64.
     pub fn parameters(&self, name: &str) -> Option<Vec<Parameter>> {
+        let functions = self.functions.named(function_name(name)?);
+        if functions.len() > MOST_DECLARATIONS {
+            return None;
+        }
         let mut found: Option<Vec<Parameter>> = None;
-        for function in self.functions.named(function_name(name)?) {
+        for function in functions {
             let names = self.aliases.with_arguments(function.before(&self.files), name);
             let parameters = split(function.list(&self.files))?
                 .into_iter()
@@ -410,6 +419,12 @@ mod tests {
             1
         );
         assert_eq!(read("__global__ void other(int n);", "k"), None);
+    }
+
+    #[test]
+    fn a_kernel_with_very_many_declarations_has_no_known_parameters() {
+        let known = |count: usize| read(&"__global__ void k(int n);".repeat(count), "k").is_some();
+        assert!(known(MOST_DECLARATIONS) && !known(MOST_DECLARATIONS + 1));
     }
 
     #[test]

@@ -76,7 +76,7 @@ pub(crate) fn bytes(tensor: &Tensor) -> Option<u64> {
     elements(tensor)?.checked_mul(tensor.dtype.size() as u64)
 }
 
-/// The names of a case, of scratch buffers and of a launch's dimensions: `block`, `block.x`, `grid`.
+/// The names of a case, of scratch buffers, and of dimensions: `block`, `block.x`, `grid`.
 #[derive(Clone, Copy)]
 pub(crate) struct StepNames<'a> {
     pub(crate) case: &'a Case<'a>,

@@ -5,7 +5,8 @@ use crate::position::Text;
 /// The first word of the comment.
 const WORD: &str = "gpubench";
 
-/// Returns the TOML in every block comment whose first word is `gpubench`.
+/// Returns the TOML in the block comments whose first word is `gpubench`: the first two, since two
+/// are one too many.
 pub(crate) fn descriptions<'t>(source: &Text<'t>) -> Vec<Text<'t>> {
     let text = source.as_str();
     let comments = block_comments(text).into_iter();
@@ -15,7 +16,7 @@ pub(crate) fn descriptions<'t>(source: &Text<'t>) -> Vec<Text<'t>> {
         let is_word = rest.is_empty() || rest.starts_with(char::is_whitespace);
         is_word.then(|| source.part(end - rest.len(), end))
     });
-    parts.collect()
+    parts.take(2).collect()
 }
 
 /// Returns where the inside of each block comment starts and ends. The last may have no end.

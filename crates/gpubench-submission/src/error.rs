@@ -59,8 +59,10 @@ pub enum ReadError {
     NoMainFile { path: String },
     #[error("`{path}` has several files that could be the kernel: {}", .files.join(", "))]
     SeveralMainFiles { path: String, files: Vec<String> },
-    #[error("`{path}` includes `{header}`, which is beside it and not part of the submission")]
-    HeaderBeside { path: String, header: String },
+    #[error("`{path}` includes `{header}`, which is next to it and not part of the submission")]
+    OthersHeader { path: String, header: String },
+    #[error("`{path}` includes `{header}`, which is outside of the submission")]
+    IncludeOutside { path: String, header: String },
     #[error("`{path}` is described twice: in {one} and in {other}")]
     DescribedTwice { path: String, one: String, other: String },
     #[error("`{path}` has no description")]
@@ -122,16 +124,20 @@ impl Expected for ReadError {
                 "put the kernel into the folder itself, or name it in `submission.toml`: `file = \"sum.cu\"`"
             }
             Self::SeveralMainFiles { .. } => "name one in `submission.toml`: `file = \"sum.cu\"`",
-            Self::HeaderBeside { .. } => {
+            Self::OthersHeader { .. } => {
                 "name the folder instead of the file: headers are read in a folder or tarball only"
             }
+            Self::IncludeOutside { .. } => "put the header into the folder of the submission",
             Self::DescribedTwice { .. } => "keep one of them",
             Self::NotDescribed { .. } => {
-                "describe the launch in a comment of the file, `/* gpubench`, a line `grid = \"ceil_div(n, 256)\"`, a line `block = 256`, `*/`, or in `submission.toml`"
+                "say how it is launched in a comment, `/* gpubench`, or in `submission.toml`: `grid = \"ceil_div(n, 256)\"` and `block = 256`"
             }
             Self::Name { .. } => "give it one in its description: `name = \"one block a row\"`",
-            Self::Description(mistake) => return mistake.hint(),
-            Self::Io { .. } | Self::WrongContents { .. } | Self::Twice { .. } | Self::NotUtf8 { .. } => return None,
+            Self::Description(_)
+            | Self::Io { .. }
+            | Self::WrongContents { .. }
+            | Self::Twice { .. }
+            | Self::NotUtf8 { .. } => return None,
         };
         Some(hint.to_owned())
     }

@@ -174,7 +174,7 @@ enum Comparison {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Function {
+pub(crate) enum Function {
     CeilDiv,
     If,
     Max,
@@ -182,7 +182,7 @@ enum Function {
     NextPowerOfTwo,
 }
 
-const FUNCTIONS: [(&str, Function); 5] = [
+pub(crate) const FUNCTIONS: [(&str, Function); 5] = [
     ("ceil_div", Function::CeilDiv),
     ("if", Function::If),
     ("max", Function::Max),

@@ -52,7 +52,13 @@ pub(crate) fn read(folder: &Path, shown_path: &str, limits: &Limits) -> Result<T
                 known => known,
             };
             match kind {
-                FileType::RegularFile => tree.add(path, Held::Disk(root.clone()), limits)?,
+                FileType::RegularFile => {
+                    let held = Held::Disk {
+                        root: root.clone(),
+                        path: path.clone(),
+                    };
+                    tree.add(path, held, limits)?;
+                }
                 FileType::Directory => {
                     tree.add_folder(&path, limits)?;
                     open.push(path);
@@ -67,7 +73,7 @@ pub(crate) fn read(folder: &Path, shown_path: &str, limits: &Limits) -> Result<T
             }
         }
     }
-    Ok(tree)
+    Ok(tree.without_common_folder())
 }
 
 fn kind_of(kind: FileType) -> &'static str {

@@ -15,7 +15,7 @@ use crate::include::include_folders;
 use crate::mistake::{Mistake, What};
 use crate::name::Name;
 use crate::number_type::NumberType;
-use crate::position::{Position, Text};
+use crate::position::{Position, Positions, Text};
 
 type Toml<'a> = Spanned<DeValue<'a>>;
 type Read<T> = Result<T, Mistake>;
@@ -23,6 +23,9 @@ type Read<T> = Result<T, Mistake>;
 /// Most options of a compiler, and most bytes of one.
 const MOST_OPTIONS: usize = 64;
 const LONGEST_OPTION: usize = 1024;
+
+/// Most bytes of a kernel's name expression.
+const LONGEST_KERNEL: usize = 512;
 
 const OF_LAUNCH: [&str; 8] = [
     "kernel",
@@ -34,7 +37,7 @@ const OF_LAUNCH: [&str; 8] = [
     "programmatic",
     "arguments",
 ];
-const OF_DESCRIPTION: [&str; 16] = [
+pub(crate) const OF_DESCRIPTION: [&str; 16] = [
     "name",
     "file",
     "options",
@@ -52,7 +55,7 @@ const OF_DESCRIPTION: [&str; 16] = [
     "step",
     "library",
 ];
-const OF_STEP: [&str; 12] = [
+pub(crate) const OF_STEP: [&str; 12] = [
     "kernel",
     "grid",
     "block",
@@ -68,9 +71,9 @@ const OF_STEP: [&str; 12] = [
 ];
 const OF_MEMSET: [&str; 3] = ["memset", "value", "bytes"];
 const OF_COPY: [&str; 2] = ["copy", "bytes"];
-const OF_SCRATCH: [&str; 2] = ["name", "bytes"];
-const OF_CONSTANT: [&str; 3] = ["symbol", "type", "values"];
-const OF_LIBRARY: [&str; 3] = ["function", "synchronizes", "arguments"];
+pub(crate) const OF_SCRATCH: [&str; 2] = ["name", "bytes"];
+pub(crate) const OF_CONSTANT: [&str; 3] = ["symbol", "type", "values"];
+pub(crate) const OF_LIBRARY: [&str; 3] = ["function", "synchronizes", "arguments"];
 const OF_ARGUMENT: [&str; 2] = ["value", "type"];
 
 /// Reads a description of at most `most` bytes.
@@ -81,6 +84,7 @@ pub(crate) fn description(text: &Text<'_>, most: usize) -> Read<Description> {
     if text.as_str().len() > most {
         return Err(Mistake::new(text.position(0), What::Long { most }));
     }
+    let text = &Positions::of(text);
     let document = DeTable::parse(text.as_str()).map_err(|error| {
         let at = text.position(error.span().map_or(0, |span| span.start));
         Mistake::new(at, What::Syntax(error.message().to_owned()))
@@ -97,7 +101,7 @@ pub(crate) fn description(text: &Text<'_>, most: usize) -> Read<Description> {
 }
 
 struct Reader<'t> {
-    text: &'t Text<'t>,
+    text: &'t Positions<'t>,
 }
 
 /// A table with its place.
@@ -327,7 +331,7 @@ impl Table<'_, '_> {
         let grid = self.needed("grid", self.dimensions("grid")?)?;
         let block = self.needed("block", self.dimensions("block")?)?;
         Ok(Step::Launch(Box::new(LaunchStep {
-            kernel: self.text("kernel")?,
+            kernel: self.kernel()?,
             grid,
             block,
             cluster: self.dimensions("cluster")?.unwrap_or_default(),
@@ -340,6 +344,20 @@ impl Table<'_, '_> {
                 None => self.at.clone(),
             },
         })))
+    }
+
+    fn kernel(&self) -> Read<Option<Placed<String>>> {
+        let Some(kernel) = self.text("kernel")? else {
+            return Ok(None);
+        };
+        let name = &kernel.inner;
+        let is_name =
+            !name.trim().is_empty() && name.len() <= LONGEST_KERNEL && !name.contains(|c: char| c.is_control());
+        if is_name {
+            return Ok(Some(kernel));
+        }
+        let problem = "a kernel's name is 1 to 512 bytes on one line";
+        Err(self.wrong(&kernel.at, "kernel", problem))
     }
 
     fn library(&self) -> Read<LibraryFunction> {

@@ -3,41 +3,12 @@
 use std::collections::BTreeSet;
 
 use gpubench::catalog::SourceFile;
+use gpubench_declarations::{Include, includes};
 
-use crate::entry_path::{from_folder_of, joined};
+use crate::entry_path::{self, from_folder_of, joined};
 use crate::error::ReadError;
 use crate::limits::Limits;
 use crate::tree::Tree;
-
-/// The path of an `#include` line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Include<'a> {
-    /// `"path"`: looked for in the including file's folder, then in the `-I` folders.
-    Quoted(&'a str),
-    /// `<path>`: looked for in the `-I` folders.
-    Angled(&'a str),
-}
-
-impl<'a> Include<'a> {
-    fn path(self) -> &'a str {
-        match self {
-            Include::Quoted(path) | Include::Angled(path) => path,
-        }
-    }
-}
-
-/// Returns the `#include` lines of a text.
-pub(crate) fn includes(text: &str) -> impl Iterator<Item = Include<'_>> {
-    text.lines().filter_map(|line| {
-        let directive = line.trim_start().strip_prefix('#')?.trim_start();
-        let named = directive.strip_prefix("include")?.trim_start();
-        if let Some(quoted) = named.strip_prefix('"') {
-            return quoted.split_once('"').map(|(path, _)| Include::Quoted(path));
-        }
-        let angled = named.strip_prefix('<')?;
-        angled.split_once('>').map(|(path, _)| Include::Angled(path))
-    })
-}
 
 /// Spellings of the option for a folder of headers.
 const FOLDER_OPTIONS: [&str; 2] = ["-I", "--include-path"];
@@ -58,12 +29,35 @@ pub(crate) fn include_folders(options: &[String]) -> Vec<&str> {
     folders
 }
 
+/// Returns the path that a line includes, and the one that starts in the folder of its file.
+fn written(include: Include<'_>) -> (&str, bool) {
+    match include {
+        Include::Quoted(path) => (path, true),
+        Include::Angled(path) => (path, false),
+    }
+}
+
+/// Refuses a path that can only be of a file of somebody else: an absolute one, or one that leaves
+/// the submission. The compiler must still be confined, since macros can include such files too.
+fn refuse_outside(shown: &str, file: &str, include: Include<'_>) -> Result<(), ReadError> {
+    let (path, is_quoted) = written(include);
+    let is_outside = path.starts_with('/') || is_quoted && from_folder_of(file, path).is_none();
+    if !is_outside {
+        return Ok(());
+    }
+    Err(ReadError::IncludeOutside {
+        path: shown.to_owned(),
+        header: entry_path::shown(path.as_bytes()),
+    })
+}
+
 /// Returns the main file, whose text is already read, and every file of the tree that it includes,
 /// each once. What is not there is left to the compiler: a header of the toolkit, or a line that
 /// the preprocessor skips.
 ///
 /// # Errors
-/// A file cannot be read, is no text, or all of them are too long.
+/// A file cannot be read, is no text, or includes one outside of the submission, or all of them are
+/// too long.
 pub(crate) fn with_headers(
     tree: &mut Tree,
     main: String,
@@ -84,12 +78,11 @@ pub(crate) fn with_headers(
         let mut found = Vec::new();
         // A line that is repeated costs a look-up in a set.
         for include in includes(text).collect::<Vec<_>>() {
-            let beside = match include {
-                Include::Quoted(named) => from_folder_of(path, named),
-                Include::Angled(_) => None,
-            };
-            let in_folders = folders.iter().filter_map(|folder| joined(folder, include.path()));
-            let header = beside.into_iter().chain(in_folders).find(|path| {
+            refuse_outside(&tree.shown_path(path), path, include)?;
+            let (named, is_quoted) = written(include);
+            let in_its_folder = from_folder_of(path, named).filter(|_| is_quoted);
+            let in_folders = folders.iter().filter_map(|folder| joined(folder, named));
+            let header = in_its_folder.into_iter().chain(in_folders).find(|path| {
                 let path: &str = path;
                 seen.contains(path) || tree.contains(path)
             });
@@ -137,17 +130,6 @@ mod tests {
     }
 
     #[test]
-    fn includes_are_found_in_every_spelling() {
-        let text = "#include <cuda_fp16.h>\n  #  include \"a.cuh\" // why\n#include\"deep/b.cuh\"\n// #include \"no.cuh\"\nint x;";
-        let expected = [
-            Include::Angled("cuda_fp16.h"),
-            Include::Quoted("a.cuh"),
-            Include::Quoted("deep/b.cuh"),
-        ];
-        assert_eq!(includes(text).collect::<Vec<_>>(), expected);
-    }
-
-    #[test]
     fn headers_are_collected_transitively_and_once() {
         let files = [
             (
@@ -167,10 +149,16 @@ mod tests {
 
     #[test]
     fn nothing_outside_of_the_folder_is_included() {
-        let files = [(
-            "k.cu",
-            "#include \"../k2.cu\"\n#include \"/etc/passwd\"\n#include \"a/../../k2.cu\"",
-        )];
+        for line in [
+            "#include \"../k2.cu\"",
+            "#include \"/etc/passwd\"",
+            "#include </etc/passwd>",
+            "#include \"a/../../k2.cu\"",
+        ] {
+            let error = collected(&[("k.cu", line)], &[], &Limits::default()).expect_err(line);
+            assert!(matches!(error, ReadError::IncludeOutside { .. }), "{error}");
+        }
+        let files = [("k.cu", "#include <../x.h>"), ("x.h", "")];
         assert_eq!(
             collected(&files, &["-I/etc", "-I.."], &Limits::default()).unwrap(),
             ["k.cu"]

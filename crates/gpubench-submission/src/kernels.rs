@@ -1,6 +1,6 @@
 //! What is known of a submission's kernels.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use gpubench::catalog::{Source, SourceForm};
 use gpubench_declarations::{Declarations, Number, Parameter, ParameterType, Texts};
@@ -62,7 +62,7 @@ pub(crate) enum Which {
 
 impl Kernels {
     /// Reads the kernels of a source. `named` are the name expressions whose parameters matter.
-    pub(crate) fn of(source: &Source, named: &[&str]) -> Kernels {
+    pub(crate) fn of(source: &Source, named: &BTreeSet<&str>) -> Kernels {
         match source.form {
             SourceForm::Cuda | SourceForm::CudaForNvcc => Kernels::of_cuda(source, named),
             SourceForm::Ptx => Kernels::of_ptx(source),
@@ -70,7 +70,7 @@ impl Kernels {
         }
     }
 
-    fn of_cuda(source: &Source, named: &[&str]) -> Kernels {
+    fn of_cuda(source: &Source, named: &BTreeSet<&str>) -> Kernels {
         let texts = Texts::of(source.files.iter().map(|file| (&*file.path, file.text())));
         let declarations = texts.declarations(definitions(&source.options));
         let main = source.files.first().map(|file| &*file.path);
@@ -233,7 +233,7 @@ mod tests {
             files: files.collect(),
             options: ["-DREAL=float", "-D", "COUNT=int"].map(str::to_owned).to_vec(),
         };
-        Kernels::of(&source, named)
+        Kernels::of(&source, &named.iter().copied().collect())
     }
 
     fn found(name: &str) -> Which {

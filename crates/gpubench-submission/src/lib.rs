@@ -5,6 +5,44 @@
 //! launches. Nothing of a submission runs here. [`Submission::read`] reads a file, a folder or a
 //! tarball in bounded memory and time, and [`Submission::launches`] turns its description into a
 //! launch plan for one [`Case`].
+//!
+//! ```
+//! use gpubench::catalog::{AxisValue, DType, DeviceFacts, Fill, Role, Tensor, Tolerance};
+//! use gpubench_submission::{Case, Launches, Limits, Submission};
+//!
+//! let text = r#"
+//! /* gpubench
+//! grid = "ceil_div(n, block)"
+//! block = 256
+//! */
+//! __global__ void fill(float *out, int n) { }
+//! "#;
+//! let submission = Submission::from_bytes(text.into(), &Limits::default())?;
+//! let out = Tensor {
+//!     name: "out".into(),
+//!     dtype: DType::F32,
+//!     shape: vec![1000],
+//!     role: Role::Output,
+//!     fill: Fill::Poison,
+//!     tolerance: Tolerance::Exact,
+//! };
+//! # let facts = DeviceFacts {
+//! #     kind: gpubench::DeviceKind::Cuda, name: "GPU".into(), multiprocessors: 132, capability: 90, warp_size: 32,
+//! #     max_threads_per_block: 1024, max_threads_per_multiprocessor: 2048, max_block: [1024, 1024, 64],
+//! #     max_grid: [1 << 30, 65535, 65535], shared_per_block: 48 << 10, shared_per_block_optin: 227 << 10, l2_bytes: 1 << 20,
+//! # };
+//! let case = Case {
+//!     tensors: &[out],
+//!     params: &vec![("n".into(), AxisValue::Int(1000))],
+//!     facts: &facts,
+//! };
+//! let Launches::Sealed(plan) = submission.launches(&case, 0)? else { panic!("it has no host code") };
+//! let launch = plan.launches().next().expect("one launch");
+//! assert_eq!((launch.grid, &*launch.kernel.name), ([4, 1, 1], "fill"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The grammar of a description is in the book: `docs/reference/submissions.md`.
 #![forbid(unsafe_code)]
 
 mod argument;
@@ -28,6 +66,8 @@ mod name;
 mod number_type;
 mod position;
 mod ptx;
+#[cfg(test)]
+mod reference;
 mod submission;
 mod tarball;
 mod tree;

@@ -4,7 +4,8 @@
 /// the submission is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Most bytes of a text: a main file, a header.
+    /// Most bytes of text: the main file and its headers together. They are split into words, which
+    /// takes 32 times as much memory.
     pub text: u64,
     /// Most bytes of compiled code, and of everything in a tarball.
     pub total: u64,
@@ -19,7 +20,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
-            text: 16 << 20,
+            text: 4 << 20,
             total: 256 << 20,
             entries: 4096,
             depth: 16,

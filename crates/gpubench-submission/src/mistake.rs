@@ -1,6 +1,6 @@
 //! Mistakes in a description, with their places.
 
-use gpubench_diagnostic::{closest, printable_line, suggestion};
+use gpubench_diagnostic::{ExitCode, Expected, closest, printable_line, suggestion};
 
 use crate::expression::ExpressionError;
 use crate::name::NotAName;
@@ -130,13 +130,12 @@ impl Mistake {
             what: Box::new(what),
         }
     }
+}
 
-    /// Returns what a person can do about it, if the text does not say so.
-    pub fn hint(&self) -> Option<String> {
-        match *self.what {
-            What::Name(_) => Some("choose a short name of letters, digits and spaces".to_owned()),
-            _ => None,
-        }
+/// Hints are in the texts: a plan's messages are shown without them.
+impl Expected for Mistake {
+    fn exit_code(&self) -> ExitCode {
+        ExitCode::Usage
     }
 }
 

@@ -18,7 +18,7 @@ pub enum NumberType {
 }
 
 /// The types that a description can name.
-const NAMES: [(&str, Number); 15] = [
+pub(crate) const NAMES: [(&str, Number); 15] = [
     ("bool", Number::Bool),
     ("i8", Number::I8),
     ("u8", Number::U8),

@@ -80,6 +80,46 @@ impl<'t> Text<'t> {
     }
 }
 
+/// The positions of all bytes of a short text.
+#[derive(Clone, Debug)]
+pub(crate) struct Positions<'t> {
+    text: &'t str,
+    file: Arc<str>,
+    /// Line and column of each byte, and of the end.
+    of_bytes: Vec<(u32, u32)>,
+}
+
+impl<'t> Positions<'t> {
+    pub(crate) fn of(text: &Text<'t>) -> Positions<'t> {
+        let Position { file, line, column } = text.start.clone();
+        let mut at = (line, column);
+        let mut of_bytes = Vec::with_capacity(text.text.len() + 1);
+        for letter in text.text.chars() {
+            of_bytes.extend(std::iter::repeat_n(at, letter.len_utf8()));
+            let (line, column) = at;
+            at = if letter == '\n' {
+                (line.saturating_add(1), 1)
+            } else {
+                (line, column.saturating_add(1))
+            };
+        }
+        of_bytes.push(at);
+        let text = text.text;
+        Positions { text, file, of_bytes }
+    }
+
+    pub(crate) fn as_str(&self) -> &'t str {
+        self.text
+    }
+
+    /// Returns the position of a byte.
+    pub(crate) fn position(&self, offset: usize) -> Position {
+        let (line, column) = self.of_bytes[offset.min(self.of_bytes.len() - 1)];
+        let file = self.file.clone();
+        Position { file, line, column }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,5 +132,11 @@ mod tests {
         assert_eq!(part.position(4).to_string(), "a.cu:2:6");
         assert_eq!(part.position(13).to_string(), "a.cu:3:1");
         assert_eq!(part.position(usize::MAX).of_line(), "a.cu:3");
+        let positions = Positions::of(&part);
+        for offset in 0..30 {
+            if part.as_str().is_char_boundary(offset) {
+                assert_eq!(positions.position(offset), part.position(offset), "{offset}");
+            }
+        }
     }
 }

@@ -29,15 +29,8 @@ pub(crate) enum EntryKind {
 /// Returns the entries of a PTX text, in order. What it does not understand is left out.
 pub(crate) fn entries(text: &str) -> Vec<Entry> {
     let text = without_comments(text);
-    let mut entries = Vec::new();
-    let mut rest = text.as_str();
-    while let Some(at) = rest.find(".entry") {
-        rest = &rest[at + ".entry".len()..];
-        if let Some(entry) = entry(rest) {
-            entries.push(entry);
-        }
-    }
-    entries
+    // What follows the word belongs to the entry, up to the next.
+    text.split(".entry").skip(1).filter_map(entry).collect()
 }
 
 fn entry(text: &str) -> Option<Entry> {

@@ -1,18 +1,21 @@
 //! A submission: its name, its code and its description.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
 
 use gpubench::catalog::{Source, SourceFile, SourceForm};
+use gpubench_declarations::{Include, includes};
 use gpubench_diagnostic::{AtMost, open_regular, open_regular_link_refused, read_at_most};
 
 use crate::comment;
 use crate::description::{Body, Compiler, Description, Placed, Step};
+use crate::entry_path;
 use crate::error::ReadError;
 use crate::folder;
 use crate::grammar;
-use crate::include::{Include, includes, with_headers};
+use crate::include::with_headers;
 use crate::kernels::{Kernels, Which};
 use crate::limits::Limits;
 use crate::mistake::{Mistake, What};
@@ -103,10 +106,9 @@ impl Submission {
     /// # Errors
     /// It cannot be read, is too large or not a submission, or its description has a mistake.
     pub fn read(path: &Path, limits: &Limits) -> Result<Submission, ReadError> {
-        let shown = crate::entry_path::shown(path.as_os_str().as_encoded_bytes());
+        let shown = entry_path::shown(path.as_os_str().as_encoded_bytes());
         let about = fs::metadata(path).map_err(ReadError::io(&shown))?;
-        let file = path.file_name().map(|name| name.to_string_lossy().into_owned());
-        let file = file.unwrap_or_else(|| STANDARD_INPUT.to_owned());
+        let file = file_name(path);
         if about.is_dir() {
             return of_tree(folder::read(path, &shown, limits)?, &file, limits);
         }
@@ -171,45 +173,65 @@ impl Submission {
     }
 }
 
+/// Returns the name of a file or folder. That of `.` is the folder's own.
+fn file_name(path: &Path) -> String {
+    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let resolved = || path.canonicalize().ok().and_then(|path| name(&path));
+    name(path)
+        .or_else(resolved)
+        .unwrap_or_else(|| STANDARD_INPUT.to_owned())
+}
+
 /// Returns a file's name without its last ending.
 fn stem(file: &str) -> &str {
     let name = file.rsplit('/').next().unwrap_or_default();
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
-/// Reads a file that is a submission by itself, and the description beside it.
+/// Reads a file that is a submission by itself, and the description next to it.
 fn of_file(path: &Path, shown: &str, file: &str, limits: &Limits) -> Result<Tree, ReadError> {
+    let bad = |reason| ReadError::BadPath {
+        path: shown.to_owned(),
+        entry: entry_path::shown(file.as_bytes()),
+        reason,
+    };
+    entry_path::inside(file.as_bytes()).map_err(bad)?;
     // Messages name the files as the user does.
-    let prefix = &shown[..shown.len().saturating_sub(file.len())];
-    let mut tree = Tree::new(shown, prefix);
+    let folder = path.parent().map(|folder| folder.as_os_str().as_encoded_bytes());
+    let prefix = match folder {
+        None | Some(b"") => String::new(),
+        Some(b"/") => "/".to_owned(),
+        Some(folder) => format!("{}/", entry_path::shown(folder)),
+    };
+    let mut tree = Tree::new(shown, &prefix);
     let most = limits.total.max(limits.text);
     let bytes = read_at_most(path, most).map_err(ReadError::io_at_most(shown, "a file", most))?;
-    let beside = path.with_extension("toml");
-    if fs::symlink_metadata(&beside).is_ok() {
+    let description = path.with_extension("toml");
+    if fs::symlink_metadata(&description).is_ok() {
         let name = format!("{}.toml", stem(file));
         let about = ReadError::io_at_most(&format!("{prefix}{name}"), "a description", limits.description as u64);
         // Who wrote the submission may have put a link there.
-        let file = open_regular_link_refused(&beside).map_err(&about)?;
+        let file = open_regular_link_refused(&description).map_err(&about)?;
         let mut contents = Vec::new();
         AtMost::new(file, limits.description as u64)
             .read_to_end(&mut contents)
             .map_err(about)?;
         tree.add(name, Held::Bytes(contents), limits)?;
     }
-    if let Some(header) = header_beside(path, &bytes) {
+    if let Some(header) = header_of_others(path, &bytes) {
         let path = shown.to_owned();
-        return Err(ReadError::HeaderBeside { path, header });
+        return Err(ReadError::OthersHeader { path, header });
     }
     tree.add(file.to_owned(), Held::Bytes(bytes), limits)?;
     Ok(tree)
 }
 
-/// Most included files that are looked for beside a file.
+/// Most included files that are looked for next to a file.
 const MOST_LOOKED_FOR: usize = 1024;
 
-/// Returns a header that a file includes and that is beside it. Such files may be of somebody else:
-/// a judge keeps the submissions of many in one folder.
-fn header_beside(path: &Path, bytes: &[u8]) -> Option<String> {
+/// Returns a header that a file includes and that is next to it. It may be of somebody else: a
+/// judge keeps the submissions of many people in one folder.
+fn header_of_others(path: &Path, bytes: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(bytes).ok()?;
     let folder = path.parent()?;
     let mut quoted = includes(text).filter_map(|include| match include {
@@ -217,14 +239,14 @@ fn header_beside(path: &Path, bytes: &[u8]) -> Option<String> {
         Include::Angled(_) => None,
     });
     let is_there = |named: &&str| {
-        let inside = crate::entry_path::joined("", named);
+        let inside = entry_path::joined("", named);
         inside.is_some_and(|inside| open_regular(folder.join(inside)).is_ok())
     };
     quoted
         .by_ref()
         .take(MOST_LOOKED_FOR)
         .find(is_there)
-        .map(|named| crate::entry_path::shown(named.as_bytes()))
+        .map(|named| entry_path::shown(named.as_bytes()))
 }
 
 /// Makes a submission of its files.
@@ -238,17 +260,17 @@ fn of_tree(mut tree: Tree, stem_of_all: &str, limits: &Limits) -> Result<Submiss
     let named = in_file.as_ref().and_then(|(_, description)| description.file.clone());
     let main = main_file(&tree, named.as_ref())?;
     let kind = Kind::of_name(&main).ok_or_else(|| ReadError::NoMainFile { path: path.clone() })?;
-    let beside = match main.rsplit_once('.') {
+    let of_main = match main.rsplit_once('.') {
         Some((stem, _)) => format!("{stem}.toml"),
         None => String::new(),
     };
-    let beside = if beside != DESCRIPTION && tree.contains(&beside) {
-        Some(described_by(&mut tree, &beside, limits)?)
+    let of_main = if of_main != DESCRIPTION && tree.contains(&of_main) {
+        Some(described_by(&mut tree, &of_main, limits)?)
     } else {
         None
     };
     let shown = tree.shown_path(&main);
-    let mut described: Vec<(String, Description)> = in_file.into_iter().chain(beside).collect();
+    let mut described: Vec<(String, Description)> = in_file.into_iter().chain(of_main).collect();
     let contents = if kind.is_text() {
         let text = tree.take_text(&main, "the text of a submission", limits.text)?;
         let whole = Text::of_file(&shown, &text);
@@ -409,6 +431,9 @@ fn source(
     })
 }
 
+/// Most kernels that a description names. The text of the source is searched for each of them.
+pub(crate) const MOST_KERNELS: usize = 32;
+
 /// Reads the kernels that the description names, and checks that they exist.
 fn checked_kernels(source: &Source, description: &Description) -> Result<Kernels, Mistake> {
     let Body::Steps(steps) = &description.body else {
@@ -420,11 +445,13 @@ fn checked_kernels(source: &Source, description: &Description) -> Result<Kernels
             Step::Memset { .. } | Step::Copy { .. } => None,
         })
     };
-    let mut named: Vec<&str> = launches()
+    let named: BTreeSet<&str> = launches()
         .filter_map(|launch| Some(&*launch.kernel.as_ref()?.inner))
         .collect();
-    named.sort_unstable();
-    named.dedup();
+    if named.len() > MOST_KERNELS {
+        let (key, given, most) = ("kernel".to_owned(), named.len(), MOST_KERNELS);
+        return Err(Mistake::new(description.at.clone(), What::Many { key, given, most }));
+    }
     let kernels = Kernels::of(source, &named);
     for launch in launches() {
         let kernel = launch.kernel.as_ref();

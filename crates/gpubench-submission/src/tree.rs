@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use gpubench_diagnostic::AtMost;
 
+use crate::beneath::open_file;
 use crate::error::ReadError;
 use crate::limits::Limits;
 
@@ -25,8 +27,13 @@ pub(crate) struct Tree {
 pub(crate) enum Held {
     /// In memory.
     Bytes(Vec<u8>),
-    /// In a folder of the disk: its root.
-    Disk(std::sync::Arc<OwnedFd>),
+    /// Below a folder of the disk.
+    Disk {
+        /// The folder.
+        root: Arc<OwnedFd>,
+        /// The path below it.
+        path: String,
+    },
 }
 
 impl Tree {
@@ -139,8 +146,8 @@ impl Tree {
                 Err(ReadError::Large { path, what, most })
             }
             Held::Bytes(bytes) => Ok(bytes),
-            Held::Disk(root) => {
-                let file = crate::beneath::open_file(&root, path).map_err(ReadError::io(&shown))?;
+            Held::Disk { root, path } => {
+                let file = open_file(&root, &path).map_err(ReadError::io(&shown))?;
                 let mut bytes = Vec::new();
                 let read = AtMost::new(file, most).read_to_end(&mut bytes);
                 read.map_err(ReadError::io_at_most(&shown, what, most))?;

@@ -31,10 +31,8 @@ fn read(path: impl AsRef<Path>) -> Result<Submission, ReadError> {
 
 /// Returns the error with its causes and its hint, without the folder.
 fn refused(path: impl AsRef<Path>) -> String {
-    shown(
-        read(&path),
-        &path.as_ref().parent().expect("a folder").display().to_string(),
-    )
+    let folder = path.as_ref().parent().expect("a folder").display();
+    shown(read(&path), &format!("{folder}/"))
 }
 
 fn shown(read: Result<Submission, ReadError>, folder: &str) -> String {
@@ -88,7 +86,7 @@ fn refused_tar(entries: impl IntoIterator<Item = (Header, Vec<u8>)>) -> String {
 }
 
 #[test]
-fn a_file_has_its_description_in_a_comment_or_beside_it() {
+fn a_file_has_its_description_in_a_comment_or_next_to_it() {
     let folder = folder(&[
         ("a.cu", KERNEL),
         ("b.cu", BARE),
@@ -139,7 +137,7 @@ fn a_folder_has_one_main_file_and_its_headers() {
     ]);
     assert_eq!(paths(&read(several.path()).unwrap()), ["src/b.cu"]);
     let deep = folder(&[("src/k.cu", KERNEL)]);
-    assert_eq!(paths(&read(deep.path()).unwrap()), ["src/k.cu"]);
+    assert_eq!(paths(&read(deep.path()).unwrap()), ["k.cu"]);
 }
 
 #[test]
@@ -284,7 +282,7 @@ fn links_and_devices_of_a_folder_are_refused() {
 
 /// A judge keeps the files of many people in one folder.
 #[test]
-fn a_description_beside_a_file_is_no_link() {
+fn a_description_next_to_a_file_is_no_link() {
     let folder = folder(&[("k.cu", BARE), ("other.txt", DESCRIBED)]);
     symlink(folder.path().join("other.txt"), folder.path().join("k.toml")).unwrap();
     assert!(matches!(read(folder.path().join("k.cu")), Err(ReadError::Io { .. })));
@@ -435,6 +433,30 @@ fn a_damaged_tarball_is_refused() {
         let error = of_bytes(bytes).expect_err("it is damaged");
         assert!(matches!(error, ReadError::Damaged { .. }), "{error:?}");
     }
+}
+
+/// Each would take minutes or hours if something were searched again and again.
+#[test]
+fn hostile_texts_take_time_in_proportion_to_their_length() {
+    let times = |text: &str| text.repeat((1 << 20) / text.len());
+    let of = |text: String| of_bytes(text.into_bytes()).map(drop);
+    let steps: String = (0..MOST_KERNELS)
+        .map(|number| format!("[[step]]\nkernel = \"k<{number}>\"\ngrid = 1\nblock = 1\n"))
+        .collect();
+    let overloads = times("template <int N> __global__ void k(int a);\n");
+    of(format!("/* gpubench\n{steps}*/\n{overloads}")).unwrap();
+    of(times("/* gpubench\n*/ __global__ ")).unwrap_err();
+    let one_line = |list: &str| format!("/* gpubench\n{DESCRIBED}arguments = [{list}]\n*/\n{BARE}");
+    of(one_line(&"1,".repeat(30_000))).unwrap();
+    of(one_line(&"[".repeat(60_000))).unwrap_err();
+    of(format!("/* gpubench\n{DESCRIBED}*/ .entry k {}", times(".entry j("))).unwrap();
+    of(format!("{KERNEL}{}", times("\"R\"( /* '"))).unwrap();
+    let of_files = |files: Vec<_>| of_bytes(tar(files)).map(drop);
+    let repeated = format!("{KERNEL}{}", times("#include \"x.h\"\n"));
+    of_files(vec![file("k.cu", &repeated), file("x.h", "")]).unwrap();
+    let all: String = (0..200).map(|number| format!("#include \"{number}.h\"\n")).collect();
+    let headers = (0..200).map(|number| file(&format!("{number}.h"), &all));
+    of_files(headers.chain([file("k.cu", &format!("{KERNEL}{all}"))]).collect()).unwrap();
 }
 
 proptest::proptest! {
