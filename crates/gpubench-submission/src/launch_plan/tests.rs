@@ -262,7 +262,7 @@ fn mistakes_name_their_place_and_what_would_be_right() {
         error("grid = [1, 2, 3, 4]\nblock = 256", SUM),
         error("block = 256", SUM),
         error("grid = true\nblock = 256", SUM),
-        error("grid = 1\nblok = 256", SUM),
+        error("grid = 1\nblocks = 256", SUM),
         error("grid = 1\nblock = 256\nshared = \"4 * threads\"", SUM),
         error(&short("kernel = \"rowsums\""), SUM),
         error(&short(""), "__global__ void a(int n); __global__ void b(int n);"),

@@ -223,7 +223,7 @@ fn what_is_no_submission_is_refused_with_a_hint() {
         ("header.cu", &format!("{KERNEL}#include \"bare.cu\"")),
         (".cu", KERNEL),
     ]);
-    fs::write(folder.path().join("latin.cu"), b"// caf\xe9").unwrap();
+    fs::write(folder.path().join("latin.cu"), b"// \xe9t\xe9").unwrap();
     let errors: Vec<String> = [
         "absent.cu",
         "sum.py",
