@@ -60,20 +60,24 @@ impl AxisList {
             ));
         }
         while !content.is_empty() {
-            let names = self.names(&content)?;
-            for (position, name) in names.iter().enumerate() {
-                let taken = axes.iter().map(|axis| &axis.name).chain(&names[..position]);
-                if taken.into_iter().any(|taken| taken.unraw() == name.unraw()) {
-                    return Err(Error::new(name.span(), format!("the axis `{name}` is given twice")));
-                }
-            }
-            let listed = Rc::new(Listed::parse(names, &content)?);
-            axes.extend(listed.names.iter().map(|name| AxisOption {
-                name: name.clone(),
-                listed: listed.clone(),
-            }));
+            self.parse_one(&content, axes)?;
             comma(&content)?;
         }
+        Ok(())
+    }
+
+    /// Parses an axis, or several whose values belong together, and adds them to `axes`.
+    pub(crate) fn parse_one(self, input: ParseStream, axes: &mut Vec<AxisOption>) -> Result<()> {
+        let names = self.names(input)?;
+        for (position, name) in names.iter().enumerate() {
+            let taken = axes.iter().map(|axis| &axis.name).chain(&names[..position]);
+            reject_twice(name, taken)?;
+        }
+        let listed = Rc::new(Listed::parse(names, input)?);
+        axes.extend(listed.names.iter().map(|name| AxisOption {
+            name: name.clone(),
+            listed: listed.clone(),
+        }));
         Ok(())
     }
 
@@ -108,6 +112,14 @@ impl AxisList {
             [name] => Err(belongs_in_axes(name)),
             _ => Ok(names),
         }
+    }
+}
+
+/// Fails if an axis is among those that have values already.
+pub(crate) fn reject_twice<'a>(name: &Ident, taken: impl IntoIterator<Item = &'a Ident>) -> Result<()> {
+    match taken.into_iter().find(|taken| taken.unraw() == name.unraw()) {
+        None => Ok(()),
+        Some(_) => Err(Error::new(name.span(), format!("the axis `{name}` is given twice"))),
     }
 }
 
@@ -223,7 +235,7 @@ fn title(names: &[Ident]) -> String {
 }
 
 /// Returns the parameter of an axis.
-fn parameter<'f>(axis: &Ident, function: &'f Function) -> Result<&'f Parameter> {
+pub(crate) fn parameter<'f>(axis: &Ident, function: &'f Function) -> Result<&'f Parameter> {
     let name = axis.unraw().to_string();
     function.axis(&name).ok_or_else(|| {
         let is_buffer = function.tensors().any(|tensor| tensor.text() == name);
@@ -254,16 +266,19 @@ impl AxisOption {
     }
 }
 
-/// Checks that a device has no values for only a part of a group.
-pub(crate) fn reject_part_of_group(axes: &[AxisOption], of_device: &[AxisOption]) -> Result<()> {
+/// Checks that a device, or a hidden case, has no values for only a part of a group.
+pub(crate) fn reject_part_of_group<'a>(
+    axes: &[AxisOption],
+    others: impl IntoIterator<Item = &'a Ident> + Clone,
+) -> Result<()> {
     for axis in axes {
         let group = &axis.listed.names;
-        let mut replacing = of_device.iter().filter(|other| group.contains(&other.name));
+        let mut replacing = others.clone().into_iter().filter(|other| group.contains(other));
         let Some(first) = replacing.next() else { continue };
         if replacing.count() + 1 < group.len() {
-            let (name, group) = (first.text(), title(group));
+            let (name, group) = (first.unraw(), title(group));
             return Err(Error::new(
-                first.name.span(),
+                first.span(),
                 format!("the values of `{name}` belong to those of `{group}`: give values for all of them"),
             ));
         }

@@ -14,7 +14,7 @@ use syn::{Error, Expr, Result};
 /// `tokens = rows`.
 pub(crate) struct Counter {
     pub(crate) name: String,
-    amount: Expr,
+    pub(crate) amount: Expr,
 }
 
 /// Most letters of a name. The library checks it again, and the number of counters.

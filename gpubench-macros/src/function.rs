@@ -79,6 +79,14 @@ impl Parameter {
         }
     }
 
+    /// Returns the type of the tensor's elements. `None` for an axis.
+    pub(crate) fn element(&self) -> Option<&Type> {
+        match &self.kind {
+            Kind::Axis => None,
+            Kind::Read(element) | Kind::Write(element) | Kind::Scratch(element) => Some(element),
+        }
+    }
+
     /// Returns the name of the buffer type: `In`, `Out`, `InOut`, `Scratch` or `Constant`.
     pub(crate) fn buffer(&self) -> Option<&'static str> {
         buffer(&self.ty).map(|(name, _)| name)

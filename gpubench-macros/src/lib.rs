@@ -15,6 +15,8 @@ mod counters;
 mod cuda_image;
 mod cuda_source;
 mod function;
+mod grading;
+mod hidden;
 mod include_folders;
 mod kernel_arg;
 mod kernel_functions;
@@ -30,6 +32,7 @@ mod same_file;
 mod settings;
 mod signature;
 mod source_files;
+mod statement;
 mod tensor_file;
 mod types;
 

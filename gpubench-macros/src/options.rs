@@ -4,6 +4,8 @@ use crate::allow;
 use crate::axes::{AxisList, AxisOption, reject_part_of_group};
 use crate::comparison::Comparison;
 use crate::counters::Counter;
+use crate::grading::{Limits, Score};
+use crate::hidden::Hidden;
 use crate::launch::LaunchOption;
 use crate::library;
 use crate::reference::ReferenceOption;
@@ -70,6 +72,9 @@ pub(crate) struct Options {
     pub(crate) execution: Execution,
     pub(crate) requirements: Requirements,
     pub(crate) problem: Option<Path>,
+    pub(crate) hidden: Hidden,
+    pub(crate) score: Score,
+    pub(crate) limits: Limits,
     /// Path of the library, if it has another name.
     pub(crate) library: Option<Path>,
     /// Names of the options given, for errors about their combination.
@@ -93,8 +98,10 @@ impl Options {
                 comma(input)?;
             }
             options.check_reduction()?;
-            reject_part_of_group(&options.axes, &options.cpu.axes)?;
-            reject_part_of_group(&options.axes, &options.cuda.axes)?;
+            for of_device in [&options.cpu.axes, &options.cuda.axes] {
+                reject_part_of_group(&options.axes, of_device.iter().map(|axis| &axis.name))?;
+            }
+            reject_part_of_group(&options.axes, options.hidden.names())?;
             settings::reject_crossing(&options.settings)?;
             Ok(options)
         };
@@ -141,6 +148,9 @@ impl Options {
             "counters" => self.counters = Counter::parse_list(&option, input)?,
             "name" => self.name = Some(case_name(&option, input)?),
             "problem" => self.problem = Some(problem(&option, input)?),
+            "hidden" => self.hidden = Hidden::parse(&option, input)?,
+            "score" => self.score = Score::parse(&option, input)?,
+            "limits" => self.limits = Limits::parse(&option, input)?,
             "crate" => self.library = Some(library::parse(&option, input)?),
             "ignore" => self.ignore = Some(option.span()),
             "allow" => self.allowed = allow::parse(&option, input)?,
@@ -292,6 +302,9 @@ impl Attribute {
                     ("requires", "requires(..)"),
                     ("cpu", "cpu(axes(..), cases(..), reference = ..)"),
                     ("cuda", "cuda(axes(..), cases(..), reference = ..)"),
+                    ("hidden", "hidden(..)"),
+                    ("score", "score = .."),
+                    ("limits", "limits(..)"),
                     ("crate", "crate = .."),
                 ],
                 &SETTINGS[..0],
@@ -315,6 +328,9 @@ impl Attribute {
         match (self, option) {
             (Attribute::Problem, _) if Attribute::Gpubench.options().any(|(known, _)| known == option) => {
                 format!("`{option}` is an option of `#[gpubench]`, not of `#[problem]`")
+            }
+            (Attribute::Gpubench, "hidden" | "score" | "limits") => {
+                format!("`{option}` is an option of `#[problem]`, not of `#[gpubench]`")
             }
             _ => format!("unknown option `{option}`: {}", self.expectation()),
         }

@@ -10,12 +10,13 @@ use crate::library;
 use crate::options::{Attribute, Options};
 use crate::reference::{ReferenceOption, device_references, nothing_to_compute, ungrouped};
 use crate::signature::declared_tensors;
+use crate::statement;
 use crate::types::Registered;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Attribute as Attr, Error, Expr, ExprLit, ExprPath, Lit, Meta, MetaNameValue, Result};
+use syn::{Error, Expr, ExprPath, Result};
 
 /// Returns the output of `#[problem]`.
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
@@ -36,7 +37,8 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
             (Some(&function.item), doc)
         }
     };
-    let entry = entry(&name.unraw().to_string(), name, &function);
+    let statement = statement::tokens(&options, &function)?;
+    let entry = entry(&name.unraw().to_string(), name, &function, &statement);
     let implementation = quote! {
         #[automatically_derived]
         impl __gpubench::Problem for #name {
@@ -59,9 +61,8 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
 }
 
 /// Returns a `BenchmarkEntry` without code: submissions bring it.
-fn entry(name: &str, problem: &Ident, function: &Function) -> TokenStream {
+fn entry(name: &str, problem: &Ident, function: &Function, statement: &TokenStream) -> TokenStream {
     let types = function.types.listed();
-    let statement = statement(&function.item.attrs);
     quote! {
         __gpubench::__private::BenchmarkEntry {
             module: ::core::module_path!(),
@@ -79,27 +80,9 @@ fn entry(name: &str, problem: &Ident, function: &Function) -> TokenStream {
             types: #types,
             settings: &[],
             problem: <#problem as __gpubench::Problem>::DEFINITION,
-            body: __gpubench::__private::Body::Submission { statement: #statement },
+            body: __gpubench::__private::Body::Submission { statement: &#statement },
         }
     }
-}
-
-/// Returns the documentation as Markdown, without the space that a comment has before each line.
-fn statement(attributes: &[Attr]) -> String {
-    let lines = attributes.iter().filter_map(|attribute| match &attribute.meta {
-        Meta::NameValue(MetaNameValue {
-            path,
-            value: Expr::Lit(ExprLit {
-                lit: Lit::Str(line), ..
-            }),
-            ..
-        }) if path.is_ident("doc") => Some(line.value()),
-        _ => None,
-    });
-    let lines: Vec<String> = lines
-        .map(|line| line.strip_prefix(' ').unwrap_or(&line).to_owned())
-        .collect();
-    lines.join("\n").trim().to_owned()
 }
 
 /// Returns a `ProblemDefinition`.

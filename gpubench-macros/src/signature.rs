@@ -102,19 +102,33 @@ impl Declaration {
         })
     }
 
-    /// Returns the call that adds the tensor of `parameter` to a `Tensors`.
-    fn call(&self, parameter: &Parameter) -> Result<TokenStream> {
+    /// Returns the shape as written: an expression over the axes.
+    pub(crate) fn shape(&self) -> String {
+        crate::callee::shown(&self.extents())
+    }
+
+    /// Returns the extents as one expression.
+    fn extents(&self) -> TokenStream {
+        match self.extents.as_slice() {
+            [extents] => quote!(#extents),
+            several => quote!([#(#several),*]),
+        }
+    }
+
+    /// Returns how `parameter` uses the tensor, the method of `Tensors` that adds it, and its
+    /// contents.
+    fn method(&self, parameter: &Parameter) -> Result<(Use, &'static str, Option<&Expr>)> {
         let (name, place) = (parameter.text(), self.place);
         let error = |message: String| Err(Error::new(place, message));
-        let (element, uses) = match &parameter.kind {
+        let uses = match &parameter.kind {
             Kind::Axis => {
                 return error(format!(
                     "`{name}` is an axis, not a tensor: `axes(..)` lists its values"
                 ));
             }
-            Kind::Read(element) => (element, Use::Read),
-            Kind::Write(element) => (element, Use::Written),
-            Kind::Scratch(element) => (element, Use::Scratch),
+            Kind::Read(_) => Use::Read,
+            Kind::Write(_) => Use::Written,
+            Kind::Scratch(_) => Use::Scratch,
         };
         let uses = match parameter.buffer() {
             Some("Constant") => Use::Constant,
@@ -155,11 +169,16 @@ impl Declaration {
                 return error(format!("`{name}` is written, so it cannot be constant: write `{FILL}`"));
             }
         };
+        Ok((uses, method, fill))
+    }
+
+    /// Returns the call that adds the tensor of `parameter` to a `Tensors`.
+    fn call(&self, parameter: &Parameter) -> Result<TokenStream> {
+        let (name, place) = (parameter.text(), self.place);
+        let (uses, method, fill) = self.method(parameter)?;
+        let element = parameter.element();
         let method = Ident::new(method, place);
-        let extents = match self.extents.as_slice() {
-            [extents] => quote!(#extents),
-            several => quote!([#(#several),*]),
-        };
+        let extents = self.extents();
         let extents_span = self.extents.first().map_or(place, Spanned::span);
         let shape = quote_spanned!(extents_span=> <#element as __gpubench::Element>::shape(#extents));
         let fill = fill.map(|fill| quote!(, #fill));
@@ -172,6 +191,27 @@ impl Declaration {
             }
         };
         Ok(quote!(.#method(#name, #shape #fill) #comparison))
+    }
+}
+
+impl Parameter {
+    /// Returns the name of its tensor's role in the catalog. Without a declaration, it only says
+    /// whether the function reads or writes the tensor.
+    pub(crate) fn role(&self) -> Result<Ident> {
+        let method = match (&self.declared, &self.kind) {
+            (Some(declared), _) => declared.method(self)?.1,
+            (None, Kind::Write(_)) => "output",
+            (None, Kind::Scratch(_)) => "scratch",
+            (None, Kind::Read(_) | Kind::Axis) => "input",
+        };
+        let role = match method {
+            "constant" => "Constant",
+            "output" => "Output",
+            "inout" => "InOut",
+            "scratch" => "Scratch",
+            _ => "Input",
+        };
+        Ok(Ident::new(role, self.name.span()))
     }
 }
 

@@ -4,7 +4,8 @@ pub use crate::__gpubench_origin as origin;
 pub use crate::case_file::{CaseFormat, Cell, CellReader, cell};
 pub use crate::plan::launcher::{AnyElement, Byte, KernelValue, field_name, integer, value};
 pub use crate::registry::{
-    BenchmarkEntry, Body, CheckFunction, Comparand, ProblemDefinition, ReferenceFunction, SourceEntry,
+    BenchmarkEntry, Body, CheckFunction, Comparand, ProblemDefinition, ProblemStatement, ReferenceFunction,
+    SourceEntry, StatedParameter,
 };
 pub use crate::tensors::CheckData;
 pub use inventory;
@@ -12,8 +13,8 @@ pub use inventory;
 pub use std::vec;
 pub use std::vec::Vec;
 
-use crate::axis::AxisParam;
-use crate::catalog::{Axis, AxisValue, Counter, Params, Role};
+use crate::axis::{AxisParam, article};
+use crate::catalog::{Axis, AxisValue, Counter, Draw, Params, Role};
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::host::Host;
@@ -80,6 +81,29 @@ pub fn group_values(names: &[&str], values: impl Iterator<Item = Vec<AxisValue>>
     Axis {
         names: names.iter().map(|name| (*name).to_owned()).collect(),
         values: values.collect(),
+    }
+}
+
+/// Returns the range that the values of an axis are drawn from, as the parameter's type.
+///
+/// # Panics
+/// The range is empty, or not of integers. The panic's location is the range.
+#[track_caller]
+pub fn draw<'a, T: AxisParam<'a>>(name: &str, least: T, end: T, includes_end: bool) -> Draw {
+    let (AxisValue::Int(least), AxisValue::Int(end)) = (least.into_value(), end.into_value()) else {
+        panic!(
+            "only integers can be drawn, and the axis `{name}` is {}",
+            article(T::NAME)
+        );
+    };
+    let most = if includes_end { Some(end) } else { end.checked_sub(1) };
+    match most.filter(|most| *most >= least) {
+        Some(most) => Draw {
+            name: name.to_owned(),
+            least,
+            most,
+        },
+        None => panic!("the range of `{name}` is empty: from {least} to {end}"),
     }
 }
 

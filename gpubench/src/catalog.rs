@@ -1,6 +1,10 @@
 //! The description of a crate's benchmarks.
 
+mod stated;
+
 pub use crate::axis::PartOfGroup;
+pub use stated::{Draw, HiddenCases, Parameter, ParameterKind, Score, StatedProblem, SubmissionLimits};
+
 use crate::plan::{KernelRef, LibraryCall, Plan};
 use std::borrow::Cow;
 
@@ -13,15 +17,6 @@ pub struct Catalog {
     pub problems: Vec<StatedProblem>,
     /// Kernel sources, without duplicates.
     pub sources: Vec<Source>,
-}
-
-/// One `#[problem]`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StatedProblem {
-    /// What a benchmark that solves it has without code of its own.
-    pub outline: Benchmark,
-    /// What it asks for: the documentation of its function.
-    pub statement: String,
 }
 
 /// One `#[gpubench]` function.

@@ -8,7 +8,21 @@ codec_struct!(Catalog {
     problems,
     sources
 });
-codec_struct!(StatedProblem { outline, statement });
+codec_struct!(StatedProblem {
+    outline,
+    statement,
+    signature,
+    work,
+    hidden,
+    score,
+    limits
+});
+codec_struct!(Parameter { name, type_name, kind });
+codec_enum!(ParameterKind { 0 = Axis, 1 = Tensor { role, shape } });
+codec_struct!(HiddenCases { axes, draws, count });
+codec_struct!(Draw { name, least, most });
+codec_enum!(Score { 0 = GeometricMean, 1 = ArithmeticMean, 2 = Last });
+codec_struct!(SubmissionLimits { call_ns, source_bytes });
 codec_struct!(Benchmark {
     library,
     path,

@@ -31,7 +31,35 @@ fn device_kind() -> impl Strategy<Value = DeviceKind> {
 }
 
 fn problem() -> impl Strategy<Value = StatedProblem> {
-    (benchmark(), ".*").prop_map(|(outline, statement)| StatedProblem { outline, statement })
+    let shape = option::of(text());
+    let tensor = (prop_oneof![Just(Role::Input), Just(Role::InOut)], shape);
+    let kind = option::of(tensor).prop_map(|tensor| match tensor {
+        None => ParameterKind::Axis,
+        Some((role, shape)) => ParameterKind::Tensor { role, shape },
+    });
+    let parameter = (text(), text(), kind).prop_map(|(name, type_name, kind)| Parameter { name, type_name, kind });
+    let draw = (text(), any::<i64>(), any::<i64>()).prop_map(|(name, least, most)| Draw { name, least, most });
+    let hidden = (axes(), vec(draw, 0..3), any::<u32>());
+    let hidden = hidden.prop_map(|(axes, draws, count)| HiddenCases { axes, draws, count });
+    let score = prop_oneof![
+        Just(Score::GeometricMean),
+        Just(Score::ArithmeticMean),
+        Just(Score::Last)
+    ];
+    let limits = (option::of(any::<u64>()), option::of(any::<u64>()));
+    let limits = limits.prop_map(|(call_ns, source_bytes)| SubmissionLimits { call_ns, source_bytes });
+    let work = vec((text(), text()), 0..3);
+    (benchmark(), ".*", vec(parameter, 0..4), work, hidden, score, limits).prop_map(
+        |(outline, statement, signature, work, hidden, score, limits)| StatedProblem {
+            outline,
+            statement,
+            signature,
+            work,
+            hidden,
+            score,
+            limits,
+        },
+    )
 }
 
 fn benchmark() -> impl Strategy<Value = Benchmark> {

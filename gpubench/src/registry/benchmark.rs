@@ -1,6 +1,6 @@
 //! The registration of a `#[gpubench]` function.
 
-use super::{ProblemDefinition, path};
+use super::{ProblemDefinition, ProblemStatement, path};
 use crate::abi::guard;
 use crate::axis::PartOfGroup;
 use crate::catalog::{
@@ -62,8 +62,8 @@ pub enum Body {
     },
     /// None: the entry is a problem, and submissions bring the kernels.
     Submission {
-        /// The documentation of the problem.
-        statement: &'static str,
+        /// What its author says of the problem.
+        statement: &'static ProblemStatement,
     },
 }
 
@@ -106,6 +106,9 @@ impl BenchmarkEntry {
             let of_devices = merge((self.problem.device_axes)(), (self.device_axes)())?;
             for (_, others) in &of_devices {
                 Axis::replaced(axes.clone(), others)?;
+            }
+            if let Body::Submission { statement } = self.body {
+                statement.check(&axes)?;
             }
             let own = self.axis_names.iter().map(|name| (*name).to_owned()).collect();
             Ok((axes, own, of_devices))
@@ -150,15 +153,11 @@ impl BenchmarkEntry {
         Ok(())
     }
 
-    /// Describes the problem.
-    pub(super) fn describe_problem(&self) -> StatedProblem {
-        let statement = match self.body {
-            Body::Submission { statement } => statement,
-            Body::Sealed(_) | Body::Hosted(_) | Body::HostedSync(_) | Body::Library { .. } => "",
-        };
-        StatedProblem {
-            outline: self.describe(),
-            statement: statement.to_owned(),
+    /// Describes the problem, if it is one.
+    pub(super) fn describe_problem(&self) -> Option<StatedProblem> {
+        match self.body {
+            Body::Submission { statement } => Some(statement.describe(self.describe())),
+            Body::Sealed(_) | Body::Hosted(_) | Body::HostedSync(_) | Body::Library { .. } => None,
         }
     }
 

@@ -3,11 +3,13 @@
 mod benchmark;
 mod case;
 mod problem;
+mod statement;
 
 pub use benchmark::{BenchmarkEntry, Body};
 pub(crate) use case::{Case, CheckVerdict, Unrecorded};
 pub(crate) use problem::amount;
 pub use problem::{Amount, CheckFunction, Comparand, Problem, ProblemDefinition, ReferenceFunction};
+pub use statement::{ProblemStatement, StatedParameter};
 
 use crate::catalog::{Catalog, Source};
 use crate::error::{Error, Result};
@@ -69,7 +71,7 @@ pub(crate) fn catalog() -> Result<Catalog> {
     let (benchmarks, problems) = entries.split_at(entries.partition_point(|entry| !entry.is_problem()));
     Ok(Catalog {
         benchmarks: benchmarks.iter().map(|entry| entry.describe()).collect(),
-        problems: problems.iter().map(|entry| entry.describe_problem()).collect(),
+        problems: problems.iter().filter_map(|entry| entry.describe_problem()).collect(),
         sources: sources().to_vec(),
     })
 }

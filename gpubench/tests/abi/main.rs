@@ -11,7 +11,8 @@ mod types;
 use client::{Memory, catalog, params, record, record_at};
 use gpubench::abi::Status;
 use gpubench::catalog::{
-    AxisValue, Benchmark, Counter, DeviceKind, Fill, Requirement, Role, Selection, Source, SourceForm, Tolerance, Work,
+    Axis, AxisValue, Benchmark, Counter, DeviceKind, Draw, Fill, HiddenCases, Parameter, ParameterKind, Requirement,
+    Role, Score, Selection, Source, SourceForm, SubmissionLimits, Tolerance, Work,
 };
 use gpubench::plan::{Argument, BufferId, Plan, Step};
 
@@ -55,6 +56,35 @@ mod image {
 }
 
 /// A problem with two implementations.
+/// Problems that are graded in other ways.
+mod graded {
+    use gpubench::prelude::*;
+
+    #[problem(
+        axes(rows = [1], cols = [1]),
+        types(T = [f32, f64]),
+        hidden(cases((rows, cols) = [(2, 3), (4, 5)])),
+        exact,
+    )]
+    fn scale<T: Element>(
+        rows: usize,
+        cols: usize,
+        #[constant(Uniform(0.0..1.0), 2 * rows)] factors: &[T],
+        #[fill(Uniform(0.0..1.0), [rows, cols])] matrix: &mut [T],
+    ) {
+        let _ = (factors, matrix);
+    }
+
+    fn five() -> usize {
+        5
+    }
+
+    #[problem(axes(n = [1]), hidden(n = draw(5..five()), count = 1), exact)]
+    fn broken(n: usize, #[shape(n)] y: &mut [f32]) {
+        y.fill(0.0);
+    }
+}
+
 mod sums {
     use gpubench::prelude::*;
 
@@ -91,6 +121,9 @@ mod sums {
         bytes = 4 * len,
         cpu(axes(len = [1 << 10])),
         requires(cuda),
+        hidden(len = draw(1..=1 << 24), count = 3),
+        score = last,
+        limits(time = "10s", source = "64 KiB"),
     )]
     pub(crate) fn sum(_len: usize, x: &[f32], sum: &mut [f32]) {
         sum[0] = x.iter().map(|&x| f64::from(x)).sum::<f64>() as f32;
@@ -505,6 +538,76 @@ fn problems_follow_the_benchmarks_with_their_statements_and_without_plans() {
     assert_eq!(recording.plan, Plan::default());
     let names: Vec<_> = recording.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
     assert_eq!(names, ["x", "partial", "sum"]);
+}
+
+#[test]
+fn a_problem_states_its_signature_its_work_and_how_it_is_graded() {
+    let catalog = catalog();
+    let problem = |path: &str| {
+        let mut problems = catalog.problems.iter();
+        problems.find(|problem| problem.outline.path == path).expect("listed")
+    };
+    let sum = problem("sums::sum");
+    let parameter = |name: &str, type_name: &str, kind| Parameter {
+        name: name.to_owned(),
+        type_name: type_name.to_owned(),
+        kind,
+    };
+    let made = |role| ParameterKind::Tensor { role, shape: None };
+    assert_eq!(
+        sum.signature,
+        [
+            parameter("len", "usize", ParameterKind::Axis),
+            parameter("x", "f32", made(Role::Input)),
+            parameter("sum", "f32", made(Role::Output)),
+        ]
+    );
+    assert_eq!(sum.work, [("bytes".to_owned(), "4 * len".to_owned())]);
+    let draw = Draw {
+        name: "len".to_owned(),
+        least: 1,
+        most: 1 << 24,
+    };
+    assert_eq!(
+        (&sum.hidden.axes[..], &sum.hidden.draws[..], sum.hidden.count),
+        (&[][..], &[draw][..], 3)
+    );
+    assert_eq!(sum.score, Score::Last);
+    let limits = SubmissionLimits {
+        call_ns: Some(10_000_000_000),
+        source_bytes: Some(64 << 10),
+    };
+    assert_eq!(sum.limits, limits);
+    let declared = problem("graded::scale");
+    let tensor = |role, shape: &str| {
+        let shape = Some(shape.to_owned());
+        ParameterKind::Tensor { role, shape }
+    };
+    assert_eq!(
+        declared.signature,
+        [
+            parameter("rows", "usize", ParameterKind::Axis),
+            parameter("cols", "usize", ParameterKind::Axis),
+            parameter("factors", "T", tensor(Role::Constant, "2 * rows")),
+            parameter("matrix", "T", tensor(Role::InOut, "[rows, cols]")),
+        ]
+    );
+    let values = [[2, 3], [4, 5]].map(|pair| pair.map(AxisValue::Int).to_vec()).to_vec();
+    let names = ["rows", "cols"].map(str::to_owned).to_vec();
+    assert_eq!(declared.hidden.axes, [Axis { names, values }]);
+    assert_eq!(
+        (declared.score, declared.limits),
+        (Score::default(), SubmissionLimits::default())
+    );
+    // The axes of one whose hidden cases cannot be listed cannot be listed either.
+    let broken = problem("graded::broken");
+    assert_eq!(
+        (&broken.outline.axes[..], &broken.hidden),
+        (&[][..], &HiddenCases::default())
+    );
+    let position = catalog.benchmarks.len() + catalog.problems.iter().position(|other| other == broken).expect("one");
+    let (_, message) = record_at(position as u32, Vec::new()).expect_err("no axes");
+    assert!(message.contains("the range of `n` is empty: from 5 to 5"), "{message}");
 }
 
 #[test]
