@@ -78,6 +78,7 @@ fn benchmark(arguments: GpubenchArguments) -> Result<ExitCode, Failure> {
         Command::Judge(options) => broker::judge(&options)?,
         Command::Lint(options) => broker::lint(&options)?,
         Command::Report(options) => broker::report(&options)?,
+        Command::Problem(options) => broker::problem(&options)?,
     };
     Ok(code)
 }

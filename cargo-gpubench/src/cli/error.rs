@@ -95,6 +95,22 @@ pub enum UsageError {
         /// The file.
         file: camino::Utf8PathBuf,
     },
+    /// `problem show` or `problem starter` without a name.
+    #[error("`problem {verb}` needs the name of a problem")]
+    NoProblemName {
+        /// `show` or `starter`.
+        verb: &'static str,
+    },
+    /// An argument of `problem` that belongs to another of its commands.
+    #[error("`problem {verb}` has no `{argument}`")]
+    NotOfProblem {
+        /// What was asked for.
+        verb: &'static str,
+        /// The argument.
+        argument: String,
+        /// What takes it.
+        of: &'static str,
+    },
     /// An environment variable with an invalid value.
     #[error("the environment variable `{name}` has the invalid value `{value}`")]
     Variable {
@@ -133,6 +149,8 @@ impl Expected for UsageError {
             }
             Self::FileTaken { .. } => Some("name another file for one of them".to_owned()),
             Self::StandardOutputTaken { .. } => Some("name a file instead of `-` for one of them".to_owned()),
+            Self::NoProblemName { .. } => Some("`cargo gpubench problem list` shows the names".to_owned()),
+            Self::NotOfProblem { of, .. } => Some(format!("it is an argument of `cargo gpubench problem {of}`")),
             Self::Variable { name, .. } => Some(format!("unset `{name}`, or give its option on the command line")),
         }
     }

@@ -19,6 +19,7 @@ use super::new::NewArguments;
 use super::observer::observer;
 use super::overwriting::refuse_to_overwrite;
 use super::probe::ProbeArguments;
+use super::problem::ProblemArguments;
 use super::report::ReportArguments;
 use super::settings::{RunArguments, UnpackArguments};
 use super::show_config::{ActiveSettings, ShowConfigArguments};
@@ -28,7 +29,7 @@ use crate::broker::cases::SkipOrigin;
 use crate::broker::options::{
     Action, ArchiveOptions, CaseOrder, LastRun, LibrarySource, ObserverChoice, OnSkip, RunOptions,
 };
-use crate::broker::{CompareOptions, JudgeOptions, LintOptions, ReportOptions};
+use crate::broker::{CompareOptions, JudgeOptions, LintOptions, ProblemOptions, ReportOptions};
 use crate::config::{Group, Read, Row, Values};
 use crate::doctor::DoctorOptions;
 use crate::history::TrendOptions;
@@ -111,6 +112,13 @@ subcommands! {
     /// and others. Right answers with rounding errors must pass. References and generators run in
     /// the sandbox of a run, on the CPU device. The exit code is 7 if there is a finding.
     "lint" => Lint(LintArguments);
+
+    /// List and show problems, and start a submission to one
+    ///
+    /// A problem is what kernels of other authors solve: its statement, its tensors, its cases and
+    /// how outputs are compared. `list` and `show` say what a contestant may know, and never the
+    /// values of hidden cases. `starter` writes the file that a submission begins with.
+    "problem" => Problem(ProblemArguments);
 
     /// Grade kernels of others against a problem
     ///
@@ -211,12 +219,17 @@ pub enum Command {
     Lint(Box<LintOptions>),
     /// A page about stored runs.
     Report(ReportOptions),
+    /// Problems for kernels elsewhere.
+    Problem(Box<ProblemOptions>),
 }
 
 impl Command {
     /// Whether the command starts processes that run code of others, and ends what they leave.
     pub fn starts_roles(&self) -> bool {
-        matches!(self, Command::Run(_) | Command::Archive(_) | Command::Lint(_))
+        matches!(
+            self,
+            Command::Run(_) | Command::Archive(_) | Command::Lint(_) | Command::Problem(_)
+        )
     }
 
     /// Returns what the command needs capabilities for, if its caller has some.
@@ -234,6 +247,7 @@ impl Command {
             | Command::History(_)
             | Command::Judge(_)
             | Command::Lint(_)
+            | Command::Problem(_)
             | Command::Report(_) => Rights::None,
         }
     }
@@ -301,6 +315,7 @@ impl GpubenchArguments {
             Below::History(arguments) => Command::History(arguments.into_options()?),
             Below::Judge(arguments) => Command::Judge(arguments.into_options()),
             Below::Lint(arguments) => Command::Lint(Box::new(arguments.into_options(color, gpubench)?)),
+            Below::Problem(arguments) => Command::Problem(Box::new(arguments.into_options(color)?)),
             Below::Report(arguments) => Command::Report(arguments.into_options()?),
         })
     }

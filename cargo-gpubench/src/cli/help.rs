@@ -172,6 +172,7 @@ fn short_page(gpubench: &Command) -> String {
         .mut_subcommand("man", |man| man.hide(true))
         .mut_subcommand("completions", |completions| completions.hide(true))
         .mut_subcommand("judge", |judge| judge.hide(true))
+        .mut_subcommand("problem", |problem| problem.hide(true))
         .mut_subcommand("show-config", |show_config| show_config.hide(true))
         .help_template(template);
     rendered(

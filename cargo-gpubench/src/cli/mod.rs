@@ -38,6 +38,7 @@ mod parsers;
 mod play;
 mod precedence;
 mod probe;
+mod problem;
 mod repeated;
 mod report;
 mod seed;

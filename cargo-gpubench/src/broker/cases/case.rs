@@ -94,13 +94,7 @@ impl Case {
 
     /// Returns the axis values as records have them.
     pub fn params_in_record(&self) -> gpubench_contract::Params {
-        let value = |value: &AxisValue| match value {
-            AxisValue::Int(value) => ParamValue::Int(*value),
-            AxisValue::Float(value) => ParamValue::from(*value),
-            AxisValue::Text(value) => ParamValue::Text(value.clone()),
-            AxisValue::Bool(value) => ParamValue::Bool(*value),
-        };
-        let values = self.params.iter().map(|(name, of)| (name.clone(), value(of)));
+        let values = self.params.iter().map(|(name, of)| (name.clone(), value_in_record(of)));
         gpubench_contract::Params(values.collect())
     }
 
@@ -166,6 +160,16 @@ pub fn value_text(value: &AxisValue) -> String {
         AxisValue::Float(value) => format!("{value:?}"),
         AxisValue::Text(text) if is_plain(text) => text.clone(),
         AxisValue::Text(text) => quoted(text),
+    }
+}
+
+/// Returns an axis value as records have it.
+pub(in crate::broker) fn value_in_record(value: &AxisValue) -> ParamValue {
+    match value {
+        AxisValue::Int(value) => ParamValue::Int(*value),
+        AxisValue::Float(value) => ParamValue::from(*value),
+        AxisValue::Text(value) => ParamValue::Text(value.clone()),
+        AxisValue::Bool(value) => ParamValue::Bool(*value),
     }
 }
 

@@ -5,6 +5,7 @@ use thiserror::Error;
 
 use super::IgnoredSelection;
 use super::axis_override::InvalidAxisValue;
+use gpubench_contract::units::counted;
 use gpubench_diagnostic::{ExitCode, Expected};
 
 /// An error in the selection of cases.
@@ -66,6 +67,8 @@ pub enum EmptyReason {
     NoBenchmarks {
         /// Their packages.
         packages: Vec<String>,
+        /// The number of their problems, for kernels elsewhere.
+        problems: usize,
     },
     /// No name matches.
     NoNameFits {
@@ -134,10 +137,19 @@ impl Expected for CaseError {
 impl EmptyReason {
     fn remedy(&self) -> String {
         match self {
-            Self::NoBenchmarks { packages } => match &packages[..] {
-                [package] => format!("package `{package}` has no `#[gpubench]` functions"),
-                _ => "the selected packages have no `#[gpubench]` functions".to_owned(),
-            },
+            Self::NoBenchmarks { packages, problems } => {
+                let lack = match &packages[..] {
+                    [package] => format!("package `{package}` has no `#[gpubench]` functions"),
+                    _ => "the selected packages have no `#[gpubench]` functions".to_owned(),
+                };
+                match problems {
+                    0 => lack,
+                    _ => format!(
+                        "{lack}, but {}, which kernels elsewhere solve: `cargo gpubench problem list` shows them",
+                        counted(*problems, "problem")
+                    ),
+                }
+            }
             Self::NoNameFits {
                 closest: Some(closest), ..
             } => format!("did you mean `{closest}`?"),

@@ -8,7 +8,7 @@ use super::{AxisOverride, CaseError, value_text};
 
 /// Returns the axes of a benchmark on a kind of device. The device's axes replace axes of the same
 /// names; the others follow. The author process has checked that they can.
-pub(super) fn axes_on(benchmark: &Benchmark, device: DeviceKind) -> Vec<Axis> {
+pub(in crate::broker) fn axes_on(benchmark: &Benchmark, device: DeviceKind) -> Vec<Axis> {
     let of_device = benchmark.device_axes.iter().filter(|(kind, _)| *kind == device);
     let of_device: Vec<_> = of_device.flat_map(|(_, axes)| axes).cloned().collect();
     Axis::replaced(benchmark.axes.clone(), &of_device).unwrap_or_else(|_| benchmark.axes.clone())
@@ -58,7 +58,7 @@ fn override_axis(
 /// `most`.
 ///
 /// What an axis lists twice counts once: its cases would have the same name.
-pub(super) fn combinations(axes: &[Axis], most: usize) -> Option<Vec<Params>> {
+pub(in crate::broker) fn combinations(axes: &[Axis], most: usize) -> Option<Vec<Params>> {
     let mut all = vec![Params::new()];
     for axis in axes {
         let mut seen = HashSet::new();

@@ -15,9 +15,12 @@ mod selection;
 
 pub use axis_override::{AxisOverride, InvalidAxisOverride};
 pub(crate) use case::full_names;
+pub(super) use case::value_in_record;
 pub use case::{Case, Disposition, Naming, names, value_text};
 pub use error::{CaseError, EmptyReason};
+pub(super) use expansion::{axes_on, combinations};
 pub use filter::{IgnoredSelection, NameFilter, NamePattern, SkipOrigin};
 pub use partition::{InvalidPartition, Partition};
+pub(super) use selection::MOST_CASES;
 pub(crate) use selection::selection_warnings;
 pub use selection::{CaseDevice, CaseSelection, LibraryCatalog, SelectedPart, select_cases};

@@ -15,7 +15,7 @@ use gpubench_device::{Backend, Facts};
 use gpubench_diagnostic::closest;
 
 /// Most cases of a run.
-const MOST_CASES: usize = 100_000;
+pub(in crate::broker) const MOST_CASES: usize = 100_000;
 
 /// The catalog of a library.
 #[derive(Clone, Copy, Debug)]
@@ -211,6 +211,14 @@ pub(super) fn own_benchmarks<'a>(catalog: &'a Catalog, library: &str) -> impl It
     all.filter(move |(_, benchmark)| benchmark.library == library)
 }
 
+/// Returns the number of a library's own problems.
+fn own_problems(catalog: &LibraryCatalog<'_>) -> usize {
+    let problems = catalog.catalog.problems.iter();
+    problems
+        .filter(|problem| problem.outline.library == catalog.library)
+        .count()
+}
+
 fn refuse_same_names(candidates: &[Candidate<'_>]) -> Result<(), CaseError> {
     let mut seen = HashSet::new();
     match candidates
@@ -260,6 +268,7 @@ fn why_nothing(
     if candidates.is_empty() {
         return EmptyReason::NoBenchmarks {
             packages: packages_of(catalogs).into_iter().map(str::to_owned).collect(),
+            problems: catalogs.iter().map(own_problems).sum(),
         };
     }
     if left_out > 0 {

@@ -1,0 +1,30 @@
+//! A starter with a function of TVM-FFI.
+
+use super::operand::{Operand, OperandValue};
+use super::source::outputs;
+
+/// Returns a function without statements, in the C++ of TVM-FFI.
+pub(super) fn function(operands: &[Operand]) -> String {
+    let parameters = operands.iter().map(|operand| {
+        let ty = match operand.value {
+            OperandValue::Tensor { .. } => "tvm::ffi::TensorView",
+            OperandValue::Number(scalar) => match scalar.in_cpp {
+                "float" | "double" => "double",
+                "bool" => "bool",
+                _ => "int64_t",
+            },
+        };
+        format!("{ty} {}", operand.identifier)
+    });
+    let parameters: Vec<String> = parameters.collect();
+    format!(
+        "#include <stdint.h>\n#include <tvm/ffi/container/tensor.h>\n#include <tvm/ffi/function.h>\n\n\
+         // Compile it into `solution.so`: nvcc -shared -Xcompiler -fPIC -o solution.so solution.cu $(tvm-ffi-config --cxxflags --ldflags --libs)\n\
+         // `TensorView` has `data_ptr()`, `ndim()` and `size(0)`. A call may wait for the device.\n\
+         static void solution({}) {{\n    \
+         // TODO: write {}.\n}}\n\n\
+         TVM_FFI_DLL_EXPORT_TYPED_FUNC(solution, solution);\n",
+        parameters.join(", "),
+        outputs(operands),
+    )
+}
