@@ -134,14 +134,14 @@ fn submissions_that_passed_are_ranked_and_the_others_have_no_score() {
 #[test]
 fn what_does_not_compile_alone_is_a_failed_submission_and_no_failed_build() {
     let run = grade("row_sums").args(["--test", "submissions/does_not_compile.cu"]);
-    run.finish().expect_code(100);
+    let _ = run.finish().expect_code(100);
 }
 
 #[test]
 fn a_problem_of_an_archive_is_graded_without_its_sources() {
     let fixture = Fixture::new("graded");
     let archive = Fixture::target_directory().join("graded.tar.gz");
-    Run::archiving(&fixture, &archive).finish().expect_code(0);
+    let _ = Run::archiving(&fixture, &archive).finish().expect_code(0);
     let run = Run::on_verb("grade", &fixture).args(["--archive-file", archive.as_str(), "--problem", "row_sums"]);
     let finished = run
         .args(["--test", "submissions/thread_a_row.cu"])
