@@ -10,6 +10,7 @@ pub mod records;
 pub mod stored_run;
 pub mod submission;
 pub mod tensor_files;
+pub mod traces;
 pub mod wire;
 
 /// A target.
@@ -24,7 +25,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 10] = [
     Target {
         name: "wire",
         run: wire::run,
@@ -69,5 +70,10 @@ pub const TARGETS: [Target; 9] = [
         name: "submission",
         run: submission::run,
         seeds: submission::seeds,
+    },
+    Target {
+        name: "traces",
+        run: traces::run,
+        seeds: traces::seeds,
     },
 ];
