@@ -1,5 +1,6 @@
 //! The open case.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -48,6 +49,16 @@ pub(super) struct OpenCase {
     /// it.
     pub(super) start: WorkerPage,
     pub(super) own_kernels: OwnKernels,
+    pub(super) author_inputs: Cell<AuthorInputs>,
+}
+
+/// Where the author's last inputs are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AuthorInputs {
+    /// In the referee's private memory.
+    Taken,
+    /// In the author's memory only: no window with them was released.
+    Left,
 }
 
 impl OpenCase {
@@ -77,6 +88,7 @@ impl OpenCase {
             pages,
             start,
             own_kernels,
+            author_inputs: Cell::new(AuthorInputs::Taken),
         })
     }
 

@@ -4,15 +4,15 @@ use gpubench::catalog::Role;
 
 use super::RefereeError;
 use super::buffers::Answers;
-use super::case::{OpenCase, Referee};
+use super::case::{AuthorInputs, OpenCase, Referee};
 use crate::window::{KeyPurpose, Maker, WindowContent, WindowId, WindowKind};
 use gpubench_device::{DevicePtr, KernelHost};
 
 impl Referee {
     /// Makes the inputs of a window in private memory, and the contents for decoys. If the harness
     /// makes the inputs, the decoys are other contents of the same distribution that no window
-    /// shows whole. Otherwise they are the inputs of the previous window; window 0 is made only for
-    /// them.
+    /// shows whole. Otherwise they are the inputs made before; window 0 and others that are never
+    /// released are made only for them.
     pub(super) fn generate(&mut self, case: &OpenCase, window: u32) -> Result<(), RefereeError> {
         let place = case.place(window);
         let key = self.seeds.key(KeyPurpose::Inputs, place);
@@ -34,13 +34,13 @@ impl Referee {
                 }
                 continue;
             }
-            // No release has copied the author's inputs of window 0.
-            let last = match pristine.author {
-                Some(author) if pristine.maker.is_author() && case.position(window) == 1 => author.address,
+            let last = match (pristine.author, case.author_inputs.get()) {
+                (Some(author), AuthorInputs::Left) if pristine.maker.is_author() => author.address,
                 _ => pristine.current,
             };
             driver.copy(self.stream, pristine.decoy, last, bytes)?;
         }
+        case.author_inputs.set(AuthorInputs::Left);
         self.run_generators(case, window)?;
         self.copy_to_author(case)
     }
@@ -104,6 +104,7 @@ impl Referee {
                 driver.copy(stream, pristine.current, author.address, buffer.layout.len)?;
             }
         }
+        case.author_inputs.set(AuthorInputs::Taken);
         Ok(())
     }
 

@@ -387,26 +387,44 @@ fn inputs_are_shared_frozen_and_no_buffer_can_change_size() {
     }
 }
 
-#[test]
-fn decoys_for_author_inputs_come_from_the_previous_window() {
+/// Makes the inputs of windows in the author's place, and takes those of windows that are released.
+/// Returns the decoys of each.
+fn decoys_of_author_inputs(windows: &[(u32, bool)]) -> Vec<u8> {
     let mut of_author = recording();
     of_author.tensors[0].fill = Fill::Cpu;
     let mut referee = referee(Box::new(cpu())).unwrap();
     let case = opened(&mut referee, of_author);
     let pristine = case.buffers()[0].pristine.as_ref().unwrap();
     let author = pristine.author.as_ref().unwrap().address;
-    let made = |window: u8| [window; 4 * ELEMENTS];
-    referee.driver.write(author, &made(10)).unwrap();
-    for window in 1..=3 {
-        referee.generate(&case, window).unwrap();
+    let mut decoys = Vec::new();
+    for (window, is_released) in windows {
+        referee.generate(&case, *window).unwrap();
         referee.driver.synchronize(referee.stream).unwrap();
-        let mut decoy = made(0);
+        let mut decoy = [0; 4 * ELEMENTS];
         referee.driver.read(pristine.decoy, &mut decoy).unwrap();
-        assert_eq!(decoy, made(9 + window as u8), "window {window}");
-        referee.driver.write(author, &made(10 + window as u8)).unwrap();
-        referee.take_inputs(&case).unwrap();
-        referee.driver.synchronize(referee.stream).unwrap();
+        assert_eq!(decoy, [decoy[0]; 4 * ELEMENTS]);
+        decoys.push(decoy[0]);
+        let made = [10 + *window as u8; 4 * ELEMENTS];
+        referee.driver.write(author, &made).unwrap();
+        if *is_released {
+            referee.take_inputs(&case).unwrap();
+            referee.driver.synchronize(referee.stream).unwrap();
+        }
     }
+    decoys
+}
+
+#[test]
+fn decoys_for_author_inputs_come_from_the_previous_window() {
+    let decoys = decoys_of_author_inputs(&[(0, false), (1, true), (2, true), (3, true)]);
+    assert_eq!(decoys[1..], [10, 11, 12]);
+}
+
+/// As before the first window of a worker that gets the inputs of an earlier one.
+#[test]
+fn author_inputs_that_no_window_shows_are_the_next_decoys() {
+    let decoys = decoys_of_author_inputs(&[(0, false), (1, true), (2, true), (77, false), (1, true), (2, true)]);
+    assert_eq!(decoys[3..], [12, 87, 11]);
 }
 
 #[test]
