@@ -160,6 +160,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 author: &mut author,
                 control_worker: &mut control_worker,
                 idle_workers: &mut IdleWorkers::default(),
+                earlier_sets: &mut Default::default(),
                 leaving_workers: &mut LeavingWorkers::default(),
                 watcher: &mut |_: &[&[f64]]| {},
             };

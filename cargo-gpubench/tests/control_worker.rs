@@ -369,6 +369,7 @@ impl Stage {
             author: &mut self.author,
             control_worker,
             idle_workers: &mut IdleWorkers::default(),
+            earlier_sets: &mut Default::default(),
             leaving_workers: &mut LeavingWorkers::default(),
             watcher: &mut |of_workers: &[&[f64]]| at(of_workers.concat().len()),
         };
@@ -414,6 +415,7 @@ impl Stage {
             author: &mut self.author,
             control_worker,
             idle_workers: &mut IdleWorkers::default(),
+            earlier_sets: &mut Default::default(),
             leaving_workers: &mut LeavingWorkers::default(),
             watcher: &mut |_: &[&[f64]]| (),
         };

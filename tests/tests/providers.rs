@@ -60,17 +60,10 @@ fn a_softmax_of_pytorch_is_a_reference() {
     assert_eq!(tested("by_torch")["verdict"], "pass");
 }
 
-#[test]
-fn workers_share_the_sets_of_a_case_and_none_gets_one_twice() {
-    let args = [
-        "--workers",
-        "3",
-        "--max-samples",
-        "60",
-        "--mode",
-        "cold,hot",
-        "one_thread_a_row",
-    ];
+/// Measures a benchmark with three workers, in two modes. Both must pass. Returns the number of
+/// calls and of different inputs with `cold`.
+fn calls_and_inputs(name: &str) -> (u64, u64) {
+    let args = ["--workers", "3", "--max-samples", "60", "--mode", "cold,hot", name];
     let finished = run().json().args(args).finish().expect_code(0);
     let records = finished.records();
     let results: Vec<&Value> = records.results().collect();
@@ -78,15 +71,47 @@ fn workers_share_the_sets_of_a_case_and_none_gets_one_twice() {
     let [cold, _] = results[..] else { panic!("{results:?}") };
     let kinds = ["warm_up", "timed", "early_check", "parts", "single", "energy"];
     let calls = kinds.map(|kind| cold["window_counts"][kind].as_u64().unwrap_or_default());
-    let (calls, distinct) = (
-        calls.iter().sum::<u64>(),
-        cold["distinct_inputs"].as_u64().unwrap_or_default(),
-    );
-    // Three workers with as many calls each, or nearly.
-    assert!(
-        distinct < calls && calls <= 3 * distinct,
-        "{calls} calls, {distinct} inputs"
-    );
+    let distinct = cold["distinct_inputs"].as_u64().unwrap_or_default();
+    (calls.iter().sum(), distinct)
+}
+
+#[test]
+fn workers_share_the_sets_of_a_case_and_none_gets_one_twice() {
+    // What the command computed, and what a slow function did.
+    for name in ["one_thread_a_row", "add_slowly"] {
+        let (calls, distinct) = calls_and_inputs(name);
+        // Three workers with as many calls each, or nearly.
+        assert!(
+            distinct < calls && calls <= 3 * distinct,
+            "{name}: {calls} calls, {distinct} inputs"
+        );
+    }
+}
+
+#[test]
+fn a_command_runs_once_for_modes_with_as_many_calls() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let runs = folder.path().join("runs");
+    let modes = ["--mode", "cold,warm,hot,hot-graph", "--calls-per-sample", "4"];
+    let finished = run()
+        .json()
+        .env("RUNS", runs.to_str().expect("UTF-8"))
+        .args([
+            "--workers",
+            "2",
+            "--max-samples",
+            "8",
+            "--include-ignored",
+            "^by_a_counted_one::",
+        ])
+        .args(modes)
+        .finish()
+        .expect_code(0);
+    let records = finished.records();
+    let verdicts: Vec<&Value> = records.results().map(|result| &result["verdict"]).collect();
+    assert_eq!(verdicts, ["pass"; 4]);
+    let runs = std::fs::read_to_string(runs).expect("it ran").lines().count();
+    assert_eq!(runs, 2, "one for a call at a time, one for four");
 }
 
 #[test]

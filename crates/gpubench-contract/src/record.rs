@@ -346,7 +346,7 @@ pub struct BenchmarkComplete {
     /// Number of windows of each kind.
     pub window_counts: WindowCounts,
     /// Number of distinct inputs, by digest. It equals the number of calls, unless the case has no
-    /// inputs or its generator repeats itself.
+    /// inputs, its generator repeats itself, or several workers get the same inputs.
     pub distinct_inputs: u64,
     /// The worker's claims compared with the referee's clock. Null if nothing was timed.
     pub conservation: Option<Conservation>,

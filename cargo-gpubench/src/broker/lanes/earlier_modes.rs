@@ -7,7 +7,7 @@ use gpubench::catalog::Recording;
 use crate::admission::{calls_per_sample, memory_needed};
 use gpubench_contract::{BenchmarkComplete, Mode, Verdict};
 use gpubench_device::Facts;
-use gpubench_measure::measurement::{Another, IdleWorkers};
+use gpubench_measure::measurement::{Another, EarlierSets, IdleWorkers};
 use gpubench_protocol::window::CodePlacement;
 
 /// The share of the free memory that a case may need in any mode for its workers to rest. The
@@ -18,6 +18,7 @@ const MOST: u64 = 2;
 #[derive(Debug, Default)]
 pub(super) struct EarlierModes {
     pub(super) idle_workers: IdleWorkers,
+    pub(super) sets: EarlierSets,
     /// The time of a call in the first mode that passed, in nanoseconds.
     pub(super) call_ns: Option<f64>,
 }

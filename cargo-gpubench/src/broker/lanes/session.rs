@@ -113,6 +113,7 @@ impl Lane<'_, '_> {
             author: author.map_err(MeasureError::Attach)?,
             control_worker,
             idle_workers: &mut earlier.idle_workers,
+            earlier_sets: &mut earlier.sets,
             leaving_workers: &mut self.leaving_workers,
             watcher: &mut CaseWatcher {
                 metric: &first.announced.metric,
@@ -162,9 +163,13 @@ fn inputs<'c>(
         Purpose::Verdict | Purpose::Counts(_) | Purpose::Audit(_) => one_by_one(first.announced.mode),
     };
     let recording = &prepared.recorded.recording;
+    let names: Vec<String> = entrants.iter().map(|(job, _)| job.case.full_name()).collect();
     CaseInputs {
         annotation: None,
-        number: number_of(labels),
+        number: match (purpose, recording.reference.provider()) {
+            (Purpose::Times, Some(_)) => number_of(&names),
+            _ => number_of(labels),
+        },
         facts,
         flush_bytes: context.settings.flush_bytes,
         calls: calls_per_sample(mode, recording, &rivals, facts, first.options.calls_per_sample, call_ns),
@@ -197,7 +202,8 @@ fn protocol<'p>(context: LaneContext<'p>, purpose: Purpose<'p>, options: &CaseOp
     }
 }
 
-/// Returns the number that selects the inputs. No two results of a run share inputs.
+/// Returns the number that selects the inputs. No two results of a run share inputs, unless a
+/// command computes the outputs: it need not run for each mode.
 fn number_of(labels: &[String]) -> u64 {
     match labels {
         [alone] => case_number(alone),

@@ -35,6 +35,19 @@ impl Session<'_> {
     /// In the first measurement, as [`Session::measure_in_turns`]. In the second, only if the user
     /// interrupts.
     pub fn measure_and_confirm(&mut self, turns: &CasesInTurns<'_>) -> Result<MeasuredInTurns, MeasureError> {
+        // Modes that share what a command computed share a numbering, too.
+        let number = turns.source.number;
+        let is_shared = turns.source.recording.reference.provider().is_some();
+        let first = self.earlier_sets.numbering(number);
+        let measured = self.measure_from(first, turns);
+        if is_shared {
+            let next = measured.as_ref().ok().map(|measured| measured.next);
+            self.earlier_sets.note(number, next);
+        }
+        measured
+    }
+
+    fn measure_from(&mut self, first: Numbering, turns: &CasesInTurns<'_>) -> Result<MeasuredInTurns, MeasureError> {
         let entrants: Vec<Entrant<'_>> = turns.arms.iter().map(|arm| arm.entrant).collect();
         let confirmed = confirm(self.protocol.mode, &entrants, |again| {
             if again.is_some() {
@@ -42,7 +55,7 @@ impl Session<'_> {
                 self.idle_workers.dismiss();
                 self.leaving_workers.await_ends();
             }
-            let measured = self.measure_in_turns(turns, again.unwrap_or_default());
+            let measured = self.measure_in_turns(turns, again.unwrap_or(first));
             measured.inspect_err(|_| self.watcher.goes_back())
         })?;
         self.measure_failed_alone(turns, confirmed)

@@ -358,7 +358,14 @@ fn distinct_inputs(recording: &Recording, calls: NonZeroU32, windows: &[&WindowE
         MadeCalls::All => u64::from(calls.get()),
         MadeCalls::First => 1,
     };
-    let by_digest = checked.map(|window| (window.facts.input_digest, of_window(window)));
+    // Workers may get the same inputs, and one of them use those of the first call only.
+    let mut by_number: HashMap<u32, (u64, u64)> = HashMap::new();
+    for window in checked {
+        let found = (of_window(window), window.facts.input_digest);
+        let most = by_number.entry(window.inputs).or_insert(found);
+        *most = found.max(*most);
+    }
+    let by_digest = by_number.into_values().map(|(calls, digest)| (digest, calls));
     by_digest.collect::<HashMap<_, _>>().into_values().sum()
 }
 

@@ -2,11 +2,13 @@
 //!
 //! Each worker gets the sets in order, each at most once. The next worker is another process, which
 //! knows nothing of the calls of this one, and gets the same sets again. Cases that alternate share
-//! none, so what one sees is never shown to another that lives at the same time.
+//! none, so what one sees is never shown to another that lives at the same time. The next mode of a
+//! case has other workers again, so it gets the same sets if its windows have as many calls.
 
 use std::fs::File;
 use std::io;
 use std::num::NonZeroU32;
+use std::rc::Rc;
 
 use gpubench::catalog::{Provider, Recording, Role, Tensor};
 
@@ -21,8 +23,10 @@ use gpubench_contract::units::size;
 use gpubench_protocol::window::{CodePlacement, name_of_one_call};
 use gpubench_protocol::wire::BufferLayout;
 
+pub use earlier::EarlierSets;
+
 /// Most bytes of the inputs and outputs of all sets.
-const MOST_BYTES: u64 = 4 << 30;
+pub(super) const MOST_BYTES: u64 = 4 << 30;
 
 /// Most sets of a worker, so that a command with a short call does not take long.
 const MOST_SETS: u32 = 512;
@@ -67,17 +71,33 @@ impl SetLimit {
     }
 }
 
-/// The sets of a case.
+/// The sets of an opened case.
 #[derive(Debug)]
 pub(super) struct InputSets {
-    /// Number of the window before the first one whose inputs are a set.
-    opening: u32,
-    of_worker: u32,
-    sides: u32,
-    inputs: File,
-    outputs: File,
+    computed: Rc<ComputedSets>,
     /// What is written before a window of a set.
     parts: Vec<Part>,
+}
+
+/// What a command was given and has computed.
+#[derive(Debug)]
+struct ComputedSets {
+    /// Number of the window before the first one whose inputs are a set.
+    opening: u32,
+    extent: Extent,
+    inputs: Contents,
+    outputs: Contents,
+}
+
+/// The tensors of all sets in a file.
+#[derive(Debug)]
+struct Contents {
+    file: File,
+    /// Their positions in a call.
+    listed: Vec<usize>,
+    tensors: Vec<SetTensor>,
+    /// Where those of the first set begin.
+    starts: Vec<u64>,
 }
 
 /// A tensor in the memory that the referee reads.
@@ -107,15 +127,15 @@ enum SetFile {
 }
 
 /// The memory of a tensor that the referee shares.
-struct Shared<'m> {
-    tensor: &'m Tensor,
-    layout: &'m BufferLayout,
+pub(super) struct Shared<'m> {
+    pub(super) tensor: &'m Tensor,
+    pub(super) layout: &'m BufferLayout,
     /// Its contents, if it is an input.
-    contents: Option<File>,
+    pub(super) contents: Option<File>,
     /// Its expected contents, if it is an output.
-    answer: Option<File>,
+    pub(super) answer: Option<File>,
     /// Whether the author makes its contents.
-    is_made_by_author: bool,
+    pub(super) is_made_by_author: bool,
 }
 
 /// Which sets there are.
@@ -157,12 +177,22 @@ impl Wanted<'_> {
         listed.map(|(position, _)| position).collect()
     }
 
-    /// Describes the tensors of a file. All sets of a tensor are one, the sets its outermost
-    /// dimension.
-    fn described(&self, listed: &[usize]) -> Vec<SetTensor> {
+    /// Returns the positions in a call of the tensors that the command reads.
+    fn read(&self) -> Vec<usize> {
+        self.listed(|tensor| tensor.contents.is_some())
+    }
+
+    /// Returns the positions in a call of the tensors that the command writes.
+    fn written(&self) -> Vec<usize> {
+        self.listed(|tensor| tensor.answer.is_some())
+    }
+
+    /// Describes the tensors of a file with `sets` sets. All sets of a tensor are one, the sets its
+    /// outermost dimension.
+    fn described(&self, listed: &[usize], sets: u64) -> Vec<SetTensor> {
         let describe = |position: &usize| {
             let tensor = self.shared[*position].tensor;
-            let sets = std::iter::once(self.extent.sets());
+            let sets = std::iter::once(sets);
             SetTensor {
                 name: name_of_one_call(&tensor.name, self.extent.calls).to_owned(),
                 dtype: tensor.dtype,
@@ -195,9 +225,8 @@ impl Wanted<'_> {
         Ok(())
     }
 
-    /// Returns what is written before a window of a set. `inputs` and `outputs` have the tensors of
-    /// each file and where their first sets begin.
-    fn parts(&self, inputs: (&[usize], &[u64]), outputs: (&[usize], &[u64])) -> io::Result<Vec<Part>> {
+    /// Returns what is written before a window of a set.
+    fn parts(&self, inputs: &Contents, outputs: &Contents) -> io::Result<Vec<Part>> {
         let mut parts = Vec::new();
         for (position, tensor) in self.shared.iter().enumerate() {
             let (call, of_call) = ((position / self.of_call()) as u64, position % self.of_call());
@@ -209,8 +238,8 @@ impl Wanted<'_> {
                 (contents, SetFile::Inputs, inputs),
                 (tensor.answer.as_ref(), SetFile::Outputs, outputs),
             ];
-            for (memory, file, (listed, starts)) in both {
-                let row = listed.iter().position(|listed| *listed == of_call);
+            for (memory, file, contents) in both {
+                let row = contents.listed.iter().position(|listed| *listed == of_call);
                 let (Some(memory), Some(row)) = (memory, row) else {
                     continue;
                 };
@@ -220,7 +249,7 @@ impl Wanted<'_> {
                     bytes,
                     place: Place {
                         file,
-                        start: starts[row] + call * bytes,
+                        start: contents.starts[row] + call * bytes,
                         step: bytes * u64::from(self.extent.calls.get()),
                     },
                 });
@@ -232,7 +261,8 @@ impl Wanted<'_> {
 
 impl InputSets {
     /// Makes the inputs of the sets, each by `prepare` with the number of a window, and runs the
-    /// command for their expected outputs. No worker may live.
+    /// command for their expected outputs, unless it has computed enough of them for an earlier
+    /// mode. No worker may live.
     ///
     /// # Errors
     /// If a generator or the command fails, or the user interrupts.
@@ -240,19 +270,95 @@ impl InputSets {
         provider: &Provider,
         turns: &CasesInTurns<'_>,
         protocol: &Protocol<'_>,
-        placement: &CodePlacement<'_>,
-        (opened, layouts): (&OpenedCase, &[BufferLayout]),
+        shared: Vec<Shared<'_>>,
+        earlier: &mut EarlierSets,
         opening: u32,
         mut prepare: impl FnMut(u32) -> Result<(), MeasureError>,
     ) -> Result<InputSets, MeasureError> {
         let wanted = Wanted {
-            shared: shared(turns.source.recording, placement, opened, layouts)?,
+            shared,
             extent: extent(turns, protocol).map_err(MeasureError::Provider)?,
         };
-        let read = wanted.listed(|tensor| tensor.contents.is_some());
-        let sets = wanted.extent.sets();
-        let exchange = Exchange::begin(provider, &wanted.described(&read), sets).map_err(MeasureError::provider)?;
         prepare(0)?;
+        let computed = match earlier.serving(turns.source.number, opening, &wanted) {
+            Some(computed) => computed,
+            None => {
+                let computed = Rc::new(ComputedSets::of(provider, protocol, &wanted, opening, prepare)?);
+                earlier.keep(turns.source.number, &computed);
+                computed
+            }
+        };
+        let parts = wanted.parts(&computed.inputs, &computed.outputs);
+        Ok(InputSets {
+            parts: parts.map_err(unusable(provider))?,
+            computed,
+        })
+    }
+
+    /// Returns how many sets each worker may use.
+    pub(super) fn limit(&self) -> SetLimit {
+        SetLimit(self.computed.extent.of_worker.get())
+    }
+
+    /// Returns the last number of a window whose inputs are a set.
+    pub(super) fn last(&self) -> u32 {
+        self.computed.opening + self.computed.extent.windows()
+    }
+
+    /// Returns the number of the window whose inputs a side's worker gets that has used `used`
+    /// sets. `None` if it has used all.
+    pub(super) fn next(&self, side: usize, used: usize) -> Option<u32> {
+        let (side, used) = (u32::try_from(side).ok()?, u32::try_from(used).ok()?);
+        let ComputedSets { opening, extent, .. } = &*self.computed;
+        let is_one = side < extent.sides && used < extent.of_worker.get();
+        is_one.then(|| opening + 1 + side * extent.of_worker.get() + used)
+    }
+
+    /// Writes what is not made again before a window: the expected outputs, and inputs that the
+    /// author made.
+    ///
+    /// # Errors
+    /// If a file or a buffer fails.
+    pub(super) fn write(&self, window: u32) -> Result<(), MeasureError> {
+        let set = u64::from(window.saturating_sub(self.computed.opening + 1));
+        for part in &self.parts {
+            let file = match part.place.file {
+                SetFile::Inputs => &self.computed.inputs.file,
+                SetFile::Outputs => &self.computed.outputs.file,
+            };
+            let start = part.place.start + set * part.place.step;
+            let copied = copy(file, start, &part.memory, part.offset, part.bytes);
+            copied.map_err(|source| MeasureError::Sets { source })?;
+        }
+        Ok(())
+    }
+}
+
+impl ComputedSets {
+    /// Whether there are as many sets as are wanted, of the same tensors.
+    fn serve(&self, wanted: &Wanted<'_>) -> bool {
+        let (has, wants) = (self.extent, wanted.extent);
+        let are_of = |contents: &Contents, listed: Vec<usize>| {
+            let described = wanted.described(&listed, has.sets());
+            contents.listed == listed && contents.tensors == described
+        };
+        (has.sides, has.calls) == (wants.sides, wants.calls)
+            && has.of_worker >= wants.of_worker
+            && are_of(&self.inputs, wanted.read())
+            && are_of(&self.outputs, wanted.written())
+    }
+
+    /// Makes the inputs, and runs the command.
+    fn of(
+        provider: &Provider,
+        protocol: &Protocol<'_>,
+        wanted: &Wanted<'_>,
+        opening: u32,
+        mut prepare: impl FnMut(u32) -> Result<(), MeasureError>,
+    ) -> Result<ComputedSets, MeasureError> {
+        let (sets, read, written) = (wanted.extent.sets(), wanted.read(), wanted.written());
+        let given = wanted.described(&read, sets);
+        let exchange = Exchange::begin(provider, &given, sets).map_err(MeasureError::provider)?;
         for window in 0..wanted.extent.windows() {
             if protocol.interrupt.is_set() {
                 return Err(MeasureError::Interrupted);
@@ -266,56 +372,25 @@ impl InputSets {
             run(provider, [&from, &to], protocol.reference_within, protocol.interrupt)
                 .map_err(MeasureError::provider)?
         };
-        let written = wanted.listed(|tensor| tensor.answer.is_some());
-        let found = exchange.outputs(&wanted.described(&written), sets, &said);
-        let (outputs, output_starts) = found.map_err(MeasureError::provider)?;
+        let asked = wanted.described(&written, sets);
+        let (outputs, output_starts) = exchange.outputs(&asked, sets, &said).map_err(MeasureError::provider)?;
         let (inputs, input_starts) = exchange.inputs();
-        let parts = wanted.parts((&read, input_starts), (&written, &output_starts));
-        Ok(InputSets {
+        Ok(ComputedSets {
             opening,
-            of_worker: wanted.extent.of_worker.get(),
-            sides: wanted.extent.sides,
-            inputs: inputs.try_clone().map_err(unusable(provider))?,
-            outputs,
-            parts: parts.map_err(unusable(provider))?,
+            extent: wanted.extent,
+            inputs: Contents {
+                file: inputs.try_clone().map_err(unusable(provider))?,
+                listed: read,
+                tensors: given,
+                starts: input_starts.to_vec(),
+            },
+            outputs: Contents {
+                file: outputs,
+                listed: written,
+                tensors: asked,
+                starts: output_starts,
+            },
         })
-    }
-
-    /// Returns how many sets each worker may use.
-    pub(super) fn limit(&self) -> SetLimit {
-        SetLimit(self.of_worker)
-    }
-
-    /// Returns the last number of a window whose inputs are a set.
-    pub(super) fn last(&self) -> u32 {
-        self.opening + self.of_worker * self.sides
-    }
-
-    /// Returns the number of the window whose inputs a side's worker gets that has used `used`
-    /// sets. `None` if it has used all.
-    pub(super) fn next(&self, side: usize, used: usize) -> Option<u32> {
-        let (side, used) = (u32::try_from(side).ok()?, u32::try_from(used).ok()?);
-        let is_one = side < self.sides && used < self.of_worker;
-        is_one.then(|| self.opening + 1 + side * self.of_worker + used)
-    }
-
-    /// Writes what is not made again before a window: the expected outputs, and inputs that the
-    /// author made.
-    ///
-    /// # Errors
-    /// If a file or a buffer fails.
-    pub(super) fn write(&self, window: u32) -> Result<(), MeasureError> {
-        let set = u64::from(window.saturating_sub(self.opening + 1));
-        for part in &self.parts {
-            let file = match part.place.file {
-                SetFile::Inputs => &self.inputs,
-                SetFile::Outputs => &self.outputs,
-            };
-            let start = part.place.start + set * part.place.step;
-            let copied = copy(file, start, &part.memory, part.offset, part.bytes);
-            copied.map_err(|source| MeasureError::Sets { source })?;
-        }
-        Ok(())
     }
 }
 
@@ -330,7 +405,7 @@ fn unusable(provider: &Provider) -> impl Fn(io::Error) -> MeasureError + '_ {
 }
 
 /// Returns the memory of each tensor.
-fn shared<'m>(
+pub(super) fn shared<'m>(
     recording: &'m Recording,
     placement: &CodePlacement<'_>,
     opened: &OpenedCase,
@@ -411,5 +486,6 @@ fn wanted(case: &ReadyCase<'_>, protocol: &Protocol<'_>) -> u32 {
     }
 }
 
+mod earlier;
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::error::MeasureError;
 use super::input_sets::InputSets;
+use super::kept_sets::{KeptSet, KeptSets, Turn};
 use super::protocol::Protocol;
 use super::rest::Rests;
 use crate::clients::{
@@ -38,14 +39,42 @@ pub(super) struct Sequencer<'a> {
     pub(super) placement: CodePlacement<'a>,
     /// Time limits and other settings.
     pub(super) protocol: &'a Protocol<'a>,
-    /// The author's last order to make inputs, if there is one.
-    pub(super) last_inputs: Option<Generate>,
+    /// What the author did for the last window with a call.
+    pub(super) last_work: AuthorWork,
     /// What holds the calls of the case back until *go*.
     pub(super) gate: Gate,
     /// The rests of the device before windows.
     pub(super) rests: Rests,
     /// The inputs and expected outputs of calls, if a command has computed these.
     pub(super) sets: Option<InputSets>,
+    /// What the author has made for earlier workers, if its reference is used again.
+    pub(super) kept: Option<KeptSets>,
+}
+
+/// What the author does for a window.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct AuthorWork {
+    /// Its order to make inputs.
+    inputs: Option<Generate>,
+    answers: Answers,
+}
+
+/// Where the author's expected outputs come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Answers {
+    /// The author has computed them, or the referee has its own.
+    #[default]
+    Computed,
+    /// They were computed before, and written in the author's place.
+    Written,
+}
+
+impl AuthorWork {
+    /// The author did nothing: all of the window was made before.
+    const NOTHING: AuthorWork = AuthorWork {
+        inputs: None,
+        answers: Answers::Written,
+    };
 }
 
 /// The worker of a window, and the side whose outputs it writes.
@@ -99,15 +128,16 @@ impl Sequencer<'_> {
         calls_before: usize,
     ) -> Result<WindowOutcome, MeasureError> {
         self.rests.take(self.protocol.interrupt);
-        if self.sets.is_some() {
-            self.prepare_set(user, calls_before)?;
-        } else if self.placement.referee_prepares_alone() {
-            self.prepare_with_answers(window)?;
-        } else {
-            self.prepare(window)?;
-            self.compute_answers(window)?;
+        let turn = Turn {
+            side: user.side.position(),
+            used: calls_before,
+        };
+        let inputs = self.prepare_call(turn, window)?;
+        let mut outcome = self.release(worker, user, window, kind, repeats)?;
+        if let WindowOutcome::Ended(evidence) | WindowOutcome::Lost(Some(evidence), _) = &mut outcome {
+            evidence.inputs = inputs;
         }
-        self.release(worker, user, window, kind, repeats)
+        Ok(outcome)
     }
 
     /// Runs a control window, or an empty one, in the worker of `user`. From the referee's restore
@@ -128,10 +158,11 @@ impl Sequencer<'_> {
         before: usize,
     ) -> Result<WindowOutcome, MeasureError> {
         self.rests.take(self.protocol.interrupt);
-        if let Some(order) = self.last_inputs.filter(|_| self.sets.is_none()) {
+        let AuthorWork { inputs, answers } = self.last_work;
+        if let Some(order) = inputs {
             self.generate(&order)?;
         }
-        if self.placement.reference() == KernelHost::Author {
+        if self.placement.reference() == KernelHost::Author && answers == Answers::Computed {
             self.compute_answers(WindowKind::control_window(before))?;
         }
         let number = WindowKind::control_window(before);
@@ -185,6 +216,34 @@ impl Sequencer<'_> {
         Ok(outcome)
     }
 
+    /// Prepares inputs and expected outputs of a window with a call. Returns the number of the
+    /// window that they were made for first.
+    fn prepare_call(&mut self, turn: Turn, window: u32) -> Result<u32, MeasureError> {
+        if self.sets.is_some() {
+            return self.prepare_set(turn);
+        }
+        if self.placement.referee_prepares_alone() {
+            self.prepare_with_answers(window)?;
+            return Ok(window);
+        }
+        if turn.used == 0 && self.kept.as_ref().is_some_and(|kept| kept.has_sets_of(turn.side)) {
+            // The first decoys are then no inputs that this worker will get.
+            self.prepare(WindowKind::decoys_before(window))?;
+        }
+        if let Some(set) = self.kept.as_ref().and_then(|kept| kept.of(turn)) {
+            self.prepare_kept(set)?;
+            return Ok(set.window);
+        }
+        self.prepare(window)?;
+        let began = Instant::now();
+        self.compute_answers(window)?;
+        self.last_work.answers = Answers::Computed;
+        if let Some(kept) = &mut self.kept {
+            kept.keep(turn, window, began.elapsed());
+        }
+        Ok(window)
+    }
+
     /// Makes the inputs of a window. Window 0 provides the decoys of the first window and the
     /// constants of the case.
     ///
@@ -192,6 +251,16 @@ impl Sequencer<'_> {
     /// If a generator or the referee fails.
     pub(super) fn prepare(&mut self, window: u32) -> Result<(), MeasureError> {
         let _inputs = timeline::span(self.referee.child().track(), "inputs");
+        let order = self.order_inputs(window)?;
+        if !self.placement.author_generates() {
+            return Ok(());
+        }
+        self.last_work.inputs = Some(order);
+        self.generate(&order)
+    }
+
+    /// Makes the referee prepare the inputs of a window. Returns what it orders of the author.
+    fn order_inputs(&mut self, window: u32) -> Result<Generate, MeasureError> {
         let (within, failed): (_, fn(RoleFailure) -> MeasureError) = if self.placement.referee_generates() {
             (self.protocol.reference_within, |failure| {
                 MeasureError::kernels(MeasureError::Generator)(failure)
@@ -199,15 +268,10 @@ impl Sequencer<'_> {
         } else {
             (PREPARATION, MeasureError::referee)
         };
-        let order = self
+        let prepared = self
             .referee
-            .prepare(Preparation::Inputs, window, within, self.protocol.interrupt)
-            .map_err(failed)?;
-        if !self.placement.author_generates() {
-            return Ok(());
-        }
-        self.last_inputs = Some(order);
-        self.generate(&order)
+            .prepare(Preparation::Inputs, window, within, self.protocol.interrupt);
+        prepared.map_err(failed)
     }
 
     fn generate(&mut self, order: &Generate) -> Result<(), MeasureError> {
@@ -230,28 +294,35 @@ impl Sequencer<'_> {
     }
 
     /// Makes the inputs of a set again, or writes them, and writes its expected outputs.
-    fn prepare_set(&mut self, user: WindowUser, used: usize) -> Result<(), MeasureError> {
-        if used == 0 {
+    fn prepare_set(&mut self, turn: Turn) -> Result<u32, MeasureError> {
+        if turn.used == 0 {
             // The first decoys are then no inputs that this worker will get.
             self.prepare(0)?;
         }
-        let Some(sets) = &self.sets else { return Ok(()) };
-        let window = sets.next(user.side.position(), used).ok_or(MeasureError::Sets {
+        let next = self.sets.as_ref().and_then(|sets| sets.next(turn.side, turn.used));
+        let window = next.ok_or(MeasureError::Sets {
             source: std::io::Error::other("the worker has had all of them"),
         })?;
+        self.make_again(window)?;
+        self.sets.as_ref().map_or(Ok(()), |sets| sets.write(window))?;
+        Ok(window)
+    }
+
+    /// Makes the inputs of a kept set again, or writes them, and writes its expected outputs.
+    fn prepare_kept(&mut self, set: KeptSet) -> Result<(), MeasureError> {
+        self.make_again(set.window)?;
+        self.kept.as_ref().map_or(Ok(()), |kept| kept.restore(set))
+    }
+
+    /// Makes the inputs again that the referee makes, those of a window of an earlier worker.
+    fn make_again(&mut self, window: u32) -> Result<(), MeasureError> {
         let _inputs = timeline::span(self.referee.child().track(), "inputs");
-        self.referee
-            .prepare(Preparation::Inputs, window, PREPARATION, self.protocol.interrupt)
-            .map_err(MeasureError::kernels(MeasureError::Generator))?;
-        sets.write(window)
+        self.last_work = AuthorWork::NOTHING;
+        self.order_inputs(window).map(drop)
     }
 
     /// Runs the reference in the author or in the referee.
     fn compute_answers(&mut self, window: u32) -> Result<(), MeasureError> {
-        if self.sets.is_some() {
-            // They are those of the last window.
-            return Ok(());
-        }
         match self.placement.reference() {
             KernelHost::Author => {
                 let _reference = timeline::span(self.author.child().track(), "reference");

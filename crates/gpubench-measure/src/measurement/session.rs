@@ -10,17 +10,20 @@ use super::control_lease::ControlLease;
 use super::empty_calls;
 use super::error::MeasureError;
 use super::idle_workers::IdleWorkers;
-use super::input_sets::InputSets;
+use super::input_sets::{EarlierSets, InputSets, shared};
+use super::kept_sets::KeptSets;
 use super::leaving_workers::LeavingWorkers;
 use super::measured::{Measured, MeasuredInTurns, RolesAfterwards};
 use super::protocol::Protocol;
 use super::rest::Rests;
 use super::rounds::Rounds;
+use super::run_mode::RunMode;
 use super::sequence::Sequencer;
 use super::watcher::Watcher;
 use crate::clients::{AuthorClient, BufferGrant, CaseOrder, ControlWorker, OpenedCase, RefereeClient, RoleFailure};
 use crate::timeline::{self, Track};
-use gpubench_contract::Verdict;
+use gpubench_contract::{MetricKind, Verdict};
+use gpubench_device::KernelHost;
 use gpubench_protocol::window::{CodePlacement, Gate, Numbering};
 use gpubench_protocol::wire::{BufferLayout, CaseWorkers};
 
@@ -37,6 +40,8 @@ pub struct Session<'s> {
     pub control_worker: &'s mut ControlWorker,
     /// Workers that rest between the case's measurements.
     pub idle_workers: &'s mut IdleWorkers,
+    /// What a command has computed for the case's earlier modes.
+    pub earlier_sets: &'s mut EarlierSets,
     /// Workers of the earlier case that still end.
     pub leaving_workers: &'s mut LeavingWorkers,
     /// Receives the samples so far after each one.
@@ -82,6 +87,7 @@ impl Session<'_> {
             author,
             control_worker,
             idle_workers,
+            earlier_sets,
             leaving_workers,
             watcher,
         } = self;
@@ -109,10 +115,11 @@ impl Session<'_> {
             author,
             placement,
             protocol,
-            last_inputs: None,
+            last_work: Default::default(),
             gate: Gate::new(case.recording.execution),
             rests: Rests::from_protocol(protocol),
             sets: None,
+            kept: None,
         };
         let provider = case.recording.reference.provider();
         if let Some(provider) = provider {
@@ -121,16 +128,19 @@ impl Session<'_> {
             leaving_workers.await_ends();
             attach(&mut sequencer, case, &opened, &layouts)?;
             let opening = numbering.opening;
-            let shared = (&*opened, &layouts[..]);
+            let shared = shared(case.recording, &placement, &opened, &layouts)?;
             let prepare = |window| sequencer.prepare(window);
-            let sets = InputSets::compute(provider, turns, protocol, &placement, shared, opening, prepare)?;
+            let sets = InputSets::compute(provider, turns, protocol, shared, earlier_sets, opening, prepare)?;
             sequencer.sets = Some(sets);
         }
         let mut rounds = Rounds::start(turns, protocol, guarded, &opened, idle_workers);
         let control = ControlLease::set_up(control_worker, &opened, case.encoded);
         match &sequencer.sets {
             Some(sets) => rounds.use_sets(sets.limit()),
-            None => attach(&mut sequencer, case, &opened, &layouts)?,
+            None => {
+                attach(&mut sequencer, case, &opened, &layouts)?;
+                sequencer.kept = kept_sets(turns, protocol, &placement, (&opened, &layouts))?;
+            }
         }
         rounds.keep_descriptors(&opened);
         let begins = timeline::span(Track::Command, "begins the case");
@@ -211,6 +221,23 @@ fn conclude(
             Err(_) => RolesAfterwards::Unknown,
         },
     })
+}
+
+/// Returns where the sets of a case are kept, if they are. A test is to see as many inputs as
+/// possible, counts of two runs with one seed have the same inputs, and host code could leave data
+/// to the next worker in memory that it allocates.
+fn kept_sets(
+    turns: &CasesInTurns<'_>,
+    protocol: &Protocol<'_>,
+    placement: &CodePlacement<'_>,
+    (opened, layouts): (&OpenedCase, &[BufferLayout]),
+) -> Result<Option<KeptSets>, MeasureError> {
+    let is_kept = protocol.mode == RunMode::Measure
+        && protocol.metric.kind == MetricKind::Time
+        && placement.reference() == KernelHost::Author
+        && !turns.holds_host_code();
+    let kept = is_kept.then(|| KeptSets::of_case(turns.source, placement, opened, layouts));
+    kept.transpose()
 }
 
 /// Gives the author its buffers, if it makes anything of the case.

@@ -16,7 +16,7 @@ use gpubench_diagnostic::{Purpose, TemporaryFolder, open_regular_link_refused};
 const CHUNK: u64 = 1 << 20;
 
 /// A tensor that a file has for some sets of inputs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SetTensor {
     /// Its name.
     pub(crate) name: String,

@@ -128,6 +128,10 @@ pub struct WindowEvidence {
     pub time_use: TimeUse,
     /// Which process ran it, and when.
     pub span: Option<WindowSpan>,
+    /// Number of the window that its inputs were made for, perhaps in an earlier worker. For
+    /// figures; no verdict uses it.
+    #[serde(skip)]
+    pub inputs: u32,
     /// Where its wrong outputs differ from the expected ones, for people. No verdict uses it.
     #[serde(skip)]
     pub differences: Vec<Differences>,
@@ -172,6 +176,7 @@ impl WindowEvidence {
     /// Returns the evidence of a window whose time counts.
     pub fn new(facts: Box<WindowFacts>, claim: Option<Box<Claim>>) -> WindowEvidence {
         WindowEvidence {
+            inputs: facts.window,
             facts,
             claim,
             time_use: TimeUse::Counts,

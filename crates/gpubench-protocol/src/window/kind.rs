@@ -39,6 +39,9 @@ pub enum WindowKind {
 /// Control windows have their own numbers, so that the numbers of calls have no gaps.
 const FIRST_CONTROL: u32 = 1 << 30;
 
+/// So have inputs that only provide decoys.
+const FIRST_DECOYS: u32 = 1 << 29;
+
 /// Which calls of a window are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MadeCalls {
@@ -118,5 +121,11 @@ impl WindowKind {
     /// Returns the number of a control window with `before` earlier ones in its case.
     pub fn control_window(before: usize) -> u32 {
         FIRST_CONTROL + before as u32
+    }
+
+    /// Returns the number of the inputs that provide the decoys of a worker's first call, in the
+    /// window `window`. No window has that number.
+    pub fn decoys_before(window: u32) -> u32 {
+        FIRST_DECOYS + window
     }
 }

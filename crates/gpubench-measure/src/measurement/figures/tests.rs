@@ -231,16 +231,19 @@ fn windows_are_counted_by_kind_and_by_the_use_of_their_time() {
 #[test]
 fn every_call_of_a_checked_window_has_inputs_of_its_own() {
     let calls = NonZeroU32::new(5).unwrap();
-    let with_digest = |kind, end, input_digest| {
+    let with_inputs = |inputs, kind, end, input_digest| {
         let mut window = window(kind, end, None);
         window.facts.input_digest = input_digest;
-        window
+        WindowEvidence { inputs, ..window }
     };
     let windows = [
-        with_digest(WindowKind::Timed, WindowEnd::Checked, 1),
-        with_digest(WindowKind::Timed, WindowEnd::Checked, 1),
-        with_digest(WindowKind::Single, WindowEnd::Checked, 2),
-        with_digest(WindowKind::Timed, WindowEnd::Aborted, 3),
+        with_inputs(1, WindowKind::Timed, WindowEnd::Checked, 1),
+        // The generator repeats itself.
+        with_inputs(2, WindowKind::Timed, WindowEnd::Checked, 1),
+        with_inputs(3, WindowKind::Single, WindowEnd::Checked, 2),
+        with_inputs(4, WindowKind::Timed, WindowEnd::Aborted, 3),
+        // Another worker gets the inputs of the first window and makes one of the calls.
+        with_inputs(1, WindowKind::Single, WindowEnd::Checked, 4),
     ];
     let mut recording = recording(Default::default());
     assert_eq!(distinct_inputs(&recording, calls, &windows.each_ref()), 5 + 1);

@@ -7,18 +7,117 @@ use std::time::Duration;
 use super::super::case::{Entrant, Standing, TurnCase};
 use super::super::simulated_case::Stage;
 use super::*;
+use bytemuck::Zeroable as _;
+use gpubench_protocol::window::Numbering;
 use gpubench_stats::{StopRule, WorkerCountRule};
 
-fn sets(of_worker: u32, sides: u32) -> InputSets {
-    let file = || tempfile::tempfile().expect("a file");
-    InputSets {
+fn computed(of_worker: u32, sides: u32, calls: u32) -> ComputedSets {
+    let contents = || Contents {
+        file: tempfile::tempfile().expect("a file"),
+        listed: Vec::new(),
+        tensors: Vec::new(),
+        starts: Vec::new(),
+    };
+    ComputedSets {
         opening: 7,
-        of_worker,
+        extent: extent_with(of_worker, sides, calls),
+        inputs: contents(),
+        outputs: contents(),
+    }
+}
+
+fn extent_with(of_worker: u32, sides: u32, calls: u32) -> Extent {
+    Extent {
+        of_worker: NonZeroU32::new(of_worker).unwrap(),
         sides,
-        inputs: file(),
-        outputs: file(),
+        calls: NonZeroU32::new(calls).unwrap(),
+    }
+}
+
+fn sets(of_worker: u32, sides: u32) -> InputSets {
+    InputSets {
+        computed: Rc::new(computed(of_worker, sides, 1)),
         parts: Vec::new(),
     }
+}
+
+/// What a case without tensors wants.
+fn wanted_with(of_worker: u32, sides: u32, calls: u32) -> Wanted<'static> {
+    Wanted {
+        shared: Vec::new(),
+        extent: extent_with(of_worker, sides, calls),
+    }
+}
+
+#[test]
+fn a_later_mode_gets_the_sets_if_there_are_enough_of_its_calls() {
+    let mut earlier = EarlierSets::default();
+    earlier.keep(3, &Rc::new(computed(20, 2, 10)));
+    earlier.note(3, Some(Numbering::after(90, 5)));
+    let next = earlier.numbering(3);
+    assert_eq!(next, Numbering::after(90, 5));
+    let serves = |case, opening, wanted: Wanted<'_>| earlier.serving(case, opening, &wanted).is_some();
+    for of_worker in [12, 20] {
+        assert!(serves(3, next.opening, wanted_with(of_worker, 2, 10)));
+    }
+    for wanted in [wanted_with(21, 2, 10), wanted_with(20, 1, 10), wanted_with(20, 2, 1)] {
+        assert!(!serves(3, next.opening, wanted));
+    }
+    assert!(!serves(4, next.opening, wanted_with(20, 2, 10)), "of another case");
+    assert_eq!(earlier.numbering(4), Numbering::default());
+}
+
+#[test]
+fn other_tensors_get_no_sets_of_a_mode() {
+    let stage = Stage::of(1).with_input();
+    let case = stage.case();
+    let layout = BufferLayout::zeroed();
+    let shared = case.recording.tensors.iter().map(|tensor| Shared {
+        tensor,
+        layout: &layout,
+        contents: tensor.role.is_input().then(|| tempfile::tempfile().expect("a file")),
+        answer: tensor.role.is_output().then(|| tempfile::tempfile().expect("a file")),
+        is_made_by_author: false,
+    });
+    let mut wanted = Wanted {
+        shared: shared.collect(),
+        extent: extent_with(20, 1, 1),
+    };
+    let mut computed = computed(30, 1, 1);
+    assert!(!computed.serve(&wanted));
+    for (contents, listed) in [
+        (&mut computed.inputs, wanted.read()),
+        (&mut computed.outputs, wanted.written()),
+    ] {
+        contents.tensors = wanted.described(&listed, 30);
+        contents.listed = listed;
+    }
+    assert!(computed.serve(&wanted));
+    wanted.shared.pop();
+    assert!(!computed.serve(&wanted));
+}
+
+/// It is accused, and must not know the inputs from the first time.
+#[test]
+fn a_second_measurement_of_a_mode_gets_no_sets_of_the_first() {
+    let mut earlier = EarlierSets::default();
+    let wanted = wanted_with(20, 1, 1);
+    earlier.keep(3, &Rc::new(computed(20, 1, 1)));
+    assert!(earlier.serving(3, Numbering::default().opening, &wanted).is_none());
+    // So does one of a mode that had the sets of an earlier one.
+    earlier.note(3, Some(Numbering::after(90, 5)));
+    let again = Numbering::after(190, 9);
+    assert!(earlier.serving(3, again.opening, &wanted).is_none());
+}
+
+#[test]
+fn a_failure_leaves_the_sets_and_numbers_that_no_window_had() {
+    let mut earlier = EarlierSets::default();
+    earlier.keep(3, &Rc::new(computed(20, 1, 1)));
+    earlier.note(3, None);
+    let next = earlier.numbering(3);
+    assert_eq!(next, Numbering::default().after_failure());
+    assert!(earlier.serving(3, next.opening, &wanted_with(20, 1, 1)).is_some());
 }
 
 #[test]

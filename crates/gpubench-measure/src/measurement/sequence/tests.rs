@@ -18,6 +18,8 @@ use gpubench_protocol::wire::{
 };
 use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule};
 
+mod kept;
+
 const WINDOW: u32 = 3;
 
 /// The broker's time limit of a window.
@@ -140,10 +142,11 @@ fn interruptible(
         author: &mut author_client,
         placement: CodePlacement::new(&recording, KernelHost::Author),
         protocol: &protocol,
-        last_inputs: None,
+        last_work: Default::default(),
         gate: Gate::Stream,
         rests: Rests::from_protocol(&protocol),
         sets: None,
+        kept: None,
     };
     let worker = spawn(move || match worker(&worker_end) {
         Leaves::Never => Some(worker_end),
