@@ -46,6 +46,7 @@ fn library() -> Vec<u8> {
         names: &["scale".to_owned()],
         cache: cache.path(),
         interrupt: &AtomicBool::new(false),
+        most: None,
     });
     std::fs::read(library.expect("it compiles")).expect("the library is there")
 }
