@@ -61,6 +61,7 @@ mod include;
 mod kernels;
 mod launch_plan;
 mod limits;
+mod main_file;
 mod mistake;
 mod name;
 mod number_type;
@@ -69,6 +70,7 @@ mod ptx;
 #[cfg(test)]
 mod reference;
 mod submission;
+mod table;
 mod tarball;
 mod tree;
 

@@ -91,7 +91,7 @@ fn checked(submission: &Submission) {
 #[test]
 fn the_examples_are_submissions_to_one_problem() {
     let page = page();
-    let (sources, descriptions) = (blocks(&page, "cpp"), blocks(&page, "toml"));
+    let (sources, descriptions) = (blocks(&page, "cuda"), blocks(&page, "toml"));
     assert_eq!((sources.len(), descriptions.len()), (1, 2));
     for source in sources {
         checked(&Submission::from_bytes(source.into_bytes(), &Limits::default()).expect("a submission"));

@@ -10,7 +10,7 @@ use gpubench_declarations::{Include, includes};
 use gpubench_diagnostic::{AtMost, open_regular, open_regular_link_refused, read_at_most};
 
 use crate::comment;
-use crate::description::{Body, Compiler, Description, Placed, Step};
+use crate::description::{Body, Compiler, Description, Step};
 use crate::entry_path;
 use crate::error::ReadError;
 use crate::folder;
@@ -18,6 +18,7 @@ use crate::grammar;
 use crate::include::with_headers;
 use crate::kernels::{Kernels, Which};
 use crate::limits::Limits;
+use crate::main_file::{Kind, main_file};
 use crate::mistake::{Mistake, What};
 use crate::name::Name;
 use crate::position::{Position, Text};
@@ -54,47 +55,6 @@ pub enum Code {
         /// Its bytes.
         contents: Vec<u8>,
     },
-}
-
-/// The kind of a main file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Kernels(SourceForm),
-    Library,
-}
-
-impl Kind {
-    /// Returns the kind of a file by the end of its name.
-    fn of_name(path: &str) -> Option<Kind> {
-        let file = path.rsplit('/').next().unwrap_or_default();
-        let (stem, extension) = file.rsplit_once('.')?;
-        match extension {
-            _ if stem.is_empty() => None,
-            "cu" => Some(Kind::Kernels(SourceForm::Cuda)),
-            "ptx" => Some(Kind::Kernels(SourceForm::Ptx)),
-            "cubin" => Some(Kind::Kernels(SourceForm::Cubin)),
-            "fatbin" => Some(Kind::Kernels(SourceForm::Fatbin)),
-            "so" => Some(Kind::Library),
-            _ => None,
-        }
-    }
-
-    fn is_text(self) -> bool {
-        matches!(
-            self,
-            Kind::Kernels(SourceForm::Cuda | SourceForm::CudaForNvcc | SourceForm::Ptx)
-        )
-    }
-
-    /// Returns what the file must be, if its first bytes tell.
-    fn magic(self) -> Option<(&'static [u8], &'static str)> {
-        match self {
-            Kind::Kernels(SourceForm::Cubin) => Some((b"\x7fELF", "a cubin")),
-            Kind::Kernels(SourceForm::Fatbin) => Some((&[0x50, 0xed, 0x55, 0xba], "a fatbin")),
-            Kind::Library => Some((b"\x7fELF", "a shared library")),
-            Kind::Kernels(_) => None,
-        }
-    }
 }
 
 /// The endings of tarballs.
@@ -204,7 +164,8 @@ fn of_file(path: &Path, shown: &str, file: &str, limits: &Limits) -> Result<Tree
         Some(folder) => format!("{}/", entry_path::shown(folder)),
     };
     let mut tree = Tree::new(shown, &prefix);
-    let most = limits.total.max(limits.text);
+    let is_text = Kind::of_name(file).is_some_and(Kind::is_text);
+    let most = if is_text { limits.text } else { limits.total };
     let bytes = read_at_most(path, most).map_err(ReadError::io_at_most(shown, "a file", most))?;
     let description = path.with_extension("toml");
     if fs::symlink_metadata(&description).is_ok() {
@@ -334,31 +295,6 @@ fn described_by(tree: &mut Tree, path: &str, limits: &Limits) -> Result<(String,
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let description = grammar::description(&Text::of_file(&shown, text), limits.description)?;
     Ok((format!("`{shown}`"), description))
-}
-
-/// Returns the main file: the named one, the only one of the folder itself, or the only one.
-fn main_file(tree: &Tree, named: Option<&Placed<String>>) -> Result<String, ReadError> {
-    if let Some(named) = named {
-        let problem = match Kind::of_name(&named.inner) {
-            Some(_) if tree.contains(&named.inner) => return Ok(named.inner.clone()),
-            Some(_) => "there is no such file in the submission",
-            None => "a kernel is a `.cu`, `.ptx`, `.cubin`, `.fatbin` or `.so`",
-        };
-        let (key, problem) = ("file".to_owned(), format!("`{}`: {problem}", named.inner));
-        return Err(Mistake::new(named.at.clone(), What::Value { key, problem }).into());
-    }
-    let all: Vec<&str> = tree.paths().filter(|path| Kind::of_name(path).is_some()).collect();
-    let at_top: Vec<&str> = all.iter().copied().filter(|path| !path.contains('/')).collect();
-    let candidates = if at_top.is_empty() { all } else { at_top };
-    let path = tree.shown.clone();
-    match candidates.as_slice() {
-        [only] => Ok((*only).to_owned()),
-        [] => Err(ReadError::NoMainFile { path }),
-        several => {
-            let files = several.iter().take(8).map(|file| format!("`{file}`")).collect();
-            Err(ReadError::SeveralMainFiles { path, files })
-        }
-    }
 }
 
 /// The description of a library that comes without one: it has the function `solution`.
