@@ -75,7 +75,7 @@ impl Expected for NoEvaluation {
 /// | `crashed` | `ecc-error` | none | none |
 /// | `crashed` | others | `RUNTIME_ERROR` | `RUNTIME_ERROR` |
 /// | `timeout` | all | `TIMEOUT` | `TIMEOUT` |
-/// | `error` | `compile-failed`, `setup-failed` | `COMPILE_ERROR` | `COMPILE_ERROR` |
+/// | `error` | `submission-invalid`, `compile-failed`, `setup-failed` | `COMPILE_ERROR` | `COMPILE_ERROR` |
 /// | `error` | `reference-failed`, `reference-timeout`, `generator-failed`, `generator-timeout` | none | `INVALID_REFERENCE` |
 /// | `error` | `recording-failed`, `recording-timeout`, `plan-invalid`, `not-reproducible` | `RUNTIME_ERROR` | `RUNTIME_ERROR` |
 /// | `error` | others | none | none |
@@ -102,7 +102,7 @@ pub fn status_of(dialect: Dialect, verdict: Verdict, cause: Option<Cause>) -> Op
         Verdict::Timeout => Some(Status::Timeout),
         Verdict::Skipped => None,
         Verdict::Error => match cause? {
-            Cause::CompileFailed | Cause::SetupFailed => Some(Status::CompileError),
+            Cause::SubmissionInvalid | Cause::CompileFailed | Cause::SetupFailed => Some(Status::CompileError),
             Cause::ReferenceFailed | Cause::ReferenceTimeout | Cause::GeneratorFailed | Cause::GeneratorTimeout => {
                 match dialect {
                     Dialect::FlashInfer => None,
