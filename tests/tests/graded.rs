@@ -132,6 +132,80 @@ fn submissions_that_passed_are_ranked_and_the_others_have_no_score() {
 }
 
 #[test]
+fn hidden_cases_show_a_verdict_and_nothing_of_their_values() {
+    let files = ["submissions/thread_a_row.cu", "submissions/only_public.cu"];
+    let run = grade("row_sums").briefly().json().args(["--leaderboard"]).args(files);
+    let finished = run.finish().expect_code(100);
+    for value in ["rows\":7919", "\"cols\":5,", "\"cols\":5}", "rows=7919", "cols=5"] {
+        assert!(!finished.stdout.contains(value), "{value}: {}", finished.stdout);
+        assert!(!finished.stderr.contains(value), "{value}: {}", finished.stderr);
+    }
+    let records = finished.records();
+    let right = records.result("thread_a_row::hidden=1");
+    assert_eq!(
+        (&right["verdict"], &right["params"]["hidden"]),
+        (&"pass".into(), &1.into())
+    );
+    assert_eq!(right["submission"]["hidden_case"], 1);
+    assert!(
+        right["stats"].is_null() && right["samples"] == serde_json::json!([]),
+        "{right}"
+    );
+    let wrong = records.result("only_public::hidden=2");
+    assert_eq!(
+        (&wrong["verdict"], &wrong["cause"]),
+        (&"wrong-output".into(), &"unwritten".into())
+    );
+    assert!(
+        wrong["message"].is_null() && wrong["checks"] == serde_json::json!([]),
+        "{wrong}"
+    );
+    let graded: Vec<_> = records.with_reason("problem-complete").collect();
+    assert!(graded[0]["score"]["value"].as_f64().is_some_and(|value| value > 0.0));
+    assert_eq!((&graded[0]["cases"], &graded[0]["hidden"]), (&4.into(), &2.into()));
+    assert_eq!((&graded[1]["passed"], graded[1]["score"].is_null()), (&3.into(), true));
+    assert_eq!(graded[1]["failed_case"], "only_public::hidden=2");
+}
+
+#[test]
+fn people_see_no_value_of_a_hidden_case() {
+    let run = grade("row_sums")
+        .briefly()
+        .args(["--leaderboard", "--verbose", "submissions/only_public.cu"]);
+    let finished = run.finish().expect_code(100);
+    let shown = finished.stdout + &finished.stderr;
+    assert!(shown.contains("hidden=2") && shown.contains("wrong-output"), "{shown}");
+    for value in ["7919", "cols=5"] {
+        assert!(!shown.contains(value), "{value}: {shown}");
+    }
+}
+
+#[test]
+fn drawn_cases_follow_from_the_seed() {
+    let grade = |seed: &str| {
+        let run = grade("doubled")
+            .json()
+            .args(["--leaderboard", "--test", "--seed", seed]);
+        let finished = run.args(["submissions/doubles.cu"]).finish().expect_code(0);
+        assert_eq!(finished.records().results().count(), 4);
+    };
+    grade("1");
+    grade("2");
+}
+
+#[test]
+fn a_problem_limits_its_submissions_and_makes_its_score() {
+    let run = grade("doubled")
+        .briefly()
+        .json()
+        .args(["submissions/long.cu", "submissions/doubles.cu"]);
+    let records = run.finish().expect_code(100).records();
+    records.assert_ends("long", "error", "submission-invalid", &["600 bytes"]);
+    let graded: Vec<_> = records.with_reason("problem-complete").collect();
+    assert_eq!(graded[1]["score"]["rule"], "arithmetic-mean");
+}
+
+#[test]
 fn what_does_not_compile_alone_is_a_failed_submission_and_no_failed_build() {
     let run = grade("row_sums").args(["--test", "submissions/does_not_compile.cu"]);
     let _ = run.finish().expect_code(100);
@@ -163,7 +237,7 @@ fn standard_input_is_a_submission() {
 
 #[test]
 fn an_unknown_problem_has_a_suggestion() {
-    let finished = grade("row_sum").args(["submissions/zeros.cu"]).finish().expect_code(4);
+    let finished = grade("row_sum").args(["submissions/zeros.cu"]).finish().expect_code(2);
     assert!(
         finished.stderr.contains("there is no problem `row_sum`"),
         "{}",

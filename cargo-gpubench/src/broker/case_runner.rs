@@ -17,7 +17,7 @@ use super::lanes::schedule::{in_order, lanes_for, side_by_side};
 use super::options::RunOptions;
 use super::recording::preparation::{Prepared, compile_errors};
 use super::recording::selected::Side;
-use super::reporting::Reporting;
+use super::reporting::{Reporting, Scoring};
 use super::settings::{DeviceTools, RunSettings};
 use super::stored::bookkeeping::ResultPlan;
 use crate::cdylibs::packages_of;
@@ -28,6 +28,7 @@ use gpubench_diagnostic::{ExitCode, Failure, Interrupted, print_warning};
 use gpubench_measure::clients::{Interrupt, RefereeClient};
 use gpubench_measure::measurement::{LeavingWorkers, note_reading};
 use gpubench_measure::timeline::{self, Track};
+use gpubench_protocol::window::Seeds;
 
 /// A run in progress.
 pub(super) struct CaseRunner<'a> {
@@ -41,12 +42,13 @@ pub(super) struct CaseRunner<'a> {
 }
 
 impl<'a> CaseRunner<'a> {
-    /// Draws the seed, opens the reports and announces the run. Uses `referee` if one already runs.
+    /// Opens the reports and announces the run. Uses `referee` if one already runs.
     ///
     /// # Errors
     /// The history of the device cannot be used, or a report cannot be opened.
     pub(super) fn begin(
         options: &'a RunOptions,
+        seeds: Seeds,
         candidate: Side<'a>,
         baseline_run: Option<BaselineRun<'a>>,
         referee: Option<RefereeClient>,
@@ -59,7 +61,7 @@ impl<'a> CaseRunner<'a> {
         }
         let selected = candidate.selected;
         let (device, facts) = (selected.device, selected.facts);
-        let settings = RunSettings::new(options, device, facts, tools, interrupt)?;
+        let settings = RunSettings::new(options, seeds, device, facts, tools, interrupt);
         let names = RunNames::draw(Naming::for_packages(packages_of(selected.libraries).len()));
         let mut telemetry = Telemetry::new(facts);
         let mut environment = environment::environment(facts, settings.setup(), Some(candidate.compiler.identity()));
@@ -80,11 +82,15 @@ impl<'a> CaseRunner<'a> {
             environment,
             repeat: Some(options.repeated_command()),
         };
+        let scoring = selected.entrants.map(|entrants| Scoring {
+            rule: entrants.rule(),
+            over: options.grading.as_ref().and_then(|grading| grading.over.clone()),
+        });
         Ok(CaseRunner {
             names,
             roles: Roles::on(device, settings.begin(), referee, interrupt),
             telemetry,
-            reporting: Reporting::begin(options, plan, run, &announced)?,
+            reporting: Reporting::begin(options, plan, run, &announced, scoring)?,
             candidate,
             baseline_run,
             settings,

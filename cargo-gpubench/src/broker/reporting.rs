@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::against::results::OtherResults;
-use super::options::{ExportFormat, GradingOptions, MessageFormat, OnSkip, OutputOptions, RunOptions, Verbosity};
+use super::options::{ExportFormat, MessageFormat, OnSkip, OutputOptions, RunOptions, Verbosity};
 use super::stored::bookkeeping::{Bookkeeping, ResultPlan};
 use gpubench_contract::{
     BenchmarkComplete, BenchmarkStarted, Cause, ComparisonComplete, RunEnd, RunFinished, RunStarted, SchemaVersion,
-    Verdict,
+    ScoreRule, Verdict,
 };
 use gpubench_diagnostic::{ExitCode, Expected, Failure, in_backticks, print_error, print_warning};
 use gpubench_measure::measurement::RunMode;
@@ -19,6 +19,14 @@ use gpubench_report::{
     TrackerReporter,
 };
 use gpubench_store::{contests, graded};
+
+/// How submissions are scored.
+#[derive(Clone, Debug)]
+pub(super) struct Scoring {
+    pub(super) rule: ScoreRule,
+    /// The submission that the others are compared with.
+    pub(super) over: Option<String>,
+}
 
 /// The reporters of a run, and what is done with its results.
 pub(super) struct Reporting {
@@ -31,8 +39,8 @@ pub(super) struct Reporting {
     waiting: BTreeMap<u64, BenchmarkComplete>,
     format: MessageFormat,
     on_skip: OnSkip,
-    /// What is graded, if submissions are.
-    grading: Option<GradingOptions>,
+    /// How submissions are scored, if there are some.
+    scoring: Option<Scoring>,
     began: Instant,
     /// The first reporter's failure. The other reporters continue; the run ends with this failure.
     failure: Option<OutputError>,
@@ -48,6 +56,7 @@ impl Reporting {
         plan: ResultPlan,
         run: RunStarted,
         cases: &[BenchmarkStarted],
+        scoring: Option<Scoring>,
     ) -> Result<Reporting, Failure> {
         let began = Instant::now();
         let reporters = Reporters(reporters(options)?);
@@ -59,7 +68,7 @@ impl Reporting {
             waiting: BTreeMap::new(),
             format: options.output.format,
             on_skip: options.on_skip,
-            grading: options.grading.clone(),
+            scoring,
             began,
             failure: None,
         };
@@ -162,8 +171,8 @@ impl Reporting {
         for contest in contests(&stored) {
             self.notify(|reporter| reporter.contest_complete(&contest));
         }
-        if let Some(grading) = &self.grading {
-            for one in graded(&stored, grading.over.as_deref()) {
+        if let Some(Scoring { rule, over }) = self.scoring.clone() {
+            for one in graded(&stored, rule, over.as_deref()) {
                 self.notify(|reporter| reporter.problem_complete(&one));
             }
         }
@@ -207,7 +216,7 @@ impl Reporting {
         let (uncompiled, without_compiler) = (of(Cause::CompileFailed), of(Cause::CompilerMissing));
         let on_full_disk = of(Cause::DiskFull);
         let failed = self.count(|result| result.verdict.is_failure() || result.failed_alternating.is_some());
-        let of_the_crate = if self.grading.is_some() { 0 } else { uncompiled };
+        let of_the_crate = if self.scoring.is_some() { 0 } else { uncompiled };
         if failed > of_the_crate + without_compiler + on_full_disk {
             Some(ExitCode::BenchmarkFailed)
         } else if on_full_disk > 0 {

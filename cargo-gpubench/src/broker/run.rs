@@ -11,7 +11,7 @@ use super::libraries::authors::AuthorSettings;
 use super::options::{Action, ResultOptions, RunOptions};
 use super::places::Places;
 use super::process::{guard_process, prepare_for_roles, require_nvtx};
-use super::settings::DeviceTools;
+use super::settings::{DeviceTools, seeds};
 use super::sources::Sources;
 use super::stored::bookkeeping::ResultTargets;
 use super::stored::loaded_run::show_loaded_run;
@@ -70,7 +70,8 @@ fn run_untraced(options: &RunOptions) -> Result<ExitCode, Failure> {
         let _lists = timeline::span(Track::Command, "lists the benchmarks");
         sources.list(AuthorSettings::new(options, &interrupt))?
     };
-    let chosen = sources.select(options, catalogs, &device.facts)?;
+    let seeds = seeds(options.measurement.seed)?;
+    let chosen = sources.select(options, catalogs, &device.facts, &seeds)?;
     if options.action == Action::List {
         return print_names(&chosen.ours, options.output.format);
     }
@@ -95,7 +96,16 @@ fn run_untraced(options: &RunOptions) -> Result<ExitCode, Failure> {
         counters,
         observer,
     };
-    let mut runner = CaseRunner::begin(options, candidate, baseline_run, referee, plan, tools, &interrupt)?;
+    let mut runner = CaseRunner::begin(
+        options,
+        seeds,
+        candidate,
+        baseline_run,
+        referee,
+        plan,
+        tools,
+        &interrupt,
+    )?;
     let end = runner.measure();
     unlock_clocks(clocks, options);
     drop(turn);

@@ -26,6 +26,7 @@ use gpubench_device::compilers::{Optimization, Processors};
 use gpubench_device::{Backend, Facts};
 use gpubench_diagnostic::{ExitCode, Failure, print_warning};
 use gpubench_measure::clients::Interrupt;
+use gpubench_protocol::window::Seeds;
 
 /// A pair of values: the candidate's, and the baseline's if the run alternates with one.
 #[derive(Debug)]
@@ -115,12 +116,18 @@ impl Sources {
         options: &RunOptions,
         mut catalogs: Both<Vec<Catalog>>,
         facts: &Facts,
+        seeds: &Seeds,
     ) -> Result<Chosen, Failure> {
         let built = self.built();
-        let graded = options.grading.as_ref();
-        let entrants = graded.map(|graded| Entrants::enter(graded, built, &mut catalogs.candidate));
-        let entrants = entrants.transpose()?;
-        let ours = ChosenCases::new(options, built, &catalogs.candidate, facts)?;
+        let enter = |grading| {
+            let kind = facts.device.kind;
+            Entrants::enter(grading, built, &mut catalogs.candidate, kind, seeds.master())
+        };
+        let entrants = options.grading.as_ref().map(enter).transpose()?;
+        let mut ours = ChosenCases::new(options, built, &catalogs.candidate, facts)?;
+        if let Some(entrants) = &entrants {
+            entrants.hide(&mut ours.cases);
+        }
         if let (LibrarySource::Build(_), None) = (&options.libraries, &entrants) {
             remember_names(built, &ours);
         }

@@ -10,7 +10,7 @@ use super::standard_output::refuse_to_mix;
 use crate::archive::ExtractTo;
 use crate::broker::cases::{AxisOverride, CaseSelection, NameFilter, NamePattern};
 use crate::broker::options::{
-    Action, CaseOrder, GradingOptions, LibrarySource, OnSkip, ResultOptions, RunOptions, SubmissionPlace,
+    Action, CaseOrder, GradedCases, GradingOptions, LibrarySource, OnSkip, ResultOptions, RunOptions, SubmissionPlace,
 };
 use crate::config::{CaseLayers, TimeLimit, settings};
 
@@ -41,6 +41,14 @@ settings! {
         /// Each case gets a fresh process and at least three calls with fresh inputs.
         #[arg(long, help_heading = "Grade")]
         test: bool => Line "--problem row_sums --test fast.cu", common;
+
+        /// Also grade the hidden cases of the problem
+        ///
+        /// Each has a number and a verdict, and nothing else: no time, no message, no values. Values
+        /// that the problem draws follow from the seed of the run. The score is that of the public
+        /// cases, and a submission with a failed hidden case has none.
+        #[arg(long, conflicts_with_all = ["contest", "axis"], help_heading = "Grade")]
+        leaderboard: bool => Line "--problem row_sums --leaderboard fast.cu", common;
 
         /// Measure the submissions alternately, and rank them
         ///
@@ -146,6 +154,11 @@ impl GradeArguments {
             results,
             grading: Some(GradingOptions {
                 problem: self.problem,
+                cases: if self.leaderboard {
+                    GradedCases::All
+                } else {
+                    GradedCases::Public
+                },
                 submissions: self.submissions.into_iter().map(SubmissionPlace::from_path).collect(),
                 over: self.over,
                 compile_within: self.compile_timeout.duration(),

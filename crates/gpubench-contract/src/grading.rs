@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::words::words;
 use super::{Cause, Grade, Metric, Mode, Reading, SchemaVersion, Verdict};
 
 /// The submission that a result is of.
@@ -13,6 +14,10 @@ pub struct SubmissionFacts {
     /// SHA-256 of all that was graded: its description, its files with their paths, and its
     /// options. Null if it could not be read.
     pub sha256: Option<String>,
+    /// Number of the hidden case, from 1. Such a result has a verdict and a cause, and nothing else
+    /// of its case. Missing for public cases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hidden_case: Option<u64>,
 }
 
 /// What the cases of a submission say together. Printed for each submission after the last case, in
@@ -43,10 +48,12 @@ pub struct ProblemComplete {
     pub cause: Option<Cause>,
     /// The name of that case. Null if all passed.
     pub failed_case: Option<String>,
-    /// Number of cases, without skipped ones.
+    /// Number of cases, hidden ones included and skipped ones not.
     pub cases: u64,
     /// Number of cases that passed.
     pub passed: u64,
+    /// Number of hidden cases among them.
+    pub hidden: u64,
     /// How far its times can be trusted: the lowest grade of its cases. Null if there are none.
     pub grade: Option<Grade>,
     /// Its score. Null if a case failed, was skipped, or has no value.
@@ -57,11 +64,25 @@ pub struct ProblemComplete {
     pub ties: Vec<String>,
 }
 
-/// The score of a submission: the geometric mean over its cases.
+words! {
+    /// How the results of the cases make one score.
+    pub enum ScoreRule {
+        /// The geometric mean of their values.
+        GeometricMean = "geometric-mean",
+        /// The arithmetic mean of their values.
+        ArithmeticMean = "arithmetic-mean",
+        /// The value of the last case.
+        Last = "last",
+    }
+}
+
+/// The score of a submission, from its public cases.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Score {
-    /// Geometric mean of the cases' values, in the unit of the metric.
+    /// How it is made of the cases' values.
+    pub rule: ScoreRule,
+    /// The score, in the unit of the metric.
     pub value: f64,
     /// Bounds of its 95 % confidence interval. Null if a case has none.
     pub ci95: Option<[f64; 2]>,

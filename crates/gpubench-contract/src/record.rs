@@ -403,6 +403,12 @@ impl BenchmarkComplete {
         split_by_worker(&self.samples, shares).unwrap_or_else(|| vec![&self.samples])
     }
 
+    /// Whether it is the result of a hidden case, of which only the verdict is told.
+    pub fn is_hidden(&self) -> bool {
+        let submission = self.submission.as_ref();
+        submission.is_some_and(|submission| submission.hidden_case.is_some())
+    }
+
     /// Returns a result without measurements, for a case that was skipped or ended before its first
     /// window.
     pub fn unmeasured(started: &BenchmarkStarted, device: DeviceName, verdict: Verdict) -> BenchmarkComplete {

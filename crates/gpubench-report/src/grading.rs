@@ -1,7 +1,7 @@
 //! Words about the scores of submissions.
 
 use gpubench_contract::units::percent;
-use gpubench_contract::{ProblemComplete, Score, Speedup};
+use gpubench_contract::{ProblemComplete, Score, ScoreRule, Speedup};
 use gpubench_diagnostic::in_backticks;
 
 /// Most ties of a submission that are named; more are counted.
@@ -29,8 +29,12 @@ pub(super) fn tables(graded: &[ProblemComplete]) -> Vec<Vec<&ProblemComplete>> {
 
 /// Returns what the scores are, after the problem's name.
 pub(super) fn subject(table: &[&ProblemComplete]) -> String {
-    match table.iter().map(|one| one.cases).max() {
-        Some(cases @ 2..) => format!("scores: geometric mean over {cases} cases"),
+    let public = table.iter().map(|one| one.cases - one.hidden).max();
+    let rule = table.iter().find_map(|one| Some(one.score.as_ref()?.rule));
+    match (public, rule) {
+        (Some(cases @ 2..), Some(ScoreRule::GeometricMean)) => format!("scores: geometric mean over {cases} cases"),
+        (Some(cases @ 2..), Some(ScoreRule::ArithmeticMean)) => format!("scores: arithmetic mean over {cases} cases"),
+        (Some(2..), Some(ScoreRule::Last)) => "scores: the last case".to_owned(),
         _ => "scores".to_owned(),
     }
 }
@@ -57,7 +61,7 @@ pub(super) fn words(one: &ProblemComplete) -> String {
         return format!("{}{cause}{passed}", one.verdict);
     };
     let speedup = score.speedup.as_ref().filter(|speedup| speedup.over != one.submission);
-    let speedup = speedup.map(|speedup| faster(speedup, one.cases));
+    let speedup = speedup.map(|speedup| faster(speedup, one.cases - one.hidden));
     let parts = [interval(score), speedup, ties(&one.ties)];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -175,6 +175,7 @@ mod tests {
         result.submission = Some(SubmissionFacts {
             place: "in box/fast.cu".to_owned(),
             sha256: None,
+            hidden_case: None,
         });
         result.windows = 0;
         assert_eq!(

@@ -2,14 +2,14 @@
 
 use super::StoredRun;
 use gpubench_contract::{
-    BenchmarkComplete, Grade, ProblemComplete, SchemaVersion, Score, Speedup, SubmissionFacts, Verdict,
+    BenchmarkComplete, Grade, ProblemComplete, SchemaVersion, Score, ScoreRule, Speedup, SubmissionFacts, Verdict,
 };
 
-/// Returns what the cases of each submission say together, in the order of the submissions. `over`
-/// names the submission that the others are compared with.
-pub fn graded(run: &StoredRun, over: Option<&str>) -> Vec<ProblemComplete> {
+/// Returns what the cases of each submission say together, in the order of the submissions. `rule`
+/// makes the scores, and `over` names the submission that the others are compared with.
+pub fn graded(run: &StoredRun, rule: ScoreRule, over: Option<&str>) -> Vec<ProblemComplete> {
     let graded = Graded::all_of(run);
-    let scores: Vec<Option<Score>> = graded.iter().map(|one| one.score(over, &graded)).collect();
+    let scores: Vec<Option<Score>> = graded.iter().map(|one| one.score(rule, over, &graded)).collect();
     let complete = graded.iter().zip(&scores).map(|(one, score)| {
         let rivals = || graded.iter().zip(&scores).filter(|(other, _)| other.is_like(one));
         let better = |score: &Score| {
@@ -94,6 +94,7 @@ impl<'a> Graded<'a> {
             },
             cause: failed.and_then(|failed| failed.cause),
             failed_case: failed.map(|failed| failed.case.clone()),
+            hidden: judged().filter(|result| result.is_hidden()).count() as u64,
             cases: judged().count() as u64,
             passed: judged().filter(|result| result.verdict == Verdict::Pass).count() as u64,
             grade: self
@@ -107,18 +108,31 @@ impl<'a> Graded<'a> {
         }
     }
 
-    /// Returns the value of each case. `None` if a case has none or did not pass.
-    fn values(&self) -> Option<Vec<Known>> {
-        self.results.iter().map(|result| Known::of(result)).collect()
+    fn public(&self) -> impl Iterator<Item = &'a BenchmarkComplete> {
+        self.results.iter().copied().filter(|result| !result.is_hidden())
     }
 
-    fn score(&self, over: Option<&str>, all: &[Graded<'_>]) -> Option<Score> {
+    /// Returns the value of each public case. `None` if a case has none, or one did not pass.
+    fn values(&self) -> Option<Vec<Known>> {
+        let all_passed = self.results.iter().all(|result| result.verdict == Verdict::Pass);
+        self.public()
+            .map(Known::of)
+            .collect::<Option<_>>()
+            .filter(|_| all_passed)
+    }
+
+    fn score(&self, rule: ScoreRule, over: Option<&str>, all: &[Graded<'_>]) -> Option<Score> {
         let values = self.values()?;
-        let rates = self.results.iter().map(|result| result.throughput.flops_per_s);
+        let rates = self.public().map(|result| result.throughput.flops_per_s);
         let rates: Option<Vec<f64>> = rates.collect();
-        let (value, ci95) = geometric_mean(&values);
+        let (value, ci95) = match rule {
+            ScoreRule::GeometricMean => geometric_mean(&values),
+            ScoreRule::ArithmeticMean => arithmetic_mean(&values),
+            ScoreRule::Last => geometric_mean(std::slice::from_ref(values.last()?)),
+        };
         let other = over.and_then(|over| all.iter().find(|other| other.name() == over && other.is_like(self)));
         Some(Score {
+            rule,
             value,
             ci95,
             mean_flops_per_s: rates.map(|rates| rates.iter().sum::<f64>() / rates.len() as f64),
@@ -127,11 +141,10 @@ impl<'a> Graded<'a> {
     }
 
     fn speedup(&self, values: &[Known], other: &Graded<'_>) -> Option<Speedup> {
-        let of_other = other.results.iter().map(|result| (&result.params, Known::of(result)));
+        let of_other = other.public().map(|result| (&result.params, Known::of(result)));
         let of_other: Vec<_> = of_other.collect();
         let ratios: Option<Vec<Known>> = self
-            .results
-            .iter()
+            .public()
             .zip(values)
             .map(|(result, value)| {
                 let (_, other) = of_other.iter().find(|(params, _)| **params == result.params)?;
@@ -189,6 +202,16 @@ fn geometric_mean(values: &[Known]) -> (f64, Option<[f64; 2]>) {
     let squares: Option<f64> = values.iter().map(|value| value.reach.map(|reach| reach * reach)).sum();
     let reach = squares.map(|squares| squares.sqrt() / number);
     (log.exp(), reach.map(|reach| [(log - reach).exp(), (log + reach).exp()]))
+}
+
+/// Returns the arithmetic mean with its interval, likewise.
+fn arithmetic_mean(values: &[Known]) -> (f64, Option<[f64; 2]>) {
+    let number = values.len() as f64;
+    let mean = values.iter().map(|value| value.log.exp()).sum::<f64>() / number;
+    let reach = |value: &Known| Some(value.log.exp() * value.reach?.sinh());
+    let squares: Option<f64> = values.iter().map(|value| reach(value).map(|reach| reach * reach)).sum();
+    let reach = squares.map(|squares| squares.sqrt() / number);
+    (mean, reach.map(|reach| [mean - reach, mean + reach]))
 }
 
 /// Whether two scores may be equal: their intervals overlap, or one has none and its value is in

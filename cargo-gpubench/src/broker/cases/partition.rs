@@ -134,6 +134,7 @@ mod tests {
             metrics: Metrics::TIME,
             counters: Vec::new(),
             disposition: Disposition::Run,
+            hidden: None,
         }
     }
 

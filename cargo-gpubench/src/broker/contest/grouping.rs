@@ -145,6 +145,7 @@ mod tests {
             metrics: Metrics::TIME,
             counters: Vec::new(),
             disposition: Disposition::Run,
+            hidden: None,
         }
     }
 
@@ -212,6 +213,7 @@ mod tests {
         };
         let skipped = Case {
             disposition: Disposition::Skip("needs a CUDA device".to_owned()),
+            hidden: None,
             ..case("skipped", &[])
         };
         let cases = [case("cold", &[]), warm, foreign, skipped];

@@ -5,7 +5,5 @@
 //! on it is a case like any other. Nothing here runs anything of a submission.
 
 mod entrants;
-mod error;
-mod problem;
 
 pub(super) use entrants::{Entrants, Library};

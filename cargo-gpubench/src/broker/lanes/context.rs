@@ -35,7 +35,7 @@ impl LaneContext<'_> {
         BenchmarkComplete {
             environment: environment::environment(selected.facts, settings.setup(), Some(self.compiler)),
             problem: benchmark.map(|benchmark| benchmark.problem.clone()),
-            submission: selected.entrants.map(|entrants| entrants.facts(job.case).clone()),
+            submission: selected.entrants.map(|entrants| entrants.facts(job.case)),
             own_axes: benchmark.map_or_else(Vec::new, |benchmark| benchmark.own_axes.clone()),
             ..BenchmarkComplete::unmeasured(&job.announced, device, Verdict::Skipped)
         }

@@ -53,6 +53,21 @@ impl From<BenchmarkComplete> for Finished {
     }
 }
 
+/// Returns the result as it is shown. Of a hidden case that is the verdict alone.
+fn shown(result: BenchmarkComplete, job: &Job<'_>) -> BenchmarkComplete {
+    if job.case.hidden.is_none() {
+        return result;
+    }
+    BenchmarkComplete {
+        problem: result.problem,
+        submission: result.submission,
+        cause: result.cause,
+        grade: result.grade,
+        environment: result.environment,
+        ..BenchmarkComplete::unmeasured(&job.announced, result.device, result.verdict)
+    }
+}
+
 impl Lane<'_, '_> {
     /// Measures cases together, each for one of its results: one alone, or several alternately.
     /// Returns their outcomes, in their order.
@@ -74,7 +89,10 @@ impl Lane<'_, '_> {
                 wall_ns: began.elapsed().as_nanos() as u64,
                 ..result
             };
-            Finished { result, baseline }
+            Finished {
+                result: shown(result, job),
+                baseline,
+            }
         };
         Ok(jobs.iter().zip(finished.into_values()).map(complete).collect())
     }

@@ -10,12 +10,24 @@ use camino::Utf8PathBuf;
 pub struct GradingOptions {
     /// `--problem`: the name of the problem.
     pub problem: String,
+    /// Which of its cases.
+    pub cases: GradedCases,
     /// The submissions, in order.
     pub submissions: Vec<SubmissionPlace>,
     /// `--over`: the name of the submission that the others are compared with.
     pub over: Option<String>,
     /// Time limit of a compiler for one submission.
     pub compile_within: Duration,
+}
+
+/// Which cases of a problem are graded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GradedCases {
+    /// The public ones.
+    #[default]
+    Public,
+    /// `--leaderboard`: the hidden ones, too.
+    All,
 }
 
 /// Where a submission comes from.

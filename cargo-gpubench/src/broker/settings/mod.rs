@@ -4,4 +4,4 @@ mod decision;
 mod run_settings;
 
 pub use decision::DecisionRule;
-pub(super) use run_settings::{Company, DeviceTools, RunSettings};
+pub(super) use run_settings::{Company, DeviceTools, RunSettings, seeds};

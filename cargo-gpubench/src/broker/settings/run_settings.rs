@@ -10,7 +10,7 @@ use crate::broker::device::environment::DeviceSetup;
 use crate::broker::options::{CaseOptions, MasterSeed, ObserverChoice, RunOptions};
 use gpubench_contract::{ContestShare, ThresholdSource};
 use gpubench_device::{Backend, ClockBound, DeviceOrder, Facts};
-use gpubench_diagnostic::{Failure, InternalError};
+use gpubench_diagnostic::InternalError;
 use gpubench_measure::clients::{Interrupt, MetricRequest, ObserverProgram, Output};
 use gpubench_measure::clock_lock::ClockLock;
 use gpubench_measure::measurement::{Energy, Expectations, Protocol, RunMode};
@@ -70,22 +70,20 @@ pub(in crate::broker) struct DeviceTools<'a> {
 }
 
 impl<'a> RunSettings<'a> {
-    /// Draws the seed if none is given.
-    ///
-    /// # Errors
-    /// The operating system provides no random seed.
+    /// Returns the settings of a run with these seeds.
     pub(in crate::broker) fn new(
         options: &'a RunOptions,
+        seeds: Seeds,
         device: DeviceOrder,
         facts: &'a Facts,
         tools: DeviceTools<'_>,
         interrupt: &'a Interrupt,
-    ) -> Result<RunSettings<'a>, Failure> {
+    ) -> RunSettings<'a> {
         let mode = RunMode::from(options.action);
-        Ok(RunSettings {
+        RunSettings {
             options,
             mode,
-            seeds: seeds(options.measurement.seed)?,
+            seeds,
             flush_bytes: options.measurement.flushed_bytes(facts),
             interrupt,
             locked_mhz: tools.clocks.map(ClockLock::megahertz),
@@ -99,7 +97,7 @@ impl<'a> RunSettings<'a> {
                 ClockBound::Absent("nothing is timed".into())
             },
             no_clock: ClockBound::Absent("nothing is timed".into()),
-        })
+        }
     }
 
     /// Whether cases are tested and nobody watches them: no other program, and no person who reads
@@ -306,7 +304,11 @@ impl<'a> RunSettings<'a> {
     }
 }
 
-fn seeds(wanted: MasterSeed) -> Result<Seeds, InternalError> {
+/// Returns the seeds of a run. Draws a master seed if none is given.
+///
+/// # Errors
+/// The operating system provides no random seed.
+pub(in crate::broker) fn seeds(wanted: MasterSeed) -> Result<Seeds, InternalError> {
     match wanted {
         MasterSeed::Pinned(master) => Ok(Seeds::new(master)),
         MasterSeed::Fresh => {

@@ -63,7 +63,7 @@ fn case(run: &StoredRun, anchor: Anchor, result: &BenchmarkComplete, past: &Past
 fn again(run: &StoredRun, result: &BenchmarkComplete) -> Option<Element> {
     let seed = &run.finished.as_ref()?.seed;
     let repeated = run.run.repeat.as_ref()?;
-    result.verdict.is_failure().then(|| {
+    (result.verdict.is_failure() && !result.is_hidden()).then(|| {
         let command = repeat::command(repeated, result, seed);
         let command = element("pre").with("tabindex", "0").text(command);
         element("div").child(element("p").text("Run it alone:")).child(command)

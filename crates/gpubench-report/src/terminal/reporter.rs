@@ -196,7 +196,8 @@ impl Reporter for TerminalReporter {
     }
 
     fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
-        if result.verdict.is_failure() {
+        // Nothing may be said of a hidden case.
+        if result.verdict.is_failure() && !result.is_hidden() {
             self.below.failures.push(result.clone());
         }
         // The scores rank submissions.
