@@ -8,7 +8,7 @@ use super::output::verbosity;
 use super::settings::CargoArguments;
 use crate::broker::options::{MessageFormat, OutputOptions};
 use crate::broker::{ProblemAction, ProblemOptions, StarterForm};
-use crate::config::settings;
+use crate::config::{Value, settings};
 use gpubench_report::Color;
 
 /// What to do with problems.
@@ -21,6 +21,9 @@ pub(super) enum ProblemVerb {
     /// Write the file that a submission begins with
     Starter,
 }
+
+impl Value for ProblemVerb {}
+impl Value for StarterForm {}
 
 settings! {
     /// The options of `cargo gpubench problem`.

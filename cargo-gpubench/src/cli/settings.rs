@@ -12,8 +12,6 @@ use clap::ValueHint;
 use super::byte_size::parse_size;
 use super::observer::{profilers, sanitizer_tools};
 use super::parsers::{DeviceParser, flush_kinds, parse_jobs};
-use super::problem::ProblemVerb;
-use crate::broker::StarterForm;
 use crate::broker::cases::{AxisOverride, Partition};
 use crate::broker::options::{DebuggerCommand, DeviceChoice, MasterSeed, MessageFormat, PageTarget, Profiler};
 use crate::cdylibs::{PackageSpec, Profile};
@@ -34,7 +32,7 @@ macro_rules! values {
 }
 
 values! { AxisOverride, ClockSetting, Color, (DeviceChoice, u32), Flush, Fraction, MasterSeed, MessageFormat, OnInconclusive }
-values! { DebuggerCommand, ProblemVerb, Profiler, SanitizerTool, StarterForm, Template }
+values! { DebuggerCommand, Profiler, SanitizerTool, Template }
 values! { OutputTarget, PackageSpec, PageTarget, Partition, PathBuf, Profile, RunName, String, TimeLimit, Utf8PathBuf, u64 }
 
 settings! {

@@ -59,7 +59,7 @@ pub(crate) fn hidden_cases(
     })?;
     let mut cases = combinations(&axes, MOST_CASES).ok_or_else(|| too_many(problem))?;
     for case in &mut cases {
-        // What is drawn together stands together in the axes.
+        // Axes that are drawn together are one group among the axes.
         case.sort_by_key(|(name, _)| order.iter().position(|known| known == name));
     }
     cases.retain(|case| !public.contains(case));

@@ -25,27 +25,30 @@ enum Line<'a> {
         summary: String,
     },
     /// A problem with everything that a contestant may know.
-    ProblemShown {
-        schema_version: SchemaVersion,
-        package: &'a str,
-        problem: &'a str,
-        file: &'a str,
-        line: u32,
-        /// Markdown.
-        statement: &'a str,
-        /// Null if the first case could not be recorded.
-        tensors: Option<Vec<TensorLine<'a>>>,
-        scalars: Vec<ScalarLine<'a>>,
-        axes: Vec<AxisLine<'a>>,
-        /// The axes that replace others on a kind of device.
-        device_axes: BTreeMap<&'static str, Vec<AxisLine<'a>>>,
-        public_cases: Cases,
-        hidden_cases: Cases,
-        /// `bytes`, `flops` and counters, as expressions.
-        work: BTreeMap<&'a str, &'a str>,
-        score: &'static str,
-        limits: LimitsLine,
-    },
+    ProblemShown(Box<ShownLine<'a>>),
+}
+
+#[derive(Serialize)]
+struct ShownLine<'a> {
+    schema_version: SchemaVersion,
+    package: &'a str,
+    problem: &'a str,
+    file: &'a str,
+    line: u32,
+    /// Markdown.
+    statement: &'a str,
+    /// Null if the first case could not be recorded.
+    tensors: Option<Vec<TensorLine<'a>>>,
+    scalars: Vec<ScalarLine<'a>>,
+    axes: Vec<AxisLine<'a>>,
+    /// The axes that replace others on a kind of device.
+    device_axes: BTreeMap<&'static str, Vec<AxisLine<'a>>>,
+    public_cases: Cases,
+    hidden_cases: Cases,
+    /// `bytes`, `flops` and counters, as expressions.
+    work: BTreeMap<&'a str, &'a str>,
+    score: &'static str,
+    limits: LimitsLine,
 }
 
 #[derive(Serialize)]
@@ -116,7 +119,7 @@ pub(super) fn show(described: &Described<'_>) -> Result<String, InternalError> {
     let (listed, problem) = (described.listed, described.listed.problem);
     let cases = |[cuda, cpu]: [usize; 2]| Cases { cuda, cpu };
     let signature = problem.signature.iter();
-    encoded(&Line::ProblemShown {
+    encoded(&Line::ProblemShown(Box::new(ShownLine {
         schema_version: SchemaVersion,
         package: listed.package,
         problem: listed.path(),
@@ -166,7 +169,7 @@ pub(super) fn show(described: &Described<'_>) -> Result<String, InternalError> {
             call_ns: problem.limits.call_ns,
             source_bytes: problem.limits.source_bytes,
         },
-    })
+    })))
 }
 
 fn axes(axes: &[Axis]) -> Vec<AxisLine<'_>> {

@@ -56,6 +56,20 @@ impl Listed<'_> {
     }
 }
 
+#[cfg(test)]
+impl<'a> Listed<'a> {
+    /// The only problem of a package.
+    pub(in crate::broker) fn alone(package: &'a str, problem: &'a StatedProblem) -> Listed<'a> {
+        Listed {
+            package,
+            library: 0,
+            position: 0,
+            problem,
+            is_among_packages: false,
+        }
+    }
+}
+
 /// Returns the libraries' own problems, without those of their dependencies.
 ///
 /// # Errors
@@ -128,11 +142,8 @@ mod tests {
     fn found(names: &[(&str, &str)], name: &str) -> String {
         let problems: Vec<_> = names.iter().map(|(_, path)| example(path)).collect();
         let all = names.iter().zip(&problems).map(|((package, _), problem)| Listed {
-            package,
-            library: 0,
-            position: 0,
-            problem,
             is_among_packages: true,
+            ..Listed::alone(package, problem)
         });
         let problems = Problems { all: all.collect() };
         let found = problems.named(name).map(Listed::full_name);
@@ -165,13 +176,7 @@ mod tests {
     fn the_summary_is_the_first_paragraph_on_one_line() {
         let mut problem = example("scan");
         problem.statement = "Sums of\n  all before.\n\nMore.".to_owned();
-        let listed = Listed {
-            package: "a",
-            library: 0,
-            position: 0,
-            problem: &problem,
-            is_among_packages: false,
-        };
+        let listed = Listed::alone("a", &problem);
         assert_eq!(listed.summary(), "Sums of all before.");
         assert_eq!(listed.name(), "scan");
     }

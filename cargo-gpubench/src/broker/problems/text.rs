@@ -40,9 +40,8 @@ pub(super) fn show(described: &Described<'_>) -> String {
         "work",
         problem.work.iter().map(|(name, amount)| [name.clone(), amount.clone()]),
     );
-    text += &format!("score: {}\n", score_in_words(problem.score));
-    text += &format!("limits: {}\n", limits_in_words(problem));
-    printable(&text)
+    let (score, limits) = (score_in_words(problem.score), limits_in_words(problem));
+    printable(&format!("{text}score: {score}\nlimits: {limits}\n"))
 }
 
 /// Returns a title with rows of two columns below it. Empty without rows.
@@ -177,7 +176,7 @@ fn limits_in_words(problem: &StatedProblem) -> String {
     let source = limits.source_bytes.map(|bytes| format!("{} of source", size(bytes)));
     let listed: Vec<String> = call.into_iter().chain(source).collect();
     match listed.is_empty() {
-        true => "none of its own".to_owned(),
+        true => "none".to_owned(),
         false => listed.join(", "),
     }
 }

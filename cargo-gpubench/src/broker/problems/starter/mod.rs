@@ -42,8 +42,8 @@ pub(super) struct Starter {
 enum Place {
     /// In a comment of the source.
     Comment,
-    /// In a file beside the library.
-    Beside,
+    /// In a file next to the library.
+    OwnFile,
 }
 
 /// Returns the starter of a problem.
@@ -71,12 +71,12 @@ pub(super) fn starter(described: &Described<'_>, form: StarterForm) -> Result<St
         StarterForm::Library => Starter {
             source: about + &source::function(&operands),
             description: call(&operands),
-            place: Place::Beside,
+            place: Place::OwnFile,
         },
         StarterForm::TvmFfi => Starter {
             source: about + &tvm_ffi::function(&operands),
             description: call(&operands),
-            place: Place::Beside,
+            place: Place::OwnFile,
         },
     })
 }
@@ -116,14 +116,14 @@ impl Starter {
     pub(super) fn in_one_file(&self) -> String {
         match self.place {
             Place::Comment => format!("/* gpubench\n{}*/\n\n{}", self.description, self.source),
-            Place::Beside => format!(
-                "/* In `solution.toml`, beside `solution.so`:\n\n{}*/\n\n{}",
+            Place::OwnFile => format!(
+                "/* In `solution.toml`, next to `solution.so`:\n\n{}*/\n\n{}",
                 self.description, self.source
             ),
         }
     }
 
-    /// Writes the source, and beside it the description of a library. Returns their paths.
+    /// Writes the source, and the description of a library next to it. Returns their paths.
     ///
     /// # Errors
     /// One exists, or cannot be written.
@@ -132,13 +132,13 @@ impl Starter {
             write_new(file, &self.in_one_file())?;
             return Ok(vec![file.to_owned()]);
         }
-        let beside = file.with_extension("toml");
-        if beside == file {
-            return Err(ProblemError::IsDescription { path: beside });
+        let description = file.with_extension("toml");
+        if description == file {
+            return Err(ProblemError::IsDescription { path: description });
         }
         write_new(file, &self.source)?;
-        write_new(&beside, &self.description)?;
-        Ok(vec![file.to_owned(), beside])
+        write_new(&description, &self.description)?;
+        Ok(vec![file.to_owned(), description])
     }
 }
 
@@ -153,4 +153,64 @@ fn write_new(path: &Utf8Path, text: &str) -> Result<(), ProblemError> {
         _ => unwritable(source),
     })?;
     file.write_all(text.as_bytes()).map_err(unwritable)
+}
+
+#[cfg(test)]
+mod tests {
+    use gpubench::catalog::{DType, Role, Tolerance};
+
+    use super::super::described::{DescribedTensor, Shape};
+    use super::super::example;
+    use super::super::listed::Listed;
+    use super::*;
+
+    #[test]
+    fn texts_of_the_crate_stay_in_the_comments_of_a_starter() {
+        let mut problem = example("scan");
+        problem.statement = "Ends */ here \u{1b}[31m\u{2028} and continues \\".to_owned();
+        let tensor = |name: &str| DescribedTensor {
+            name: name.to_owned(),
+            type_name: "f32".to_owned(),
+            dtype: DType::F32,
+            role: Role::Output,
+            tolerance: Tolerance::Exact,
+            shape: Shape::InFirstCase(vec![4]),
+        };
+        let listed = Listed::alone("p", &problem);
+        let described = Described {
+            listed: &listed,
+            first: None,
+            tensors: Ok(vec![tensor("y"), tensor("x\"] */ int main() {} //\n#error")]),
+            public: [1, 1],
+            hidden: [0, 0],
+        };
+        for form in [
+            StarterForm::Cuda,
+            StarterForm::Library,
+            StarterForm::Ptx,
+            StarterForm::TvmFfi,
+        ] {
+            let text = starter(&described, form).expect("a starter").in_one_file();
+            let (_, code) = text.split_once("*/\n").expect("the description ends");
+            let of_the_crate = ["Ends", "main", "#error", "\\"];
+            let outside = |line: &&str| of_the_crate.iter().any(|word| line.contains(word)) && !line.starts_with("//");
+            assert_eq!(code.lines().find(outside), None, "{text}");
+            assert!(!text.contains(['\u{1b}', '\u{2028}']), "{text}");
+            assert!(code.lines().all(|line| !line.ends_with('\\')), "{text}");
+            assert!(text.contains("arguments = [\"y\"]"), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_file_of_a_description_is_no_place_for_a_source() {
+        let starter = Starter {
+            source: String::new(),
+            description: String::new(),
+            place: Place::OwnFile,
+        };
+        let error = starter
+            .write(Utf8Path::new("no/such/solution.toml"))
+            .expect_err("refused");
+        assert!(matches!(error, ProblemError::IsDescription { .. }), "{error:?}");
+    }
 }

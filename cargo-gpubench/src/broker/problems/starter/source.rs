@@ -83,7 +83,7 @@ pub(super) fn function(operands: &[Operand]) -> String {
     let parameters: Vec<String> = operands.iter().map(|operand| operand.declared(element)).collect();
     format!(
         "#include <stddef.h>\n\n\
-         // Compile it into `solution.so`: nvcc -shared -Xcompiler -fPIC -o solution.so solution.cu\n\
+         // Compile it: nvcc -shared -Xcompiler -fPIC -o solution.so solution.cu\n\
          // The tensors are in device memory. A call may wait for the device.\n\
          extern \"C\" int solution({}) {{\n    \
          // TODO: write {}.\n    \

@@ -19,8 +19,10 @@ pub(super) fn function(operands: &[Operand]) -> String {
     let parameters: Vec<String> = parameters.collect();
     format!(
         "#include <stdint.h>\n#include <tvm/ffi/container/tensor.h>\n#include <tvm/ffi/function.h>\n\n\
-         // Compile it into `solution.so`: nvcc -shared -Xcompiler -fPIC -o solution.so solution.cu $(tvm-ffi-config --cxxflags --ldflags --libs)\n\
-         // `TensorView` has `data_ptr()`, `ndim()` and `size(0)`. A call may wait for the device.\n\
+         // Compile it: nvcc -shared -Xcompiler -fPIC -o solution.so solution.cu $FLAGS\n\
+         // FLAGS: $(tvm-ffi-config --cxxflags --ldflags --libs)\n\
+         // `TensorView` has `data_ptr()`, `ndim()` and `size(0)`.\n\
+         // A call may wait for the device.\n\
          static void solution({}) {{\n    \
          // TODO: write {}.\n}}\n\n\
          TVM_FFI_DLL_EXPORT_TYPED_FUNC(solution, solution);\n",
