@@ -14,21 +14,19 @@ use super::lanes::lane::Lane;
 use super::lanes::results::Results;
 use super::lanes::roles::Roles;
 use super::lanes::schedule::{in_order, lanes_for, side_by_side};
-use super::options::RunOptions;
 use super::recording::preparation::{Prepared, compile_errors};
 use super::recording::selected::Side;
 use super::reporting::{Reporting, Scoring};
-use super::settings::{DeviceTools, RunSettings};
+use super::settings::RunSettings;
 use super::stored::bookkeeping::ResultPlan;
 use crate::cdylibs::packages_of;
 use gpubench_contract::{BenchmarkComplete, RunEnd, RunStarted, SchemaVersion, Verdict};
 use gpubench_device::FrozenFile;
 use gpubench_device::telemetry::Telemetry;
 use gpubench_diagnostic::{ExitCode, Failure, Interrupted, print_warning};
-use gpubench_measure::clients::{Interrupt, RefereeClient};
+use gpubench_measure::clients::RefereeClient;
 use gpubench_measure::measurement::{LeavingWorkers, note_reading};
 use gpubench_measure::timeline::{self, Track};
-use gpubench_protocol::window::Seeds;
 
 /// A run in progress.
 pub(super) struct CaseRunner<'a> {
@@ -47,21 +45,17 @@ impl<'a> CaseRunner<'a> {
     /// # Errors
     /// The history of the device cannot be used, or a report cannot be opened.
     pub(super) fn begin(
-        options: &'a RunOptions,
-        seeds: Seeds,
         candidate: Side<'a>,
         baseline_run: Option<BaselineRun<'a>>,
         referee: Option<RefereeClient>,
         plan: ResultPlan,
-        tools: DeviceTools<'_>,
-        interrupt: &'a Interrupt,
+        settings: RunSettings<'a>,
     ) -> Result<CaseRunner<'a>, Failure> {
         for notice in candidate.compiler.notices() {
             print_warning(&notice);
         }
-        let selected = candidate.selected;
+        let (selected, options) = (candidate.selected, settings.options);
         let (device, facts) = (selected.device, selected.facts);
-        let settings = RunSettings::new(options, seeds, device, facts, tools, interrupt);
         let names = RunNames::draw(Naming::for_packages(packages_of(selected.libraries).len()));
         let mut telemetry = Telemetry::new(facts);
         let mut environment = environment::environment(facts, settings.setup(), Some(candidate.compiler.identity()));
@@ -88,7 +82,7 @@ impl<'a> CaseRunner<'a> {
         });
         Ok(CaseRunner {
             names,
-            roles: Roles::on(device, settings.begin(), referee, interrupt),
+            roles: Roles::on(device, settings.begin(), referee, settings.interrupt),
             telemetry,
             reporting: Reporting::begin(options, plan, run, &announced, scoring)?,
             candidate,

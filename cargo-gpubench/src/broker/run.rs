@@ -11,7 +11,7 @@ use super::libraries::authors::AuthorSettings;
 use super::options::{Action, ResultOptions, RunOptions};
 use super::places::Places;
 use super::process::{guard_process, prepare_for_roles, require_nvtx};
-use super::settings::{DeviceTools, seeds};
+use super::settings::{DeviceTools, RunSettings, seeds};
 use super::sources::Sources;
 use super::stored::bookkeeping::ResultTargets;
 use super::stored::loaded_run::show_loaded_run;
@@ -96,16 +96,8 @@ fn run_untraced(options: &RunOptions) -> Result<ExitCode, Failure> {
         counters,
         observer,
     };
-    let mut runner = CaseRunner::begin(
-        options,
-        seeds,
-        candidate,
-        baseline_run,
-        referee,
-        plan,
-        tools,
-        &interrupt,
-    )?;
+    let settings = RunSettings::new(options, seeds, device.order, &device.facts, tools, &interrupt);
+    let mut runner = CaseRunner::begin(candidate, baseline_run, referee, plan, settings)?;
     let end = runner.measure();
     unlock_clocks(clocks, options);
     drop(turn);

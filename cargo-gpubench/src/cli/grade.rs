@@ -44,9 +44,9 @@ settings! {
 
         /// Also grade the hidden cases of the problem
         ///
-        /// Each has a number and a verdict, and nothing else: no time, no message, no values. Values
-        /// that the problem draws follow from the seed of the run. The score is that of the public
-        /// cases, and a submission with a failed hidden case has none.
+        /// Each has a number and a verdict, and nothing else: no time, no message, no values.
+        /// Values that the problem draws follow from the seed of the run. The score is that of the
+        /// public cases, and a submission with a failed hidden case has none.
         #[arg(long, conflicts_with_all = ["contest", "axis"], help_heading = "Grade")]
         leaderboard: bool => Line "--problem row_sums --leaderboard fast.cu", common;
 

@@ -28,8 +28,8 @@ pub enum Record {
     BenchmarkComplete(Box<BenchmarkComplete>),
     /// The ranking of a contest. Printed after the last case, with `--contest`.
     ContestComplete(Box<ContestComplete>),
-    /// What the cases of a submission say together. Printed by `cargo gpubench grade` after the last
-    /// case, for each submission.
+    /// What the cases of a submission say together. Printed by `cargo gpubench grade` after the
+    /// last case, for each submission.
     ProblemComplete(Box<ProblemComplete>),
     /// A comparison. Printed after the last case, if results were compared.
     ComparisonComplete(Box<ComparisonComplete>),
@@ -403,7 +403,7 @@ impl BenchmarkComplete {
         split_by_worker(&self.samples, shares).unwrap_or_else(|| vec![&self.samples])
     }
 
-    /// Whether it is the result of a hidden case, of which only the verdict is told.
+    /// Whether it is the result of a hidden case, which has only a verdict.
     pub fn is_hidden(&self) -> bool {
         let submission = self.submission.as_ref();
         submission.is_some_and(|submission| submission.hidden_case.is_some())

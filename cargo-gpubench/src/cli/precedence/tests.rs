@@ -94,6 +94,42 @@ fn refusal(outcome: Result<Resolved, Unresolved>) -> String {
     }
 }
 
+/// The options of a command, whichever it is.
+fn graded(resolved: Resolved) -> RunOptions {
+    let Verb::Gpubench(arguments) = resolved.verb else {
+        panic!("another verb");
+    };
+    match arguments.into_command(&described_verb()).expect("options") {
+        Command::Run(options) => *options,
+        other => panic!("another command: {other:?}"),
+    }
+}
+
+#[test]
+fn settings_of_cases_reach_a_grading_from_every_layer() {
+    let workspace = Workspace::with("[profile.default]\nworkers = 7\ntimeout = '3s'\nmin-samples = 30\n");
+    let variables = [("GPUBENCH_TIMEOUT", "4s")];
+    let line = ["grade", "--problem", "sums", "--min-samples", "40", "a.cu", "-"];
+    let options = graded(workspace.resolve(&line, &variables).expect("it makes sense"));
+    let cases = &options.measurement.cases;
+    assert_eq!(
+        cases.profile.workers.map(|workers| workers.to_string()).as_deref(),
+        Some("7")
+    );
+    assert_eq!(
+        cases.given.timeout.map(|timeout| timeout.to_string()).as_deref(),
+        Some("4s")
+    );
+    let grading = options.grading.expect("it grades");
+    assert_eq!(grading.problem, "sums");
+    let places: Vec<String> = grading.submissions.iter().map(ToString::to_string).collect();
+    assert_eq!(places, ["a.cu", "-"]);
+    assert_eq!(
+        options.repeated,
+        ["grade", "--problem", "sums", "--timeout", "4s", "--min-samples", "40"]
+    );
+}
+
 #[test]
 fn no_configuration_names_an_archive_to_run() {
     let workspace = Workspace::with("[profile.default]\nagainst-archive = 'released.tar.gz'\n");

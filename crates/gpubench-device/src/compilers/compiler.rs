@@ -149,7 +149,7 @@ pub trait Compiler: Sync {
     /// file cannot be written.
     fn compile(&self, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError>;
 
-    /// Compiles the host code of a source, with the kernels that it launches, to a shared library in
+    /// Compiles the host code of a source, with the kernels that it launches, to a library in
     /// the cache, or finds it there. Returns its path. [`Wanted::names`] does not matter.
     ///
     /// # Errors

@@ -196,7 +196,7 @@ impl Reporter for TerminalReporter {
     }
 
     fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
-        // Nothing may be said of a hidden case.
+        // A contestant learns nothing else of a hidden case.
         if result.verdict.is_failure() && !result.is_hidden() {
             self.below.failures.push(result.clone());
         }
