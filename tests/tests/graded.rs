@@ -120,7 +120,7 @@ fn submissions_that_passed_are_ranked_and_the_others_have_no_score() {
     let mut ranks: Vec<_> = [0, 2].map(|one| graded[one]["rank"].as_u64().expect("a rank")).into();
     ranks.sort_unstable();
     assert_eq!(ranks, [1, 2]);
-    assert_eq!((&graded[0]["cases"], &graded[0]["passed"]), (&2.into(), &2.into()));
+    assert_eq!(&graded[0]["public"], &serde_json::json!({"cases": 2, "passed": 2}));
     assert_eq!(
         (&graded[1]["verdict"], &graded[1]["passed"]),
         (&"wrong-output".into(), &0.into())
@@ -162,8 +162,11 @@ fn hidden_cases_show_a_verdict_and_nothing_of_their_values() {
     );
     let graded: Vec<_> = records.with_reason("problem-complete").collect();
     assert!(graded[0]["score"]["value"].as_f64().is_some_and(|value| value > 0.0));
-    assert_eq!((&graded[0]["cases"], &graded[0]["hidden"]), (&4.into(), &2.into()));
-    assert_eq!((&graded[1]["passed"], graded[1]["score"].is_null()), (&3.into(), true));
+    assert_eq!(graded[0]["hidden"], serde_json::json!({"cases": 2, "passed": 2}));
+    assert_eq!(
+        (&graded[1]["hidden"]["passed"], graded[1]["score"].is_null()),
+        (&1.into(), true)
+    );
     assert_eq!(graded[1]["failed_case"], "only_public::hidden=2");
 }
 
@@ -178,6 +181,59 @@ fn people_see_no_value_of_a_hidden_case() {
     for value in ["7919", "cols=5"] {
         assert!(!shown.contains(value), "{value}: {shown}");
     }
+}
+
+#[test]
+fn a_misspelt_hidden_case_gives_no_hint_of_its_values() {
+    for name in ["thread_a_row::hidden=3", "thread_a_row::rows=7919"] {
+        let run = grade("row_sums").args([
+            "--leaderboard",
+            "--test",
+            "--exact",
+            name,
+            "submissions/thread_a_row.cu",
+        ]);
+        let finished = run.finish().expect_code(4);
+        let shown = finished.stderr.replace(name, "");
+        assert!(!shown.contains("7919") && !shown.contains("cols=3"), "{shown}");
+    }
+    let run = grade("row_sums")
+        .json()
+        .args(["--leaderboard", "--test", "--exact", "thread_a_row::hidden=2"]);
+    let finished = run.args(["submissions/thread_a_row.cu"]).finish().expect_code(0);
+    assert_eq!(finished.records().results().count(), 1);
+}
+
+#[test]
+fn a_problem_without_hidden_cases_is_graded_without_a_warning() {
+    let run = grade("deeper::positive").args(["--test", "--leaderboard", "--quiet", "submissions/zeros.cu"]);
+    let finished = run.finish().expect_code(100);
+    assert!(!finished.stderr.contains("warning"), "{}", finished.stderr);
+}
+
+#[test]
+fn hidden_cases_that_are_not_graded_are_mentioned() {
+    let finished = grade("row_sums")
+        .args(["--test", "submissions/thread_a_row.cu"])
+        .finish()
+        .expect_code(0);
+    assert!(finished.stderr.contains("--leaderboard"), "{}", finished.stderr);
+}
+
+#[test]
+fn an_unknown_rival_is_refused() {
+    let run = grade("row_sums").args(["--over", "thread_a_rwo", "submissions/thread_a_row.cu"]);
+    let finished = run.finish().expect_code(2);
+    assert!(
+        finished.stderr.contains("no submission is called `thread_a_rwo`"),
+        "{}",
+        finished.stderr
+    );
+    assert!(
+        finished.stderr.contains("did you mean `thread_a_row`?"),
+        "{}",
+        finished.stderr
+    );
 }
 
 #[test]

@@ -172,7 +172,15 @@ impl Reporting {
             self.notify(|reporter| reporter.contest_complete(&contest));
         }
         if let Some(Scoring { rule, over }) = self.scoring.clone() {
-            for one in graded(&stored, rule, over.as_deref()) {
+            let all = graded(&stored, rule, over.as_deref());
+            let rival = all.iter().find(|one| over.as_ref() == Some(&one.submission));
+            if let Some(rival) = rival.filter(|rival| rival.score.is_none()) {
+                print_warning(&format!(
+                    "`{}` has no score, so there are no speed-ups",
+                    rival.submission
+                ));
+            }
+            for one in all {
                 self.notify(|reporter| reporter.problem_complete(&one));
             }
         }

@@ -124,10 +124,10 @@ impl Sources {
             Entrants::enter(grading, built, &mut catalogs.candidate, kind, seeds.master())
         };
         let entrants = options.grading.as_ref().map(enter).transpose()?;
-        let mut ours = ChosenCases::new(options, built, &catalogs.candidate, facts)?;
-        if let Some(entrants) = &entrants {
-            entrants.hide(&mut ours.cases);
+        if let Some(note) = entrants.as_ref().and_then(Entrants::note) {
+            status(options.output.verbosity, "Note", note);
         }
+        let ours = ChosenCases::new(options, built, &catalogs.candidate, facts)?;
         if let (LibrarySource::Build(_), None) = (&options.libraries, &entrants) {
             remember_names(built, &ours);
         }

@@ -121,6 +121,8 @@ impl GradeArguments {
             // Each result adds its own submission.
             repeated: [
                 vec![GRADE.to_owned(), "--problem".to_owned(), self.problem.clone()],
+                flag("--test", self.test),
+                flag("--leaderboard", self.leaderboard),
                 repeated,
             ]
             .concat(),
@@ -165,4 +167,8 @@ impl GradeArguments {
             }),
         })
     }
+}
+
+fn flag(name: &str, is_set: bool) -> Vec<String> {
+    is_set.then(|| name.to_owned()).into_iter().collect()
 }

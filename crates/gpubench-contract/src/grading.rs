@@ -14,8 +14,8 @@ pub struct SubmissionFacts {
     /// SHA-256 of all that was graded: its description, its files with their paths, and its
     /// options. Null if it could not be read.
     pub sha256: Option<String>,
-    /// Number of the hidden case, from 1. Such a result has a verdict and a cause, and nothing else
-    /// of its case. Missing for public cases.
+    /// Number of the hidden case, from 1. Such a result has a verdict, a cause and a grade, and
+    /// nothing else of its case. Missing for public cases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hidden_case: Option<u64>,
 }
@@ -48,12 +48,10 @@ pub struct ProblemComplete {
     pub cause: Option<Cause>,
     /// The name of that case. Null if all passed.
     pub failed_case: Option<String>,
-    /// Number of cases, hidden ones included and skipped ones not.
-    pub cases: u64,
-    /// Number of cases that passed.
-    pub passed: u64,
-    /// Number of hidden cases among them.
-    pub hidden: u64,
+    /// Its public cases.
+    pub public: PassedCases,
+    /// Its hidden cases.
+    pub hidden: PassedCases,
     /// How far its times can be trusted: the lowest grade of its cases. Null if there are none.
     pub grade: Option<Grade>,
     /// Its score. Null if a case failed, was skipped, or has no value.
@@ -62,6 +60,16 @@ pub struct ProblemComplete {
     pub rank: Option<u64>,
     /// Submissions whose scores have intervals that overlap its own.
     pub ties: Vec<String>,
+}
+
+/// How many cases there are, without skipped ones, and how many of them passed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct PassedCases {
+    /// Number of cases.
+    pub cases: u64,
+    /// Number of those that passed.
+    pub passed: u64,
 }
 
 words! {

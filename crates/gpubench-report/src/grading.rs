@@ -1,7 +1,7 @@
 //! Words about the scores of submissions.
 
 use gpubench_contract::units::percent;
-use gpubench_contract::{ProblemComplete, Score, ScoreRule, Speedup};
+use gpubench_contract::{PassedCases, ProblemComplete, ScoreRule, Speedup, Verdict};
 use gpubench_diagnostic::in_backticks;
 
 /// Most ties of a submission that are named; more are counted.
@@ -29,13 +29,13 @@ pub(super) fn tables(graded: &[ProblemComplete]) -> Vec<Vec<&ProblemComplete>> {
 
 /// Returns what the scores are, after the problem's name.
 pub(super) fn subject(table: &[&ProblemComplete]) -> String {
-    let public = table.iter().map(|one| one.cases - one.hidden).max();
     let rule = table.iter().find_map(|one| Some(one.score.as_ref()?.rule));
-    match (public, rule) {
-        (Some(cases @ 2..), Some(ScoreRule::GeometricMean)) => format!("scores: geometric mean over {cases} cases"),
-        (Some(cases @ 2..), Some(ScoreRule::ArithmeticMean)) => format!("scores: arithmetic mean over {cases} cases"),
-        (Some(2..), Some(ScoreRule::Last)) => "scores: the last case".to_owned(),
-        _ => "scores".to_owned(),
+    let cases = table.iter().map(|one| one.public.cases).max().unwrap_or_default();
+    match rule {
+        _ if cases < 2 => "scores".to_owned(),
+        Some(ScoreRule::Last) => "scores: the last case".to_owned(),
+        Some(ScoreRule::ArithmeticMean) => format!("scores: arithmetic mean over {cases} cases"),
+        Some(ScoreRule::GeometricMean) | None => format!("scores: geometric mean over {cases} cases"),
     }
 }
 
@@ -50,25 +50,51 @@ pub(super) fn value(one: &ProblemComplete) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
-/// Returns what else is known of a score, or why there is none.
-pub(super) fn words(one: &ProblemComplete) -> String {
-    let Some(score) = &one.score else {
-        let cause = one.cause.map(|cause| format!(": {cause}")).unwrap_or_default();
-        let passed = match one.cases {
-            0 | 1 => String::new(),
-            cases => format!(", {} of {cases} cases passed", one.passed),
-        };
-        return format!("{}{cause}{passed}", one.verdict);
-    };
-    let speedup = score.speedup.as_ref().filter(|speedup| speedup.over != one.submission);
-    let speedup = speedup.map(|speedup| faster(speedup, one.cases - one.hidden));
-    let parts = [interval(score), speedup, ties(&one.ties)];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+/// Returns half the width of the interval relative to the score, if it has one.
+pub(super) fn interval(one: &ProblemComplete) -> String {
+    let relative = one.score.as_ref().and_then(|score| {
+        let [low, high] = score.ci95?;
+        Some((high - low) / 2.0 / score.value)
+    });
+    relative
+        .map(|relative| format!("±{}", percent(relative)))
+        .unwrap_or_default()
 }
 
-fn interval(score: &Score) -> Option<String> {
-    let [low, high] = score.ci95?;
-    Some(format!("±{}", percent((high - low) / 2.0 / score.value)))
+/// Returns why a submission has no score. `None` if it has one.
+pub(super) fn failure(one: &ProblemComplete) -> Option<String> {
+    if one.score.is_some() {
+        return None;
+    }
+    let cause = one.cause.map(|cause| format!(": {cause}")).unwrap_or_default();
+    Some(match one.verdict {
+        Verdict::Pass => "a case was skipped".to_owned(),
+        verdict => format!("{verdict}{cause}"),
+    })
+}
+
+/// Returns what else is known of a submission: its speed-up and ties, or how many cases passed.
+pub(super) fn remarks(one: &ProblemComplete) -> Option<String> {
+    let Some(score) = &one.score else {
+        return passed(one);
+    };
+    let speedup = score.speedup.as_ref().filter(|speedup| speedup.over != one.submission);
+    let speedup = speedup.map(|speedup| faster(speedup, one.public.cases));
+    let parts: Vec<String> = [speedup, ties(&one.ties)].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn passed(one: &ProblemComplete) -> Option<String> {
+    let of = |count: PassedCases| format!("{} of {}", count.passed, count.cases);
+    match (one.public.cases, one.hidden.cases) {
+        (0 | 1, 0) => None,
+        (_, 0) => Some(format!("{} cases passed", of(one.public))),
+        _ => Some(format!(
+            "{} public and {} hidden cases passed",
+            of(one.public),
+            of(one.hidden)
+        )),
+    }
 }
 
 fn faster(speedup: &Speedup, cases: u64) -> String {

@@ -224,15 +224,19 @@ fn contest_table(contest: &ContestComplete) -> String {
 fn score_table(graded: &[&ProblemComplete]) -> String {
     let problem = code(&graded[0].reading().label(&graded[0].problem));
     let rows = graded.iter().map(|one| {
-        let [value, words] = [grading::value(one), remark(&grading::words(one))];
-        format!(
-            "| {} | {} | {value} | {words} |\n",
+        let words = [grading::failure(one), grading::remarks(one)];
+        let words: Vec<String> = words.into_iter().flatten().collect();
+        let cells = [
             grading::rank(one),
-            code(&one.submission)
-        )
+            code(&one.submission),
+            grading::value(one),
+            grading::interval(one),
+            remark(&words.join(", ")),
+        ];
+        format!("| {} |\n", cells.join(" | "))
     });
     format!(
-        "\n{problem} {}\n\n| Rank | Submission | Score | Outcome |\n|:-----|:-----------|------:|:--------|\n{}",
+        "\n{problem} {}\n\n| Rank | Submission | Score | ± 95% | Outcome |\n|:-----|:-----------|------:|------:|:--------|\n{}",
         plain(&grading::subject(graded)),
         rows.collect::<String>()
     )

@@ -2,7 +2,8 @@
 
 use super::StoredRun;
 use gpubench_contract::{
-    BenchmarkComplete, Grade, ProblemComplete, SchemaVersion, Score, ScoreRule, Speedup, SubmissionFacts, Verdict,
+    BenchmarkComplete, Grade, PassedCases, ProblemComplete, SchemaVersion, Score, ScoreRule, Speedup, SubmissionFacts,
+    Verdict,
 };
 
 /// Returns what the cases of each submission say together, in the order of the submissions. `rule`
@@ -84,7 +85,10 @@ impl<'a> Graded<'a> {
             package: first.package.clone(),
             problem: first.problem.clone().unwrap_or_default(),
             submission: first.benchmark.clone(),
-            graded: self.facts.clone(),
+            graded: SubmissionFacts {
+                hidden_case: None,
+                ..self.facts.clone()
+            },
             mode: first.mode,
             metric: first.metric.clone(),
             verdict: match failed {
@@ -94,9 +98,8 @@ impl<'a> Graded<'a> {
             },
             cause: failed.and_then(|failed| failed.cause),
             failed_case: failed.map(|failed| failed.case.clone()),
-            hidden: judged().filter(|result| result.is_hidden()).count() as u64,
-            cases: judged().count() as u64,
-            passed: judged().filter(|result| result.verdict == Verdict::Pass).count() as u64,
+            public: passed_of(judged().filter(|result| !result.is_hidden())),
+            hidden: passed_of(judged().filter(|result| result.is_hidden())),
             grade: self
                 .results
                 .iter()
@@ -115,10 +118,8 @@ impl<'a> Graded<'a> {
     /// Returns the value of each public case. `None` if a case has none, or one did not pass.
     fn values(&self) -> Option<Vec<Known>> {
         let all_passed = self.results.iter().all(|result| result.verdict == Verdict::Pass);
-        self.public()
-            .map(Known::of)
-            .collect::<Option<_>>()
-            .filter(|_| all_passed)
+        let values: Option<Vec<Known>> = self.public().map(Known::of).collect();
+        values.filter(|values| all_passed && !values.is_empty())
     }
 
     fn score(&self, rule: ScoreRule, over: Option<&str>, all: &[Graded<'_>]) -> Option<Score> {
@@ -165,6 +166,13 @@ impl<'a> Graded<'a> {
             fast_2: share(2.0),
         })
     }
+}
+
+fn passed_of<'r>(results: impl Iterator<Item = &'r &'r BenchmarkComplete>) -> PassedCases {
+    results.fold(PassedCases::default(), |count, result| PassedCases {
+        cases: count.cases + 1,
+        passed: count.passed + u64::from(result.verdict == Verdict::Pass),
+    })
 }
 
 /// The logarithm of a positive value, and half the width of its 95 % interval.

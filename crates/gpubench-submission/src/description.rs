@@ -22,6 +22,8 @@ pub struct Description {
     pub body: Body,
     /// Where the description starts.
     pub at: Position,
+    /// Its whole text. Empty if nobody wrote one.
+    pub text: String,
 }
 
 /// The compiler of a CUDA C++ source.

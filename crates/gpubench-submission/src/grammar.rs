@@ -107,6 +107,7 @@ impl Table<'_, '_> {
             compiler: self.compiler()?,
             body: self.body()?,
             at: self.at.clone(),
+            text: self.reader.text.as_str().to_owned(),
         })
     }
 

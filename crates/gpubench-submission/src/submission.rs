@@ -305,6 +305,7 @@ fn nothing_said(shown: &str) -> Description {
         options: Vec::new(),
         compiler: Compiler::Any,
         body: Body::Nothing,
+        text: String::new(),
         at: Position {
             file: shown.into(),
             line: 1,

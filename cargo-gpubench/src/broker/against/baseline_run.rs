@@ -151,7 +151,6 @@ mod tests {
             metrics: Metrics::TIME,
             counters: Vec::new(),
             disposition: Disposition::Run,
-            hidden: None,
         };
         let numbers = |cases: &[Case]| -> Vec<String> { cases.iter().map(Case::name).collect() };
         let OtherCases {

@@ -29,13 +29,7 @@ pub struct Case {
     pub counters: Vec<String>,
     /// Whether the case runs.
     pub disposition: Disposition,
-    /// Its number, from 1, if it is a hidden case of a problem. Names and records then have it in
-    /// place of the axes.
-    pub hidden: Option<u32>,
 }
-
-/// What stands in place of the axes of a hidden case.
-const HIDDEN: &str = "hidden";
 
 /// Whether a selected case runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,9 +81,6 @@ impl Naming {
 impl Case {
     /// Returns the name within the package: `path`, or `path::width=1024,height=4096`.
     pub fn name(&self) -> String {
-        if let Some(number) = self.hidden {
-            return format!("{}::{HIDDEN}={number}", self.path);
-        }
         if self.params.is_empty() {
             return self.path.clone();
         }
@@ -103,9 +94,6 @@ impl Case {
 
     /// Returns the axis values as records have them.
     pub fn params_in_record(&self) -> gpubench_contract::Params {
-        if let Some(number) = self.hidden {
-            return gpubench_contract::Params(vec![(HIDDEN.to_owned(), ParamValue::Int(number.into()))]);
-        }
         let values = self.params.iter().map(|(name, of)| (name.clone(), value_in_record(of)));
         gpubench_contract::Params(values.collect())
     }
@@ -225,7 +213,6 @@ mod tests {
             metrics: Metrics::TIME,
             counters: Vec::new(),
             disposition: Disposition::Run,
-            hidden: None,
         }
     }
 
@@ -233,16 +220,6 @@ mod tests {
     fn a_case_without_axes_is_named_by_its_path() {
         assert_eq!(case(&[]).name(), "image::grayscale");
         assert_eq!(case(&[]).full_name(), "suite::image::grayscale");
-    }
-
-    #[test]
-    fn a_hidden_case_shows_its_number_and_none_of_its_values() {
-        let hidden = Case {
-            hidden: Some(3),
-            ..case(&[("n", AxisValue::Int(40961))])
-        };
-        assert_eq!(hidden.full_name(), "suite::image::grayscale::hidden=3");
-        assert_eq!(hidden.params_in_record().to_string(), "hidden=3");
     }
 
     #[test]

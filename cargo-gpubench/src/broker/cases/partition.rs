@@ -134,7 +134,6 @@ mod tests {
             metrics: Metrics::TIME,
             counters: Vec::new(),
             disposition: Disposition::Run,
-            hidden: None,
         }
     }
 

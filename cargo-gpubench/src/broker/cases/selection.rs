@@ -196,7 +196,6 @@ fn candidates<'a>(
                     metrics: Metrics::TIME,
                     counters: benchmark.counters.clone(),
                     disposition: disposition(benchmark, device),
-                    hidden: None,
                 },
                 benchmark,
                 misfit: misfit.clone(),

@@ -145,7 +145,6 @@ mod tests {
             metrics: Metrics::TIME,
             counters: Vec::new(),
             disposition: Disposition::Run,
-            hidden: None,
         }
     }
 
@@ -213,7 +212,6 @@ mod tests {
         };
         let skipped = Case {
             disposition: Disposition::Skip("needs a CUDA device".to_owned()),
-            hidden: None,
             ..case("skipped", &[])
         };
         let cases = [case("cold", &[]), warm, foreign, skipped];

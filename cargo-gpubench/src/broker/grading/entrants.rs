@@ -5,9 +5,12 @@ use std::error::Error;
 use std::io;
 use std::time::Duration;
 
-use gpubench::catalog::{Axis, Benchmark, Catalog, DeviceFacts, DeviceKind, Params, Recording, SubmissionLimits};
+use gpubench::catalog::{
+    Axis, AxisValue, Benchmark, Catalog, DeviceFacts, DeviceKind, Params, Recording, Score, SubmissionLimits,
+};
 use gpubench::codec;
 
+use super::error::GradingError;
 use crate::archive::Digest;
 use crate::broker::cases::Case;
 use crate::broker::options::{GradedCases, GradingOptions, SubmissionPlace};
@@ -15,12 +18,11 @@ use crate::broker::problems::hidden::hidden_cases;
 use crate::broker::problems::listed::own_problems;
 use crate::cdylibs::Built;
 use gpubench_contract::{Cause, ScoreRule, SubmissionFacts};
-use gpubench_diagnostic::{Expected, Failure, chain};
+use gpubench_diagnostic::{Expected, Failure, chain, closest};
 use gpubench_measure::measurement::CaseFailure;
 use gpubench_submission::{Body, Code, Launches, Limits, ReadError, Submission};
 
-/// The submissions of a run. Their positions are those of benchmarks in the catalog of the
-/// problem's library: one for the public cases of each, and another one for its hidden cases.
+/// The submissions of a run, as benchmarks in the catalog of the problem's library.
 #[derive(Debug)]
 pub(in crate::broker) struct Entrants {
     /// Position of the problem for the author.
@@ -29,8 +31,40 @@ pub(in crate::broker) struct Entrants {
     pub(in crate::broker) compile_within: Duration,
     rule: ScoreRule,
     entrants: Vec<Entrant>,
-    hidden: Vec<Params>,
+    /// What each benchmark of the catalog is.
+    benchmarks: Vec<Entered>,
+    hidden: Hidden,
 }
+
+/// A benchmark of the catalog.
+#[derive(Clone, Copy, Debug)]
+struct Entered {
+    /// Position of the submission.
+    entrant: usize,
+    cases: Visibility,
+}
+
+/// Whether the cases of a benchmark have their own axes, or only numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Visibility {
+    Public,
+    /// Their only axis is their number, so no name, record or message can show a value.
+    Hidden,
+}
+
+/// The hidden cases of the problem.
+#[derive(Debug)]
+enum Hidden {
+    /// They are graded, with these arguments.
+    Graded(Vec<Params>),
+    /// They are not, but the problem has some.
+    Left,
+    /// There are none.
+    Absent,
+}
+
+/// The only axis of hidden cases.
+const NUMBER: &str = "hidden";
 
 /// Where a submission's library comes from.
 #[derive(Clone, Copy, Debug)]
@@ -65,15 +99,17 @@ impl Entrants {
     ) -> Result<Entrants, Failure> {
         let listed = *own_problems(built, catalogs)?.named(&options.problem)?;
         let (library, problem, stated) = (listed.library, listed.position, listed.problem.clone());
+        let has_hidden = !stated.hidden.axes.is_empty() || !stated.hidden.draws.is_empty();
         let hidden = match options.cases {
-            GradedCases::Public => Vec::new(),
-            GradedCases::All => hidden_cases(&stated, device, seed)?,
+            GradedCases::All if has_hidden => Hidden::Graded(hidden_cases(&stated, device, seed)?),
+            GradedCases::Public if has_hidden => Hidden::Left,
+            GradedCases::All | GradedCases::Public => Hidden::Absent,
         };
         catalogs.iter_mut().for_each(|catalog| catalog.benchmarks.clear());
         let catalog = &mut catalogs[library];
         let outline = with_limits(stated.outline, stated.limits);
         let mut names = HashSet::new();
-        let mut entrants = Vec::new();
+        let (mut entrants, mut benchmarks): (Vec<Entrant>, Vec<Entered>) = Default::default();
         for place in &options.submissions {
             let submission = read(place, stated.limits);
             let named = submission.as_ref().map(|submission| submission.name.to_string());
@@ -91,8 +127,12 @@ impl Entrants {
                 },
                 ..outline.clone()
             };
-            let of_hidden = with_cases(&public, &hidden);
-            catalog.benchmarks.extend([public, of_hidden]);
+            let entrant = entrants.len();
+            let hidden = hidden.numbered(&public).map(|numbered| (numbered, Visibility::Hidden));
+            for (benchmark, cases) in std::iter::once((public, Visibility::Public)).chain(hidden) {
+                catalog.benchmarks.push(benchmark);
+                benchmarks.push(Entered { entrant, cases });
+            }
             entrants.push(Entrant {
                 facts: SubmissionFacts {
                     place: place.to_string(),
@@ -106,29 +146,53 @@ impl Entrants {
                 source,
             });
         }
+        check_rival(options.over.as_deref(), &names)?;
         Ok(Entrants {
             problem,
             compile_within: options.compile_within,
             rule: match stated.score {
-                gpubench::catalog::Score::GeometricMean => ScoreRule::GeometricMean,
-                gpubench::catalog::Score::ArithmeticMean => ScoreRule::ArithmeticMean,
-                gpubench::catalog::Score::Last => ScoreRule::Last,
+                Score::GeometricMean => ScoreRule::GeometricMean,
+                Score::ArithmeticMean => ScoreRule::ArithmeticMean,
+                Score::Last => ScoreRule::Last,
             },
             entrants,
+            benchmarks,
             hidden,
         })
     }
 
-    /// Marks the hidden ones among the selected cases.
-    pub(in crate::broker) fn hide(&self, cases: &mut [Case]) {
-        for case in cases.iter_mut().filter(|case| case.benchmark % 2 == 1) {
-            let position = self.hidden.iter().position(|params| *params == case.params);
-            case.hidden = position.map(|position| position as u32 + 1);
+    fn entrant(&self, case: &Case) -> &Entrant {
+        &self.entrants[self.benchmarks[case.benchmark].entrant]
+    }
+
+    /// Returns the number of a hidden case, from 1.
+    fn number(&self, case: &Case) -> Option<usize> {
+        match (self.benchmarks[case.benchmark].cases, &case.params[..]) {
+            (Visibility::Hidden, [(_, AxisValue::Int(number))]) => usize::try_from(*number).ok(),
+            (Visibility::Hidden | Visibility::Public, _) => None,
         }
     }
 
-    fn entrant(&self, case: &Case) -> &Entrant {
-        &self.entrants[case.benchmark / 2]
+    /// Whether only the verdict of a case may be shown.
+    pub(in crate::broker) fn is_hidden(&self, case: &Case) -> bool {
+        self.benchmarks[case.benchmark].cases == Visibility::Hidden
+    }
+
+    /// Returns the arguments of a case, also of a hidden one.
+    pub(in crate::broker) fn params<'p>(&'p self, case: &'p Case) -> &'p Params {
+        let hidden = match &self.hidden {
+            Hidden::Graded(cases) => self.number(case).and_then(|number| cases.get(number.checked_sub(1)?)),
+            Hidden::Left | Hidden::Absent => None,
+        };
+        hidden.unwrap_or(&case.params)
+    }
+
+    /// Returns what a user should know of the hidden cases.
+    pub(in crate::broker) fn note(&self) -> Option<&'static str> {
+        match self.hidden {
+            Hidden::Left => Some("the hidden cases of the problem are not graded: add `--leaderboard`"),
+            Hidden::Graded(_) | Hidden::Absent => None,
+        }
     }
 
     /// Returns the position of the problem for the author.
@@ -139,7 +203,7 @@ impl Entrants {
     /// Returns where the submission of a case came from.
     pub(in crate::broker) fn facts(&self, case: &Case) -> SubmissionFacts {
         SubmissionFacts {
-            hidden_case: case.hidden.map(u64::from),
+            hidden_case: self.number(case).map(|number| number as u64),
             ..self.entrant(case).facts.clone()
         }
     }
@@ -163,7 +227,7 @@ impl Entrants {
         let submission = submission.as_ref().map_err(Clone::clone)?;
         let of_plan = gpubench_submission::Case {
             tensors: &recording.tensors,
-            params: &case.params,
+            params: self.params(case),
             facts,
         };
         match submission
@@ -198,18 +262,27 @@ fn with_limits(mut benchmark: Benchmark, limits: SubmissionLimits) -> Benchmark 
     benchmark
 }
 
-/// Returns the benchmark with these cases instead of its own. Without any, it has none.
-fn with_cases(benchmark: &Benchmark, cases: &[Params]) -> Benchmark {
-    let names = cases.first().into_iter().flatten().map(|(name, _)| name.clone());
-    let values = cases.iter();
-    let values = values.map(|params| params.iter().map(|(_, value)| value.clone()).collect());
-    Benchmark {
-        axes: vec![Axis {
-            names: names.collect(),
-            values: values.collect(),
-        }],
-        device_axes: Vec::new(),
-        ..benchmark.clone()
+impl Hidden {
+    /// Returns the benchmark with the hidden cases, each by its number.
+    fn numbered(&self, benchmark: &Benchmark) -> Option<Benchmark> {
+        let Hidden::Graded(cases) = self else { return None };
+        let numbers = (1..=cases.len() as i64).map(AxisValue::Int);
+        Some(Benchmark {
+            axes: vec![Axis::of(NUMBER, numbers.collect())],
+            device_axes: Vec::new(),
+            ..benchmark.clone()
+        })
+    }
+}
+
+/// Checks that the submission that the others are compared with is one.
+fn check_rival(over: Option<&str>, names: &HashSet<String>) -> Result<(), GradingError> {
+    match over {
+        Some(over) if !names.contains(over) => Err(GradingError::UnknownRival {
+            name: over.to_owned(),
+            closest: closest(over, names.iter().map(String::as_str)).map(str::to_owned),
+        }),
+        _ => Ok(()),
     }
 }
 
@@ -232,16 +305,15 @@ fn is_called(submission: &Submission) -> bool {
 /// Returns the digest of all that is graded. For a file that describes itself, it is that of the
 /// file.
 fn digest(submission: &Submission) -> Digest {
-    let is_described_by = |path: &str| submission.description.at.file.ends_with(path);
+    let description = &submission.description;
     let parts = match &submission.code {
         Code::Kernels(source) => match &source.files[..] {
-            [only] if is_described_by(&only.path) => return Digest::from_bytes(&only.contents),
+            [only] if !description.at.file.ends_with(".toml") => return Digest::from_bytes(&only.contents),
             _ => codec::encode(source),
         },
         Code::Library { contents, .. } => contents.clone(),
     };
-    let description = format!("{:?}", submission.description);
-    Digest::from_bytes(&[&parts[..], description.as_bytes()].concat())
+    Digest::from_bytes(&[&parts[..], description.text.as_bytes()].concat())
 }
 
 fn invalid(error: &dyn Error, hint: Option<String>) -> CaseFailure {
@@ -249,12 +321,15 @@ fn invalid(error: &dyn Error, hint: Option<String>) -> CaseFailure {
     CaseFailure::error(Cause::SubmissionInvalid, chain(error) + &hint)
 }
 
-/// Returns the name of a submission that cannot be read.
+/// Returns the name of a submission that cannot be read: as if it had no description.
 fn name_of(place: &SubmissionPlace) -> String {
-    match place {
-        SubmissionPlace::Path(path) => path.file_stem().unwrap_or(path.as_str()).to_owned(),
-        SubmissionPlace::StandardInput => "-".to_owned(),
-    }
+    let SubmissionPlace::Path(path) = place else {
+        return "submission".to_owned();
+    };
+    let file = path.file_name().unwrap_or(path.as_str());
+    let endings = [".tar.gz", ".tgz", ".tar", ".cu", ".ptx", ".cubin", ".fatbin", ".so"];
+    let stem = endings.iter().find_map(|ending| file.strip_suffix(ending));
+    stem.filter(|stem| !stem.is_empty()).unwrap_or(file).to_owned()
 }
 
 /// Returns the name, with a number if another submission has it.

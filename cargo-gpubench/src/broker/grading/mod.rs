@@ -5,5 +5,6 @@
 //! on it is a case like any other. Nothing here runs anything of a submission.
 
 mod entrants;
+mod error;
 
 pub(super) use entrants::{Entrants, Library};

@@ -15,6 +15,7 @@ use crate::archive::Digest;
 use crate::broker::against::baseline_run::BaselineCase;
 use crate::broker::audit::{Audited, Auditor, Doorbells, audit, no_audit};
 use crate::broker::cases::Case;
+use crate::broker::grading::Entrants;
 use crate::broker::libraries::authors::Authors;
 use crate::broker::options::Audit;
 use crate::broker::recording::preparation::PreparedCase;
@@ -53,9 +54,10 @@ impl From<BenchmarkComplete> for Finished {
     }
 }
 
-/// Returns the result as it is shown. Of a hidden case that is the verdict alone.
-fn shown(result: BenchmarkComplete, job: &Job<'_>) -> BenchmarkComplete {
-    if job.case.hidden.is_none() {
+/// Returns the result as it is shown. Of a hidden case that is the verdict with
+/// its cause and grade.
+fn shown(result: BenchmarkComplete, job: &Job<'_>, entrants: Option<&Entrants>) -> BenchmarkComplete {
+    if !entrants.is_some_and(|entrants| entrants.is_hidden(job.case)) {
         return result;
     }
     BenchmarkComplete {
@@ -90,7 +92,7 @@ impl Lane<'_, '_> {
                 ..result
             };
             Finished {
-                result: shown(result, job),
+                result: shown(result, job, self.context.selected.entrants),
                 baseline,
             }
         };

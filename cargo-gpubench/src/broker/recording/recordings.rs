@@ -91,7 +91,10 @@ fn admit(recording: &Recording, catalog: &Catalog, facts: &Facts) -> Result<(), 
 impl Recorder<'_, '_, '_> {
     fn record(&mut self, case: &Case) -> Result<RecordedCase, NoAnswer> {
         let mut request = RecordRequest {
-            params: case.params.clone(),
+            params: self
+                .entrants
+                .map_or(&case.params, |entrants| entrants.params(case))
+                .clone(),
             facts: self.facts.device.clone(),
             occupancies: Vec::new(),
         };

@@ -35,7 +35,6 @@ pub(crate) fn case_of(result: &BenchmarkComplete) -> Case {
         metrics: Metrics::from_metric(&result.metric),
         counters: result.throughput.counter_names(),
         disposition: Disposition::Run,
-        hidden: None,
     }
 }
 

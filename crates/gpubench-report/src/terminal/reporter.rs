@@ -135,6 +135,14 @@ impl TerminalReporter {
         text
     }
 
+    /// Returns the scores of submissions. A test has none, and a contest ranks them.
+    fn scores(&self) -> String {
+        match self.figures {
+            Figures::Expected if self.below.contests.is_empty() => grading::table(&self.below.graded, self.options),
+            Figures::Expected | Figures::Absent => String::new(),
+        }
+    }
+
     fn summary(&self, finished: &RunFinished) -> String {
         let style = match (finished.failed, finished.passed) {
             (1.., _) => BAD,
@@ -244,7 +252,7 @@ impl Reporter for TerminalReporter {
             Detail::Table | Detail::Full => {
                 ranking::table(&self.below.rankings, self.options)
                     + &contest::table(&self.below.contests, self.options)
-                    + &grading::table(&self.below.graded, self.options)
+                    + &self.scores()
             }
         };
         let remarks = below_the_table(&self.below.remarks, self.options);

@@ -30,7 +30,7 @@ fn submissions_are_ranked_by_the_geometric_mean_of_their_cases() {
     assert_eq!(vectorized.rank, Some(2));
     assert_eq!(vectorized.ties, ["matmul::tiled"]);
     assert_eq!(naive.ties, [""; 0]);
-    assert_eq!((naive.cases, naive.passed), (2, 2));
+    assert_eq!((naive.public.cases, naive.public.passed), (2, 2));
     assert_eq!(
         (wrong.verdict, wrong.cause),
         (Verdict::WrongOutput, Some(Cause::Unwritten))
@@ -44,7 +44,7 @@ fn one_failed_case_of_several_leaves_no_score() {
     let mut run = run();
     run.results[3].verdict = Verdict::Timeout;
     let graded = graded(&run, RULE, None);
-    assert_eq!((graded[1].verdict, graded[1].passed), (Verdict::Timeout, 1));
+    assert_eq!((graded[1].verdict, graded[1].public.passed), (Verdict::Timeout, 1));
     assert_eq!((graded[1].score.as_ref(), graded[1].rank), (None, None));
     assert_eq!(graded[0].rank, Some(2));
 }
@@ -56,7 +56,7 @@ fn skipped_cases_do_not_count_and_leave_no_score() {
         result.verdict = Verdict::Skipped;
     }
     let graded = graded(&run, RULE, None);
-    assert_eq!((graded[0].verdict, graded[0].cases), (Verdict::Skipped, 0));
+    assert_eq!((graded[0].verdict, graded[0].public.cases), (Verdict::Skipped, 0));
     assert_eq!(graded[0].score, None);
 }
 
@@ -124,9 +124,26 @@ fn a_hidden_case_has_no_value_and_takes_the_score_if_it_fails() {
     run.results.push(hidden);
     let passed = &graded(&run, RULE, None)[1];
     assert_eq!(passed.score.as_ref(), Some(&public));
-    assert_eq!((passed.cases, passed.passed, passed.hidden), (3, 3, 1));
+    assert_eq!(
+        (passed.public.cases, passed.hidden.cases, passed.hidden.passed),
+        (2, 1, 1)
+    );
+    assert_eq!(passed.graded.hidden_case, None);
     run.results.last_mut().expect("the hidden one").verdict = Verdict::WrongOutput;
     let failed = &graded(&run, RULE, None)[1];
-    assert_eq!((failed.score.as_ref(), failed.passed), (None, 2));
+    assert_eq!((failed.score.as_ref(), failed.hidden.passed), (None, 0));
     assert_eq!(failed.verdict, Verdict::WrongOutput);
+}
+
+#[test]
+fn hidden_cases_alone_make_no_score() {
+    let mut run = run();
+    for result in &mut run.results {
+        result.submission.as_mut().expect("it is one").hidden_case = Some(1);
+    }
+    assert!(
+        graded(&run, RULE, None)
+            .iter()
+            .all(|one| one.score.is_none() && one.rank.is_none())
+    );
 }
