@@ -44,10 +44,10 @@ settings! {
 
         /// Also grade the hidden cases of the problem
         ///
-        /// Each has a number and a verdict, and nothing else: no time, no message, no values.
+        /// Each has a number and a verdict, and nothing else: no time, no cause, no message.
         /// Values that the problem draws follow from the seed of the run. The score is that of the
         /// public cases, and a submission with a failed hidden case has none.
-        #[arg(long, conflicts_with_all = ["contest", "axis"], help_heading = "Grade")]
+        #[arg(long, conflicts_with_all = ["contest", "axis", "no_capture", "trace", "keep_wrong_outputs"], help_heading = "Grade")]
         leaderboard: bool => Line "--problem row_sums --leaderboard fast.cu", common;
 
         /// Measure the submissions alternately, and rank them
@@ -72,7 +72,7 @@ settings! {
         #[arg(long, value_name = "NAME=VALUES", help_heading = "Grade")]
         axis: Vec<AxisOverride> => Line "--problem row_sums --axis rows=64 fast.cu";
 
-        /// Give up if a compiler takes longer than this for a submission
+        /// Give up on a submission if its compiler takes longer than this
         #[arg(long, value_name = "DURATION", default_value_t = TimeLimit::seconds(60), help_heading = "Grade")]
         compile_timeout: TimeLimit => Line "--problem row_sums --compile-timeout 5min fast.cu";
 

@@ -5,15 +5,16 @@
 
 use crate::printable::visible;
 
-/// What is put into a command. No runner knows the rest.
-const MARK: u8 = b'\'';
+/// What is put into a command. No runner knows the rest, and to a shell it is nothing: between
+/// quotes, it ends and begins them.
+const MARK: &[u8] = b"''";
 
 /// Words that are commands before a colon.
 const WORDS: [&str; 4] = ["section_start", "section_end", "travis_fold", "travis_time"];
 const LONGEST_WORD: usize = 13;
 
-/// Follows a text that is printed in pieces, and puts an apostrophe into every command, as in
-/// `:':error`, `##'[group]` and `section_start':`. The tool prints no commands, so all of them are
+/// Follows a text that is printed in pieces, and puts two apostrophes into every command, as in
+/// `:'':error`, `##''[group]` and `section_start'':`. The tool prints no commands, so all of them are
 /// other people's. Bytes that are not ASCII pass, so that the text may be cut anywhere.
 #[derive(Clone, Debug, Default)]
 pub struct CommandMarks {
@@ -64,7 +65,7 @@ impl CommandMarks {
         let mut marked = Vec::with_capacity(piece.len());
         for byte in piece {
             if self.completes_command(*byte) {
-                marked.push(MARK);
+                marked.extend_from_slice(MARK);
             }
             marked.push(*byte);
         }
@@ -131,24 +132,26 @@ mod tests {
     #[test]
     fn commands_of_every_kind_are_marked() {
         for (command, expected) in [
-            ("::error file=a,line=1::x", ":':error file=a,line=1::x"),
-            ("::stop-commands::x", ":':stop-commands::x"),
-            ("\u{a0} \t::add-mask::x", "\u{a0} \t:':add-mask::x"),
-            ("│ ::error::x", "│ :':error::x"),
-            ("| ::error::x", "| :':error::x"),
-            ("\u{1b}[1m:\u{1b}[0m:error::", "\u{1b}[1m:\u{1b}[0m':error::"),
-            ("text\n::error::x", "text\n:':error::x"),
-            ("text\r::error::x", "text\r:':error::x"),
-            ("##[error]x", "##'[error]x"),
-            ("text ##[error]x", "text ##'[error]x"),
-            ("a###vso[task.complete]", "a###vso'[task.complete]"),
-            ("#\u{1b}[1m#vso\u{1b}[0m[x", "#\u{1b}[1m#vso\u{1b}[0m'[x"),
-            ("##teamcity[message text='x']", "##teamcity'[message text='x']"),
+            ("::error file=a,line=1::x", ":'':error file=a,line=1::x"),
+            ("::stop-commands::x", ":'':stop-commands::x"),
+            ("\u{a0} \t::add-mask::x", "\u{a0} \t:'':add-mask::x"),
+            ("│ ::error::x", "│ :'':error::x"),
+            ("| ::error::x", "| :'':error::x"),
+            ("\u{1b}[1m:\u{1b}[0m:error::", "\u{1b}[1m:\u{1b}[0m'':error::"),
+            ("text\n::error::x", "text\n:'':error::x"),
+            ("text\r::error::x", "text\r:'':error::x"),
+            ("##[error]x", "##''[error]x"),
+            ("text ##[error]x", "text ##''[error]x"),
+            ("a###vso[task.complete]", "a###vso''[task.complete]"),
+            ("#\u{1b}[1m#vso\u{1b}[0m[x", "#\u{1b}[1m#vso\u{1b}[0m''[x"),
+            ("##teamcity[message text='x']", "##teamcity''[message text='x']"),
+            // In a command for a shell, the word is the same.
+            ("x '##vso[$(evil)]'", "x '##vso''[$(evil)]'"),
             ("\u{202e}::error::x", "⟨U+202E⟩::error::x"),
-            ("a\u{2028}::error::x\u{9b}", "a\n:':error::x\u{fffd}"),
-            ("section_start:1:a", "section_start':1:a"),
-            ("\u{1b}[0Ksection_end:1:a", "\u{1b}[0Ksection_end':1:a"),
-            ("x travis_fold:start:a", "x travis_fold':start:a"),
+            ("a\u{2028}::error::x\u{9b}", "a\n:'':error::x\u{fffd}"),
+            ("section_start:1:a", "section_start'':1:a"),
+            ("\u{1b}[0Ksection_end:1:a", "\u{1b}[0Ksection_end'':1:a"),
+            ("x travis_fold:start:a", "x travis_fold'':start:a"),
         ] {
             assert_eq!(marked(command), expected);
             let mut marks = CommandMarks::default();

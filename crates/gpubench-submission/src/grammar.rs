@@ -97,6 +97,31 @@ pub(crate) fn description(text: &Text<'_>, most: usize) -> Read<Description> {
     table.description()
 }
 
+/// Options that have no value.
+const WITHOUT_VALUE: [&str; 12] = [
+    "--use_fast_math",
+    "-use_fast_math",
+    "--extra-device-vectorization",
+    "--restrict",
+    "-restrict",
+    "--device-debug",
+    "-G",
+    "--disable-warnings",
+    "-w",
+    "-lineinfo",
+    "--expt-relaxed-constexpr",
+    "--extended-lambda",
+];
+
+/// Whether an option is complete. If it took the next word for its value, a compiler could read the
+/// words otherwise than the check of folders does.
+fn stands_alone(option: &str) -> bool {
+    let has_value = ["-D", "-U", "-I"]
+        .iter()
+        .any(|name| option.strip_prefix(name).is_some_and(|value| !value.is_empty()));
+    option.starts_with('-') && (has_value || option.contains('=') || WITHOUT_VALUE.contains(&option))
+}
+
 impl Table<'_, '_> {
     fn description(&self) -> Read<Description> {
         self.refuse_others(&OF_DESCRIPTION)?;
@@ -145,6 +170,10 @@ impl Table<'_, '_> {
                 "" => "an option is empty",
                 long if long.len() > LONGEST_OPTION => "an option has at most 1024 bytes",
                 other if other.contains(|letter: char| letter.is_control()) => "an option has no control characters",
+                other if !stands_alone(other) => {
+                    "an option is one word that begins with `-`, and has its value in it, as `-DTILE=16` or \
+                     `--fmad=false`"
+                }
                 _ => {
                     read.push(option.inner);
                     continue;

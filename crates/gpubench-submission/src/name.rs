@@ -14,7 +14,10 @@ const LONGEST: usize = 64;
 
 /// A text that cannot be a name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is no name: a name has 1 to {LONGEST} printable characters, and no space at its ends", shown(.0))]
+#[error(
+    "`{}` is no name: a name has 1 to {LONGEST} printable characters, no `::`, and no space at its ends",
+    shown(.0)
+)]
 pub struct NotAName(String);
 
 /// Returns the beginning of a text, on one line.
@@ -30,7 +33,8 @@ impl Name {
     /// It is empty, too long, not printable, or has space at its ends.
     pub fn new(text: &str) -> Result<Name, NotAName> {
         let is_visible = |letter: char| is_printable(letter) && !matches!(letter, '\n' | '\u{2028}' | '\u{2029}');
-        let is_name = text.trim() == text && (1..=LONGEST).contains(&text.chars().count());
+        // Reports split the names of cases at `::`.
+        let is_name = text.trim() == text && !text.contains("::") && (1..=LONGEST).contains(&text.chars().count());
         if is_name && text.chars().all(is_visible) {
             Ok(Name(text.to_owned()))
         } else {

@@ -20,7 +20,7 @@ use crate::cdylibs::Built;
 use gpubench_contract::{Cause, ScoreRule, SubmissionFacts};
 use gpubench_diagnostic::{Expected, Failure, chain, closest};
 use gpubench_measure::measurement::CaseFailure;
-use gpubench_submission::{Body, Code, Launches, Limits, ReadError, Submission};
+use gpubench_submission::{Body, Code, Launches, Limits, Name, ReadError, Submission};
 
 /// The submissions of a run, as benchmarks in the catalog of the problem's library.
 #[derive(Debug)]
@@ -108,7 +108,7 @@ impl Entrants {
         catalogs.iter_mut().for_each(|catalog| catalog.benchmarks.clear());
         let catalog = &mut catalogs[library];
         let outline = with_limits(stated.outline, stated.limits);
-        let mut names = HashSet::new();
+        let (mut names, mut wanted) = (HashSet::new(), Vec::new());
         let (mut entrants, mut benchmarks): (Vec<Entrant>, Vec<Entered>) = Default::default();
         for place in &options.submissions {
             let submission = read(place, stated.limits);
@@ -118,8 +118,10 @@ impl Entrants {
             if let Ok(Code::Kernels(source)) = code {
                 catalog.sources.push(source.clone());
             }
+            let name = named.unwrap_or_else(|_| name_of(place));
+            wanted.push(name.clone());
             let public = Benchmark {
-                path: unused(named.unwrap_or_else(|_| name_of(place)), &mut names),
+                path: unused(name, &mut names),
                 own_library: match code {
                     Ok(Code::Library { file, .. }) => Some(file.clone()),
                     Ok(Code::Kernels(source)) if submission.as_ref().is_ok_and(is_called) => Some(source.name.clone()),
@@ -146,7 +148,7 @@ impl Entrants {
                 source,
             });
         }
-        check_rival(options.over.as_deref(), &names)?;
+        check_rival(options.over.as_deref(), &wanted)?;
         Ok(Entrants {
             problem,
             compile_within: options.compile_within,
@@ -275,14 +277,16 @@ impl Hidden {
     }
 }
 
-/// Checks that the submission that the others are compared with is one.
-fn check_rival(over: Option<&str>, names: &HashSet<String>) -> Result<(), GradingError> {
-    match over {
-        Some(over) if !names.contains(over) => Err(GradingError::UnknownRival {
+/// Checks that exactly one submission has the name of the one that the others are compared with.
+fn check_rival(over: Option<&str>, names: &[String]) -> Result<(), GradingError> {
+    let Some(over) = over else { return Ok(()) };
+    match names.iter().filter(|name| *name == over).count() {
+        1 => Ok(()),
+        0 => Err(GradingError::UnknownRival {
             name: over.to_owned(),
             closest: closest(over, names.iter().map(String::as_str)).map(str::to_owned),
         }),
-        _ => Ok(()),
+        _ => Err(GradingError::SeveralRivals { name: over.to_owned() }),
     }
 }
 
@@ -329,7 +333,8 @@ fn name_of(place: &SubmissionPlace) -> String {
     let file = path.file_name().unwrap_or(path.as_str());
     let endings = [".tar.gz", ".tgz", ".tar", ".cu", ".ptx", ".cubin", ".fatbin", ".so"];
     let stem = endings.iter().find_map(|ending| file.strip_suffix(ending));
-    stem.filter(|stem| !stem.is_empty()).unwrap_or(file).to_owned()
+    let name = Name::new(stem.filter(|stem| !stem.is_empty()).unwrap_or(file));
+    name.map_or_else(|_| "submission".to_owned(), |name| name.to_string())
 }
 
 /// Returns the name, with a number if another submission has it.

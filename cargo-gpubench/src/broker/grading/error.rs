@@ -12,6 +12,9 @@ pub(in crate::broker) enum GradingError {
         /// The name that the user probably meant.
         closest: Option<String>,
     },
+    /// `--over` names several of them.
+    #[error("several submissions are called `{name}`")]
+    SeveralRivals { name: String },
 }
 
 impl Expected for GradingError {
@@ -20,10 +23,14 @@ impl Expected for GradingError {
     }
 
     fn hint(&self) -> Option<String> {
-        let Self::UnknownRival { closest, .. } = self;
-        Some(match closest {
-            Some(closest) => format!("did you mean `{closest}`?"),
-            None => "`--over` takes the `name` in its description, or that of its file without the ending".to_owned(),
+        Some(match self {
+            Self::UnknownRival {
+                closest: Some(closest), ..
+            } => format!("did you mean `{closest}`?"),
+            Self::UnknownRival { closest: None, .. } => {
+                "`--over` takes the `name` in its description, or that of its file without the ending".to_owned()
+            }
+            Self::SeveralRivals { .. } => "grade the one to compare with under a name of its own".to_owned(),
         })
     }
 }

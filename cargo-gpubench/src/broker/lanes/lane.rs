@@ -54,8 +54,8 @@ impl From<BenchmarkComplete> for Finished {
     }
 }
 
-/// Returns the result as it is shown. Of a hidden case that is the verdict with
-/// its cause and grade.
+/// Returns the result as it is shown. Of a hidden case that is the verdict and
+/// the grade.
 fn shown(result: BenchmarkComplete, job: &Job<'_>, entrants: Option<&Entrants>) -> BenchmarkComplete {
     if !entrants.is_some_and(|entrants| entrants.is_hidden(job.case)) {
         return result;
@@ -63,7 +63,6 @@ fn shown(result: BenchmarkComplete, job: &Job<'_>, entrants: Option<&Entrants>) 
     BenchmarkComplete {
         problem: result.problem,
         submission: result.submission,
-        cause: result.cause,
         grade: result.grade,
         environment: result.environment,
         ..BenchmarkComplete::unmeasured(&job.announced, result.device, result.verdict)

@@ -25,6 +25,8 @@ pub(super) struct HostCode {
 #[derive(Default)]
 pub(super) struct HostCodes {
     copied: BTreeMap<String, Result<(FrozenFile, Digest), CaseFailure>>,
+    /// Those of submissions, by the place of each.
+    given: BTreeMap<String, Result<FrozenFile, CaseFailure>>,
 }
 
 impl HostCodes {
@@ -50,6 +52,19 @@ impl HostCodes {
     }
 }
 
+impl HostCodes {
+    /// Returns the host code of a submission that is the library `file`. It is copied once.
+    pub(super) fn of_submission(&mut self, file: &str, contents: &[u8]) -> Result<HostCode, CaseFailure> {
+        let given = self.given.entry(file.to_owned()).or_insert_with(|| {
+            let copy = FrozenFile::of_contents(file, contents);
+            copy.map_err(|error| {
+                CaseFailure::error(Cause::SetupFailed, format!("its library cannot be copied: {error}"))
+            })
+        });
+        Ok(HostCode::of_submission(given.clone()?))
+    }
+}
+
 fn copy(library: &BuiltLibrary, named: &str) -> Result<(FrozenFile, Digest), CaseFailure> {
     let failed = |message: String| CaseFailure::error(Cause::SetupFailed, message);
     let copy = library.own_libraries.copy(&library.root, named);
@@ -59,15 +74,6 @@ fn copy(library: &BuiltLibrary, named: &str) -> Result<(FrozenFile, Digest), Cas
 }
 
 impl HostCode {
-    /// Returns the host code of a submission that is a library.
-    pub(super) fn given(file: &str, contents: &[u8]) -> Result<HostCode, CaseFailure> {
-        let copy = FrozenFile::of_contents(file, contents);
-        let copy = copy.map_err(|error| {
-            CaseFailure::error(Cause::SetupFailed, format!("its library cannot be copied: {error}"))
-        })?;
-        Ok(HostCode::of_submission(copy))
-    }
-
     /// Returns the host code of a submission whose library was compiled.
     pub(super) fn compiled(library: Option<&Result<FrozenFile, CaseFailure>>) -> Result<HostCode, CaseFailure> {
         let missing = || CaseFailure::error(Cause::Internal, "its library was not compiled");

@@ -240,7 +240,7 @@ impl Side<'_> {
                 let benchmark = selected.benchmark(case);
                 let own = benchmark.and_then(|benchmark| benchmark.own_library.as_deref());
                 let host_code = match library_of_submission(case) {
-                    Some(Library::Given { file, contents }) => HostCode::given(file, contents),
+                    Some(Library::Given { file, contents }) => host_codes.of_submission(file, contents),
                     Some(Library::Compiled(source)) => HostCode::compiled(compiled_libraries.get(&source)),
                     None => host_codes.of_case(library, own),
                 };

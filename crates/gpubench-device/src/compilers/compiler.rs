@@ -69,8 +69,9 @@ impl Wanted<'_> {
             limit,
             interrupt: self.interrupt,
         };
-        let folders = include_folders(&self.source.options);
-        let readable = readable.clone().and(folders);
+        // Others are relative to the copy of the source, not to this process's folder.
+        let folders = include_folders(&self.source.options).into_iter();
+        let readable = readable.clone().and(folders.filter(|folder| folder.is_absolute()));
         let memory = MemoryWatch::begin();
         let finished = run(command, input, scratch.directory(), &readable, patience);
         let finished = finished.map_err(|unfinished| match unfinished {

@@ -199,7 +199,7 @@ impl Compiler for HostCompiler {
             .args(host_options(&source.options))
             .args(["-I.", "-o"])
             .arg(&made)
-            .arg(main);
+            .arg(as_a_file(main));
         let finished = job.run(&mut command)?;
         if !finished.status.success() {
             return Err(wanted.rejection(THE_DEVICE.to_owned(), &scratch, &finished.stderr));
@@ -416,6 +416,12 @@ impl Job<'_> {
         let compiler = ("the C++ compiler", LIMIT, &self.compiler.readable);
         self.wanted.run(compiler, command, Stdio::null(), self.scratch)
     }
+}
+
+/// Returns a path that a compiler takes for a file, whatever its name is: a name may begin with `-`
+/// or `@`, like an option or a file of options.
+pub(super) fn as_a_file(path: &str) -> PathBuf {
+    Path::new(".").join(path)
 }
 
 fn find_program() -> PathBuf {

@@ -60,6 +60,7 @@ pub(super) fn items<'a>(words: &[Word<'a>], marks: Marks) -> Option<Vec<Item<'a>
         words,
         marks,
         items: Vec::new(),
+        depth: 0,
     };
     let end = reader.scope(0, None)?;
     (end == words.len()).then_some(reader.items)
@@ -69,7 +70,12 @@ struct Reader<'t, 'a> {
     words: &'t [Word<'a>],
     marks: Marks,
     items: Vec<Item<'a>>,
+    /// Number of scopes around the current one.
+    depth: usize,
 }
+
+/// Most scopes inside of each other. Sources have ten.
+const DEEPEST: usize = 256;
 
 /// The head of an item.
 struct Head {
@@ -115,9 +121,17 @@ impl<'a> Reader<'_, 'a> {
         (self.text(end) == "{").then_some(end)
     }
 
+    /// Reads a scope inside of the current one, if there are not too many around it.
+    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        self.depth += 1;
+        let inner = (self.depth <= DEEPEST).then(|| read(self)).flatten();
+        self.depth -= 1;
+        inner
+    }
+
     /// Reads the items between the braces that open at `open`. Returns the position after them.
     fn nested(&mut self, open: usize) -> Option<usize> {
-        let end = self.scope(open + 1, None)?;
+        let end = self.deeper(|reader| reader.scope(open + 1, None))?;
         (self.text(end) == "}").then_some(end + 1)
     }
 
@@ -171,7 +185,7 @@ impl<'a> Reader<'_, 'a> {
         let place = self.items.len();
         let close = match self.text(keyword) {
             "enum" => self.after_bracket(head.end)? - 1,
-            _ => self.scope(head.end + 1, name)?,
+            _ => self.deeper(|reader| reader.scope(head.end + 1, name))?,
         };
         if self.text(close) != "}" {
             return None;

@@ -2,7 +2,7 @@
 //! interrupt it.
 
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Seek as _};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -65,7 +65,8 @@ pub(super) fn describe(
 }
 
 /// Runs a command, which writes files only in `scratch`. Its output goes to files there, so that a
-/// surviving child cannot keep a pipe open.
+/// surviving child cannot keep a pipe open. They are read through the descriptors that made them:
+/// the command may put something else in their place.
 pub(super) fn run(
     command: &mut Command,
     input: Stdio,
@@ -73,11 +74,8 @@ pub(super) fn run(
     readable: &Readable,
     patience: Patience<'_>,
 ) -> Result<Finished, Unfinished> {
-    let (out, err) = (scratch.join("stdout"), scratch.join("stderr"));
-    command
-        .stdin(input)
-        .stdout(fs_err::File::create(&out)?.into_file())
-        .stderr(fs_err::File::create(&err)?.into_file());
+    let [mut out, mut err] = [output(&scratch.join("stdout"))?, output(&scratch.join("stderr"))?];
+    command.stdin(input).stdout(out.try_clone()?).stderr(err.try_clone()?);
     command
         .env("LC_ALL", "C")
         .env("TMPDIR", scratch)
@@ -95,14 +93,26 @@ pub(super) fn run(
     };
     Ok(Finished {
         status,
-        stdout: beginning_of(&out, LONGEST_OUTPUT)?,
-        stderr: String::from_utf8_lossy(&beginning_of(&err, LONGEST_MESSAGES)?).into_owned(),
+        stdout: beginning_of(&mut out, LONGEST_OUTPUT)?,
+        stderr: String::from_utf8_lossy(&beginning_of(&mut err, LONGEST_MESSAGES)?).into_owned(),
     })
 }
 
-fn beginning_of(path: &Path, longest: u64) -> io::Result<Vec<u8>> {
+/// Makes a file for the output of a command, in place of what an earlier command left there.
+fn output(path: &Path) -> io::Result<File> {
+    match fs_err::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    let mut options = fs_err::OpenOptions::new();
+    let file = options.read(true).write(true).create_new(true).open(path)?;
+    Ok(file.into_file())
+}
+
+fn beginning_of(file: &mut File, longest: u64) -> io::Result<Vec<u8>> {
+    file.rewind()?;
     let mut bytes = Vec::new();
-    File::take(fs_err::File::open(path)?.into_file(), longest).read_to_end(&mut bytes)?;
+    file.take(longest).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -1,12 +1,13 @@
 //! The temporary directory of a compilation.
 
+use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
 use gpubench::catalog::Source;
 
 use super::error::KernelBuildError;
 use super::process::LONGEST_OUTPUT;
-use gpubench_diagnostic::{TemporaryFolder, read_at_most};
+use gpubench_diagnostic::{AtMost, TemporaryFolder, open_regular_link_refused};
 
 /// Begins the names of temporary folders in the cache.
 pub(super) const PREFIX: &str = ".kernel-";
@@ -95,9 +96,14 @@ fn climb(path: &str) -> Result<usize, KernelBuildError> {
     Ok(highest.unsigned_abs())
 }
 
-/// Reads the output of a compiler.
+/// Reads the output of a compiler, which may be anything but a link.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, KernelBuildError> {
-    read_at_most(path, LONGEST_OUTPUT).map_err(KernelBuildError::io("read", path))
+    let whole = || {
+        let mut contents = Vec::new();
+        AtMost::new(open_regular_link_refused(path)?, LONGEST_OUTPUT).read_to_end(&mut contents)?;
+        Ok(contents)
+    };
+    whole().map_err(KernelBuildError::io("read", path))
 }
 
 /// Writes a file, and creates its folders.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::super::error::KernelBuildError;
+use super::super::host_compiler::as_a_file;
 use super::super::process::describe;
 use super::super::readable::Readable;
 use super::super::scratch::{read, write};
@@ -102,10 +103,10 @@ impl Nvcc {
     /// Compiles the host code of a source, with its kernels, to a shared library.
     pub(super) fn library(&self, job: &Job<'_>) -> Result<Vec<u8>, KernelBuildError> {
         let (main, library) = (
-            Path::new(&job.wanted.source.files[0].path),
+            as_a_file(&job.wanted.source.files[0].path),
             job.scratch.file("library.so"),
         );
-        self.run(job, &["--shared", "-Xcompiler=-fPIC"], main, &library)?;
+        self.run(job, &["--shared", "-Xcompiler=-fPIC"], &main, &library)?;
         read(&library)
     }
 
