@@ -15,8 +15,8 @@ use gpubench_measure::measurement::RunMode;
 use gpubench_protocol::window::Seeds;
 use gpubench_report::{
     CsvReporter, Detail, GateResult, JsonReporter, JunitReporter, MarkdownReporter, Output, OutputError, Phase,
-    Progress, ProgressDisplay, Reporter, Reporters, SamplesReporter, TerminalOptions, TerminalReporter,
-    TrackerReporter,
+    Progress, ProgressDisplay, RankingReporter, Reporter, Reporters, RewardReporter, SamplesReporter, TerminalOptions,
+    TerminalReporter, TrackerReporter,
 };
 use gpubench_store::{contests, graded};
 
@@ -291,11 +291,16 @@ fn reporters(options: &RunOptions) -> Result<Vec<Box<dyn Reporter>>, OutputError
             ExportFormat::Csv if compares => Box::new(CsvReporter::new(output).awaiting_a_comparison()),
             ExportFormat::Csv => Box::new(CsvReporter::new(output)),
             ExportFormat::Samples => Box::new(SamplesReporter::new(output)),
+            ExportFormat::Ranking => Box::new(RankingReporter::new(output)),
             ExportFormat::Markdown if compares => Box::new(MarkdownReporter::new(output).beside_a_comparison()),
             ExportFormat::Markdown => Box::new(MarkdownReporter::new(output)),
             ExportFormat::Junit => Box::new(JunitReporter::new(output).with_gate(options.results.judging.gate)),
             ExportFormat::Tracker(format) => Box::new(TrackerReporter::new(output, format)),
         });
+    }
+    if let Some(file) = &options.output.reward {
+        let over = options.grading.as_ref().and_then(|grading| grading.over.clone());
+        reporters.push(Box::new(RewardReporter::new(file.clone(), over)));
     }
     Ok(reporters)
 }

@@ -46,6 +46,9 @@ pub fn run(options: &RunOptions) -> Result<ExitCode, Failure> {
 }
 
 fn run_untraced(options: &RunOptions) -> Result<ExitCode, Failure> {
+    if let Some(reward) = &options.output.reward {
+        reward.begin()?;
+    }
     let results = results_wanted(options);
     let places = Places::new(&options.libraries, &results, &options.output)?;
     let targets = ResultTargets::open(&results, &places, options.output.verbosity)?;

@@ -95,6 +95,12 @@ pub enum UsageError {
         /// The file.
         file: camino::Utf8PathBuf,
     },
+    /// `--reward` with several submissions.
+    #[error("a reward is of one submission, and there are {submissions}")]
+    SeveralRewards {
+        /// How many there are.
+        submissions: usize,
+    },
     /// `problem show` or `problem starter` without a name.
     #[error("`problem {verb}` needs the name of a problem")]
     NoProblemName {
@@ -149,6 +155,9 @@ impl Expected for UsageError {
             }
             Self::FileTaken { .. } => Some("name another file for one of them".to_owned()),
             Self::StandardOutputTaken { .. } => Some("name a file instead of `-` for one of them".to_owned()),
+            Self::SeveralRewards { .. } => Some(
+                "grade each with a command of its own; besides it there may be the one that `--over` names".to_owned(),
+            ),
             Self::NoProblemName { .. } => Some("`cargo gpubench problem list` shows the names".to_owned()),
             Self::NotOfProblem { of, .. } => Some(format!("it is an argument of `cargo gpubench problem {of}`")),
             Self::Variable { name, .. } => Some(format!("unset `{name}`, or give its option on the command line")),

@@ -10,9 +10,11 @@ use super::standard_output::refuse_to_mix;
 use crate::archive::ExtractTo;
 use crate::broker::cases::{AxisOverride, CaseSelection, NameFilter, NamePattern};
 use crate::broker::options::{
-    Action, CaseOrder, GradedCases, GradingOptions, LibrarySource, OnSkip, ResultOptions, RunOptions, SubmissionPlace,
+    Action, CaseOrder, Export, ExportFormat, GradedCases, GradingOptions, LibrarySource, OnSkip, OutputOptions,
+    ResultOptions, RunOptions, SubmissionPlace,
 };
 use crate::config::{CaseLayers, TimeLimit, settings};
+use gpubench_report::{OutputTarget, RewardFile};
 
 /// The name of the subcommand.
 pub(super) const GRADE: &str = "grade";
@@ -68,6 +70,20 @@ settings! {
         #[arg(long, value_name = "SUBMISSION", conflicts_with = "test", help_heading = "Grade")]
         over: Option<String> => Line "--problem row_sums --over naive naive.cu fast.cu";
 
+        /// Also write the reward of the submission to this file: `.json` or `.txt`
+        ///
+        /// It is 1 if each case passed, or with `--over` how many times as fast the submission is.
+        /// Else it is 0, from the start of the run on. `.json` gets an object of numbers, `.txt`
+        /// the reward alone. There must be one submission, not counting that of `--over`.
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Save and report")]
+        reward: Option<RewardFile> => Line "--problem row_sums --reward reward.json fast.cu";
+
+        /// Also write the ranking to this file as CSV, one row per submission
+        ///
+        /// `-` is standard output; the table then goes to standard error.
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Save and report")]
+        export_ranking: Option<OutputTarget> => Line "--problem row_sums --export-ranking scores.csv a.cu b.cu";
+
         /// Replace the values of an axis
         #[arg(long, value_name = "NAME=VALUES", help_heading = "Grade")]
         axis: Vec<AxisOverride> => Line "--problem row_sums --axis rows=64 fast.cu";
@@ -105,11 +121,24 @@ impl GradeArguments {
     /// `repeated` the options that a command to repeat one needs.
     ///
     /// # Errors
-    /// Two outputs use the same file.
+    /// Two outputs use the same file, or a reward would be of several submissions.
     pub(super) fn into_options(self, cases: CaseLayers, repeated: Vec<String>) -> Result<RunOptions, UsageError> {
         let page = self.output.report.clone();
         let (device, measurement) = self.measurement.into_options(cases);
-        let output = self.output.into_options();
+        let mut output = OutputOptions {
+            reward: self.reward,
+            ..self.output.into_options()
+        };
+        output.exports.extend(self.export_ranking.map(|outlet| Export {
+            format: ExportFormat::Ranking,
+            outlet,
+        }));
+        let wanted = if self.over.is_some() { 2 } else { 1 };
+        if output.reward.is_some() && self.submissions.len() > wanted {
+            return Err(UsageError::SeveralRewards {
+                submissions: self.submissions.len(),
+            });
+        }
         let results = ResultOptions {
             page,
             ..ResultOptions::default()

@@ -42,6 +42,7 @@ impl OutputArguments {
                 Output::Captured
             },
             trace: self.trace,
+            reward: None,
             exports: exports
                 .into_iter()
                 .filter_map(|(format, outlet)| outlet.map(|outlet| Export { format, outlet }))

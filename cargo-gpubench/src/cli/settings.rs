@@ -21,7 +21,7 @@ use crate::config::{
 use crate::scaffold::Template;
 use gpubench_contract::{Flush, SanitizerTool};
 use gpubench_device::clocks::ClockSetting;
-use gpubench_report::{Color, OnInconclusive, OutputTarget};
+use gpubench_report::{Color, OnInconclusive, OutputTarget, RewardFile};
 use gpubench_stats::Confidence;
 use gpubench_store::RunName;
 
@@ -33,7 +33,7 @@ macro_rules! values {
 
 values! { AxisOverride, ClockSetting, Color, (DeviceChoice, u32), Flush, Fraction, MasterSeed, MessageFormat, OnInconclusive }
 values! { DebuggerCommand, Profiler, SanitizerTool, Template }
-values! { OutputTarget, PackageSpec, PageTarget, Partition, PathBuf, Profile, RunName, String, TimeLimit, Utf8PathBuf, u64 }
+values! { OutputTarget, PackageSpec, PageTarget, Partition, PathBuf, Profile, RewardFile, RunName, String, TimeLimit, Utf8PathBuf, u64 }
 
 settings! {
     #[command(next_help_heading = "Measure")]

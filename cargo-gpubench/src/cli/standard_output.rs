@@ -24,9 +24,10 @@ pub(super) fn refuse_to_mix(output: &OutputOptions, results: &ResultOptions) -> 
         _ => None,
     };
     let of_trace = output.trace.as_deref().map(|file| ("--trace", file));
+    let of_reward = output.reward.as_ref().map(|file| ("--reward", file.path()));
     let saved = results.save.as_ref().and_then(file_of);
     let saved = saved.map(|file| ("--save-baseline", file));
-    let written = files.chain(of_page).chain(of_trace).chain(saved);
+    let written = files.chain(of_page).chain(of_trace).chain(of_reward).chain(saved);
     refuse_to_write_twice(&written.collect::<Vec<_>>())?;
     let exports = output.exports.iter();
     let exports = exports.filter(|export| export.outlet == OutputTarget::StandardOutput);

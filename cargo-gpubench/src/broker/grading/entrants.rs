@@ -281,6 +281,7 @@ impl Hidden {
 fn check_rival(over: Option<&str>, names: &[String]) -> Result<(), GradingError> {
     let Some(over) = over else { return Ok(()) };
     match names.iter().filter(|name| *name == over).count() {
+        1 if names.len() == 1 => Err(GradingError::OnlyRival { name: over.to_owned() }),
         1 => Ok(()),
         0 => Err(GradingError::UnknownRival {
             name: over.to_owned(),

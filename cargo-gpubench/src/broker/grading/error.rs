@@ -12,7 +12,10 @@ pub(in crate::broker) enum GradingError {
         /// The name that the user probably meant.
         closest: Option<String>,
     },
-    /// `--over` names several of them.
+    /// `--over` names the only one.
+    #[error("`{name}` is the only submission, so there is nothing to compare with it")]
+    OnlyRival { name: String },
+    /// `--over` names several of them. A submission chooses its own name.
     #[error("several submissions are called `{name}`")]
     SeveralRivals { name: String },
 }
@@ -30,6 +33,7 @@ impl Expected for GradingError {
             Self::UnknownRival { closest: None, .. } => {
                 "`--over` takes the `name` in its description, or that of its file without the ending".to_owned()
             }
+            Self::OnlyRival { .. } => "name the file of another one, too".to_owned(),
             Self::SeveralRivals { .. } => "grade the one to compare with under a name of its own".to_owned(),
         })
     }

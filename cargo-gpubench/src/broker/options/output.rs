@@ -3,7 +3,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 
 use gpubench_measure::clients::Output;
-use gpubench_report::{Color, OutputTarget, TrackerFormat};
+use gpubench_report::{Color, OutputTarget, RewardFile, TrackerFormat};
 
 /// Options of output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub struct OutputOptions {
     pub exports: Vec<Export>,
     /// The file for a timeline of the run.
     pub trace: Option<Utf8PathBuf>,
+    /// `--reward`: the file for the reward of a submission.
+    pub reward: Option<RewardFile>,
 }
 
 impl OutputOptions {
@@ -34,7 +36,8 @@ impl OutputOptions {
     /// Returns the files that are written.
     pub fn files(&self) -> impl Iterator<Item = &Utf8Path> {
         let exports = self.exports.iter().filter_map(|export| export.outlet.file());
-        exports.chain(self.trace.as_deref())
+        let reward = self.reward.as_ref().map(RewardFile::path);
+        exports.chain(self.trace.as_deref()).chain(reward)
     }
 }
 
@@ -78,6 +81,8 @@ pub enum ExportFormat {
     Csv,
     /// A row a sample.
     Samples,
+    /// A row a submission.
+    Ranking,
     /// A table for a page or a comment.
     Markdown,
     /// XML for CI services.
@@ -93,6 +98,7 @@ impl ExportFormat {
             ExportFormat::Json => "--export-json",
             ExportFormat::Csv => "--export-csv",
             ExportFormat::Samples => "--export-samples",
+            ExportFormat::Ranking => "--export-ranking",
             ExportFormat::Markdown => "--export-markdown",
             ExportFormat::Junit => "--export-junit",
             ExportFormat::Tracker(TrackerFormat::Bencher) => "--export-bencher",

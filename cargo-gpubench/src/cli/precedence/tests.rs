@@ -566,6 +566,7 @@ fn example_of(option: &Arg) -> String {
         "ncu",
         "metrics.prom",
         "ptx",
+        "reward.json",
     ];
     texts
         .iter()
