@@ -134,8 +134,19 @@ fn submissions_that_passed_are_ranked_and_the_others_have_no_score() {
 #[test]
 fn hidden_cases_show_a_verdict_and_nothing_of_their_values() {
     let files = ["submissions/thread_a_row.cu", "submissions/only_public.cu"];
-    let run = grade("row_sums").briefly().json().args(["--leaderboard"]).args(files);
-    let finished = run.finish().expect_code(100);
+    let folder = RunFolder::new();
+    let page = folder.path("page.html");
+    let report = format!("html={page}");
+    let run = grade("row_sums")
+        .briefly()
+        .json()
+        .args(["--leaderboard", "--report", &report]);
+    let finished = run.args(files).finish().expect_code(100);
+    let page = std::fs::read_to_string(page).expect("it is written");
+    assert!(page.contains("id=\"scores\"") && page.contains("hidden=2"), "{page}");
+    for value in ["rows=7919", "cols=5", "cols=3,", "cols=3<"] {
+        assert!(!page.contains(value), "{value}: {page}");
+    }
     for value in ["rows\":7919", "\"cols\":5,", "\"cols\":5}", "rows=7919", "cols=5"] {
         assert!(!finished.stdout.contains(value), "{value}: {}", finished.stdout);
         assert!(!finished.stderr.contains(value), "{value}: {}", finished.stderr);

@@ -76,8 +76,7 @@ impl<'a> CaseRunner<'a> {
             environment,
             repeat: Some(options.repeated_command()),
         };
-        let scoring = selected.entrants.map(|entrants| Scoring {
-            rule: entrants.rule(),
+        let scoring = selected.entrants.map(|_| Scoring {
             over: options.grading.as_ref().and_then(|grading| grading.over.clone()),
         });
         Ok(CaseRunner {

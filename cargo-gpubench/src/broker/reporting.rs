@@ -8,7 +8,7 @@ use super::options::{ExportFormat, MessageFormat, OnSkip, OutputOptions, RunOpti
 use super::stored::bookkeeping::{Bookkeeping, ResultPlan};
 use gpubench_contract::{
     BenchmarkComplete, BenchmarkStarted, Cause, ComparisonComplete, RunEnd, RunFinished, RunStarted, SchemaVersion,
-    ScoreRule, Verdict,
+    Verdict,
 };
 use gpubench_diagnostic::{ExitCode, Expected, Failure, in_backticks, print_error, print_warning};
 use gpubench_measure::measurement::RunMode;
@@ -20,10 +20,9 @@ use gpubench_report::{
 };
 use gpubench_store::{contests, graded};
 
-/// How submissions are scored.
+/// How submissions are scored, besides the rule of their problem.
 #[derive(Clone, Debug)]
 pub(super) struct Scoring {
-    pub(super) rule: ScoreRule,
     /// The submission that the others are compared with.
     pub(super) over: Option<String>,
 }
@@ -171,8 +170,8 @@ impl Reporting {
         for contest in contests(&stored) {
             self.notify(|reporter| reporter.contest_complete(&contest));
         }
-        if let Some(Scoring { rule, over }) = self.scoring.clone() {
-            let all = graded(&stored, rule, over.as_deref());
+        if let Some(Scoring { over }) = self.scoring.clone() {
+            let all = graded(&stored, over.as_deref());
             let rival = all.iter().find(|one| over.as_ref() == Some(&one.submission));
             if let Some(rival) = rival.filter(|rival| rival.score.is_none()) {
                 print_warning(&format!(

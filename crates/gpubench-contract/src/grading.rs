@@ -14,6 +14,8 @@ pub struct SubmissionFacts {
     /// SHA-256 of all that was graded: its description, its files with their paths, and its
     /// options. Null if it could not be read.
     pub sha256: Option<String>,
+    /// How its problem makes a score of the cases.
+    pub score_rule: ScoreRule,
     /// Number of the hidden case, from 1. Such a result has a verdict and a grade, and nothing
     /// else of its case. Missing for public cases.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -84,6 +84,13 @@ pub(super) fn remarks(one: &ProblemComplete) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
+/// Returns all that is known besides rank and score, on one line.
+pub(super) fn words(one: &ProblemComplete) -> String {
+    let interval = Some(interval(one)).filter(|interval| !interval.is_empty());
+    let parts: Vec<String> = [interval, failure(one), remarks(one)].into_iter().flatten().collect();
+    parts.join(", ")
+}
+
 fn passed(one: &ProblemComplete) -> Option<String> {
     let of = |count: PassedCases| format!("{} of {}", count.passed, count.cases);
     match (one.public.cases, one.hidden.cases) {

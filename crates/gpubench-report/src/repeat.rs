@@ -86,7 +86,7 @@ pub fn shell_quoted(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_contract::{Mode, SubmissionFacts};
+    use gpubench_contract::{Mode, ScoreRule, SubmissionFacts};
     use gpubench_testing::every_verdict;
 
     #[test]
@@ -175,6 +175,7 @@ mod tests {
         result.submission = Some(SubmissionFacts {
             place: "in box/fast.cu".to_owned(),
             sha256: None,
+            score_rule: ScoreRule::GeometricMean,
             hidden_case: None,
         });
         result.windows = 0;

@@ -158,7 +158,6 @@ impl Reporter for RewardReporter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_contract::ScoreRule;
     use gpubench_store::{StoredRun, graded};
     use gpubench_testing::{competition, submitted};
 
@@ -179,7 +178,7 @@ mod tests {
             .iter()
             .try_for_each(|result| reporter.benchmark_complete(result));
         all.expect("nothing is written");
-        for one in graded(&run, ScoreRule::GeometricMean, over) {
+        for one in graded(&run, over) {
             reporter.problem_complete(&one).expect("nothing is written");
         }
         let finished = run.finished.expect("it is complete");

@@ -84,7 +84,6 @@ impl Reporter for RankingReporter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_contract::ScoreRule;
     use gpubench_store::{StoredRun, graded};
     use gpubench_testing::{competition, submitted};
 
@@ -96,7 +95,7 @@ mod tests {
         let stored = StoredRun::new(run.started.clone(), run.results, Some(run.finished.clone()), None);
         let mut reporter = RankingReporter::new(Output::file(&path).expect("a file"));
         reporter.run_started(&run.started, &run.cases).expect("it is written");
-        for mut one in graded(&stored, ScoreRule::GeometricMean, Some("matmul::naive")) {
+        for mut one in graded(&stored, Some("matmul::naive")) {
             change(&mut one);
             reporter.problem_complete(&one).expect("nothing is written");
         }

@@ -6,11 +6,11 @@ use gpubench_contract::{
     Verdict,
 };
 
-/// Returns what the cases of each submission say together, in the order of the submissions. `rule`
-/// makes the scores, and `over` names the submission that the others are compared with.
-pub fn graded(run: &StoredRun, rule: ScoreRule, over: Option<&str>) -> Vec<ProblemComplete> {
+/// Returns what the cases of each submission say together, in the order of the submissions. `over`
+/// names the submission that the others are compared with.
+pub fn graded(run: &StoredRun, over: Option<&str>) -> Vec<ProblemComplete> {
     let graded = Graded::all_of(run);
-    let scores: Vec<Option<Score>> = graded.iter().map(|one| one.score(rule, over, &graded)).collect();
+    let scores: Vec<Option<Score>> = graded.iter().map(|one| one.score(over, &graded)).collect();
     let complete = graded.iter().zip(&scores).map(|(one, score)| {
         let rivals = || graded.iter().zip(&scores).filter(|(other, _)| other.is_like(one));
         let better = |score: &Score| {
@@ -122,10 +122,11 @@ impl<'a> Graded<'a> {
         values.filter(|values| all_passed && !values.is_empty())
     }
 
-    fn score(&self, rule: ScoreRule, over: Option<&str>, all: &[Graded<'_>]) -> Option<Score> {
+    fn score(&self, over: Option<&str>, all: &[Graded<'_>]) -> Option<Score> {
         let values = self.values()?;
         let rates = self.public().map(|result| result.throughput.flops_per_s);
         let rates: Option<Vec<f64>> = rates.collect();
+        let rule = self.facts.score_rule;
         let (value, ci95) = match rule {
             ScoreRule::GeometricMean => geometric_mean(&values),
             ScoreRule::ArithmeticMean => arithmetic_mean(&values),

@@ -29,7 +29,6 @@ pub(in crate::broker) struct Entrants {
     problem: u32,
     /// Time limit of a compiler.
     pub(in crate::broker) compile_within: Duration,
-    rule: ScoreRule,
     entrants: Vec<Entrant>,
     /// What each benchmark of the catalog is.
     benchmarks: Vec<Entered>,
@@ -108,6 +107,11 @@ impl Entrants {
         catalogs.iter_mut().for_each(|catalog| catalog.benchmarks.clear());
         let catalog = &mut catalogs[library];
         let outline = with_limits(stated.outline, stated.limits);
+        let score_rule = match stated.score {
+            Score::GeometricMean => ScoreRule::GeometricMean,
+            Score::ArithmeticMean => ScoreRule::ArithmeticMean,
+            Score::Last => ScoreRule::Last,
+        };
         let (mut names, mut wanted) = (HashSet::new(), Vec::new());
         let (mut entrants, mut benchmarks): (Vec<Entrant>, Vec<Entered>) = Default::default();
         for place in &options.submissions {
@@ -142,6 +146,7 @@ impl Entrants {
                         .as_ref()
                         .ok()
                         .map(|submission| digest(submission).to_string()),
+                    score_rule,
                     hidden_case: None,
                 },
                 submission: submission.map_err(|error| invalid(&error, error.hint())),
@@ -152,11 +157,6 @@ impl Entrants {
         Ok(Entrants {
             problem,
             compile_within: options.compile_within,
-            rule: match stated.score {
-                Score::GeometricMean => ScoreRule::GeometricMean,
-                Score::ArithmeticMean => ScoreRule::ArithmeticMean,
-                Score::Last => ScoreRule::Last,
-            },
             entrants,
             benchmarks,
             hidden,
@@ -208,11 +208,6 @@ impl Entrants {
             hidden_case: self.number(case).map(|number| number as u64),
             ..self.entrant(case).facts.clone()
         }
-    }
-
-    /// Returns how the cases of a submission make a score.
-    pub(in crate::broker) fn rule(&self) -> ScoreRule {
-        self.rule
     }
 
     /// Adds the launches of a case's submission to the recording of its problem.

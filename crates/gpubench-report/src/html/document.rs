@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use super::markup::{Element, Markup, element};
 use super::masthead::{masthead, title};
 use super::trend::Past;
-use super::{attention, case, cases, comparison, legend, rankings, roofline, scaling};
+use super::{attention, case, cases, comparison, legend, rankings, roofline, scaling, scores};
 use gpubench_contract::ComparisonComplete;
 use gpubench_store::StoredRun;
 use gpubench_store::history::HistoryEntry;
@@ -62,6 +62,7 @@ impl HtmlReport<'_> {
         .chain([
             named("cases", "Cases", Some(cases::section(run))),
             named("scaling", "Over an axis", scaling::section(run)),
+            named("scores", "Scores", scores::section(run)),
             named("rankings", "Rankings", rankings::section(run)),
             named("roofline", "Roofline", roofline::section(run)),
             named("details", "Case details", Some(details)),

@@ -33,6 +33,7 @@ mod roofline_model;
 mod scaling;
 mod scaling_chart;
 mod scaling_model;
+mod scores;
 mod sequence;
 mod steps;
 mod surroundings;

@@ -2,8 +2,6 @@ use super::*;
 use gpubench_contract::{Cause, ParamValue, Params};
 use gpubench_testing::{competition, submitted};
 
-const RULE: ScoreRule = ScoreRule::GeometricMean;
-
 /// A run with the implementations of `competition` as submissions.
 fn run() -> StoredRun {
     let run = submitted(competition());
@@ -16,7 +14,7 @@ fn names(graded: &[ProblemComplete]) -> Vec<&str> {
 
 #[test]
 fn submissions_are_ranked_by_the_geometric_mean_of_their_cases() {
-    let graded = graded(&run(), RULE, None);
+    let graded = graded(&run(), None);
     assert_eq!(
         names(&graded),
         ["matmul::naive", "matmul::tiled", "matmul::vectorized", "matmul::wrong"]
@@ -43,7 +41,7 @@ fn submissions_are_ranked_by_the_geometric_mean_of_their_cases() {
 fn one_failed_case_of_several_leaves_no_score() {
     let mut run = run();
     run.results[3].verdict = Verdict::Timeout;
-    let graded = graded(&run, RULE, None);
+    let graded = graded(&run, None);
     assert_eq!((graded[1].verdict, graded[1].public.passed), (Verdict::Timeout, 1));
     assert_eq!((graded[1].score.as_ref(), graded[1].rank), (None, None));
     assert_eq!(graded[0].rank, Some(2));
@@ -55,14 +53,14 @@ fn skipped_cases_do_not_count_and_leave_no_score() {
     for result in &mut run.results[..2] {
         result.verdict = Verdict::Skipped;
     }
-    let graded = graded(&run, RULE, None);
+    let graded = graded(&run, None);
     assert_eq!((graded[0].verdict, graded[0].public.cases), (Verdict::Skipped, 0));
     assert_eq!(graded[0].score, None);
 }
 
 #[test]
 fn speed_ups_are_over_the_named_submission_case_by_case() {
-    let graded = graded(&run(), RULE, Some("matmul::naive"));
+    let graded = graded(&run(), Some("matmul::naive"));
     let speedup = |one: &ProblemComplete| one.score.as_ref()?.speedup.clone();
     let tiled = speedup(&graded[1]).expect("it has one");
     assert!((tiled.ratio - 3.2).abs() < 0.05, "{}", tiled.ratio);
@@ -77,33 +75,40 @@ fn speed_ups_are_over_the_named_submission_case_by_case() {
 fn a_speed_up_needs_the_same_cases_in_both() {
     let mut run = run();
     run.results[0].params = Params([("n".to_owned(), ParamValue::Int(7))].into());
-    let graded = graded(&run, RULE, Some("matmul::naive"));
+    let graded = graded(&run, Some("matmul::naive"));
     let tiled = graded[1].score.as_ref().expect("a score");
     assert_eq!(tiled.speedup, None);
 }
 
 #[test]
 fn an_unknown_name_gives_no_speed_up_and_no_submission_no_record() {
-    assert!(graded(&run(), RULE, Some("other")).iter().all(|one| match &one.score {
+    assert!(graded(&run(), Some("other")).iter().all(|one| match &one.score {
         Some(score) => score.speedup.is_none(),
         None => true,
     }));
     let run = competition();
     let plain = StoredRun::new(run.started, run.results, Some(run.finished), None);
-    assert_eq!(graded(&plain, RULE, None), []);
+    assert_eq!(graded(&plain, None), []);
 }
 
 #[test]
 fn a_problem_decides_how_its_cases_make_a_score() {
     let run = run();
-    let value = |rule| graded(&run, rule, None)[1].score.as_ref().expect("a score").value;
+    let by = |rule| {
+        let mut run = run.clone();
+        for result in &mut run.results {
+            result.submission.as_mut().expect("it is one").score_rule = rule;
+        }
+        graded(&run, None)
+    };
+    let value = |rule| by(rule)[1].score.as_ref().expect("a score").value;
     let of_case = |index: usize| run.results[index].stats.as_ref().expect("samples").value;
     let [first, last] = [of_case(2), of_case(3)];
     let is_near = |one: f64, other: f64| (one / other - 1.0).abs() < 1e-9;
     assert!(is_near(value(ScoreRule::GeometricMean), (first * last).sqrt()));
     assert!(is_near(value(ScoreRule::ArithmeticMean), (first + last) / 2.0));
     assert!(is_near(value(ScoreRule::Last), last));
-    let mean = graded(&run, ScoreRule::ArithmeticMean, None);
+    let mean = by(ScoreRule::ArithmeticMean);
     let score = mean[1].score.as_ref().expect("a score");
     let [low, high] = score.ci95.expect("an interval");
     assert!(low < score.value && score.value < high);
@@ -112,7 +117,7 @@ fn a_problem_decides_how_its_cases_make_a_score() {
 #[test]
 fn a_hidden_case_has_no_value_and_takes_the_score_if_it_fails() {
     let mut run = run();
-    let public = graded(&run, RULE, None)[1].score.clone().expect("a score");
+    let public = graded(&run, None)[1].score.clone().expect("a score");
     let submission = run.results[2].submission.clone().expect("it is one");
     let mut hidden = run.results[3].clone();
     hidden.stats = None;
@@ -122,7 +127,7 @@ fn a_hidden_case_has_no_value_and_takes_the_score_if_it_fails() {
         ..submission
     });
     run.results.push(hidden);
-    let passed = &graded(&run, RULE, None)[1];
+    let passed = &graded(&run, None)[1];
     assert_eq!(passed.score.as_ref(), Some(&public));
     assert_eq!(
         (passed.public.cases, passed.hidden.cases, passed.hidden.passed),
@@ -130,7 +135,7 @@ fn a_hidden_case_has_no_value_and_takes_the_score_if_it_fails() {
     );
     assert_eq!(passed.graded.hidden_case, None);
     run.results.last_mut().expect("the hidden one").verdict = Verdict::WrongOutput;
-    let failed = &graded(&run, RULE, None)[1];
+    let failed = &graded(&run, None)[1];
     assert_eq!((failed.score.as_ref(), failed.hidden.passed), (None, 0));
     assert_eq!(failed.verdict, Verdict::WrongOutput);
 }
@@ -142,7 +147,7 @@ fn hidden_cases_alone_make_no_score() {
         result.submission.as_mut().expect("it is one").hidden_case = Some(1);
     }
     assert!(
-        graded(&run, RULE, None)
+        graded(&run, None)
             .iter()
             .all(|one| one.score.is_none() && one.rank.is_none())
     );

@@ -2,8 +2,8 @@
 
 use super::outline::outline;
 use super::pages::{full_page, plain_page, stored};
-use gpubench_contract::RunEnd;
-use gpubench_testing::{competition, every_verdict, in_contests, in_two_modes, on_gpu};
+use gpubench_contract::{BenchmarkComplete, ParamValue, Params, RunEnd, Verdict};
+use gpubench_testing::{competition, every_verdict, in_contests, in_two_modes, on_gpu, submitted};
 
 #[test]
 fn page_with_workers_a_comparison_and_a_history() {
@@ -27,6 +27,53 @@ fn page_of_a_contest() {
     let page = outline(&plain_page(&stored(in_contests(competition()))));
     let rankings = page.split("## Rankings").nth(1).unwrap();
     insta::assert_snapshot!(rankings.split("## ").next().unwrap());
+}
+
+#[test]
+fn page_of_graded_submissions() {
+    let page = outline(&plain_page(&stored(submitted(competition()))));
+    let scores = page.split("## Scores").nth(1).unwrap();
+    insta::assert_snapshot!(scores.split("## ").next().unwrap());
+    let order = ["## Cases", "## Scores", "## Rankings"].map(|section| page.find(section));
+    assert!(order.is_sorted() && order[0].is_some(), "{order:?}");
+    assert!(!outline(&plain_page(&stored(competition()))).contains("Scores"));
+}
+
+/// Returns a result as its hidden case, the first.
+fn hidden(of: &BenchmarkComplete, verdict: Verdict) -> BenchmarkComplete {
+    let mut hidden = BenchmarkComplete {
+        index: 100 + of.index,
+        case: format!("{}::hidden=1", of.benchmark),
+        params: Params([("hidden".to_owned(), ParamValue::Int(1))].into()),
+        verdict,
+        stats: None,
+        samples: Vec::new(),
+        ..of.clone()
+    };
+    hidden.submission.as_mut().expect("it is one").hidden_case = Some(1);
+    hidden
+}
+
+#[test]
+fn hidden_cases_count_in_a_score_and_show_a_verdict_alone() {
+    let mut run = stored(submitted(competition()));
+    run.results.push(hidden(&run.results[0], Verdict::Pass));
+    run.results.push(hidden(&run.results[2], Verdict::WrongOutput));
+    let page = outline(&plain_page(&run));
+    let scores = page.split("## Scores").nth(1).unwrap();
+    insta::assert_snapshot!(scores.split("## ").next().unwrap());
+    let details: Vec<&str> = page
+        .split("## Case details")
+        .nth(1)
+        .unwrap()
+        .split("hidden=1")
+        .skip(1)
+        .collect();
+    assert!(!details.is_empty());
+    for shown in &details {
+        let of_case = shown.split("### ").next().unwrap();
+        assert!(!of_case.contains("samples") && !of_case.contains("±"), "{of_case}");
+    }
 }
 
 #[test]
