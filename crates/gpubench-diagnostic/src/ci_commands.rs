@@ -14,8 +14,8 @@ const WORDS: [&str; 4] = ["section_start", "section_end", "travis_fold", "travis
 const LONGEST_WORD: usize = 13;
 
 /// Follows a text that is printed in pieces, and puts two apostrophes into every command, as in
-/// `:'':error`, `##''[group]` and `section_start'':`. The tool prints no commands, so all of them are
-/// other people's. Bytes that are not ASCII pass, so that the text may be cut anywhere.
+/// `:'':error`, `##''[group]` and `section_start'':`. The tool prints no commands, so all of them
+/// are other people's. Bytes that are not ASCII pass, so that the text may be cut anywhere.
 #[derive(Clone, Debug, Default)]
 pub struct CommandMarks {
     line: Line,
