@@ -121,7 +121,7 @@ __global__ void row_sums(const float *matrix, float *sums, int rows) {}
 
 const ALL: &str = r#"
 /* gpubench
-options = ["-DTILE=16", "-I", "include"]
+options = ["-DTILE=16", "-Iinclude"]
 compiler = "nvcc"
 [[scratch]]
 name = "partial"

@@ -103,7 +103,7 @@ fn frame(payload: &[u8]) -> Vec<u8> {
 fn catalog() -> Catalog {
     Catalog {
         benchmarks: Vec::new(),
-problems: Vec::new(),
+        problems: Vec::new(),
         sources: vec![Source {
             name: "a.cu".into(),
             form: SourceForm::Cuda,
