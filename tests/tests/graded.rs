@@ -3,6 +3,7 @@
 
 use std::sync::OnceLock;
 
+use camino::Utf8Path;
 use gpubench_tests::{Fixture, Records, Run, RunFolder, ends};
 use sha2::{Digest, Sha256};
 
@@ -376,6 +377,40 @@ fn deep_nesting_fails_its_own_submission_alone() {
     let records = run.finish().expect_code(100).records();
     assert_eq!(records.result("deep")["verdict"], "error");
     assert_eq!(records.result("thread_a_row")["verdict"], "pass");
+}
+
+/// Compiles a submission's function to a shared library.
+fn compile_library(body: &str, library: &Utf8Path) {
+    let source = library.with_file_name("source.cpp");
+    let text = format!(
+        "extern \"C\" void solution(const float *matrix, float *sums, long long rows, long long cols) {{ {body} }}"
+    );
+    std::fs::write(&source, text).expect("a file");
+    let compiled = std::process::Command::new("c++")
+        .args(["-shared", "-fPIC", "-o", library.as_str(), source.as_str()])
+        .status();
+    assert!(compiled.expect("a C++ compiler").success());
+}
+
+#[test]
+fn libraries_whose_names_look_alike_are_judged_each_by_itself() {
+    let folder = folder_with(&[]);
+    // Messages show the first folder as the second.
+    let [right, wrong] = ["\u{1}", r"\u{1}"].map(|name| {
+        std::fs::create_dir(folder.path(name)).expect("a folder");
+        folder.path(name).join("x.so")
+    });
+    let sums = "for (long long r = 0; r < rows; ++r) { float sum = 0; \
+                for (long long c = 0; c < cols; ++c) sum += matrix[r * cols + c]; sums[r] = sum; }";
+    compile_library(sums, &right);
+    compile_library("sums[0] = matrix[0];", &wrong);
+    for order in [[&right, &wrong], [&wrong, &right]] {
+        let run = grade("row_sums").json().args(["--test", "--axis", "rows=64"]);
+        let run = run.args(order.map(|place| place.as_str()));
+        let records = run.finish().expect_code(100).records();
+        let verdicts: Vec<_> = records.results().map(|result| result["verdict"] == "pass").collect();
+        assert_eq!(verdicts, order.map(|place| *place == right));
+    }
 }
 
 #[test]

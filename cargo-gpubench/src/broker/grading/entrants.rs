@@ -18,6 +18,7 @@ use crate::broker::problems::hidden::hidden_cases;
 use crate::broker::problems::listed::own_problems;
 use crate::cdylibs::Built;
 use gpubench_contract::{Cause, ScoreRule, SubmissionFacts};
+use gpubench_device::FrozenFile;
 use gpubench_diagnostic::{Expected, Failure, chain, closest};
 use gpubench_measure::measurement::CaseFailure;
 use gpubench_submission::{Body, Code, Launches, Limits, Name, ReadError, Submission};
@@ -68,8 +69,8 @@ const NUMBER: &str = "hidden";
 /// Where a submission's library comes from.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::broker) enum Library<'s> {
-    /// It is the submission.
-    Given { file: &'s str, contents: &'s [u8] },
+    /// It is the submission, which was copied when it was read.
+    Given(&'s Result<FrozenFile, CaseFailure>),
     /// It is compiled from the source at this position of the catalog.
     Compiled(u32),
 }
@@ -79,6 +80,8 @@ pub(in crate::broker) enum Library<'s> {
 struct Entrant {
     facts: SubmissionFacts,
     submission: Result<Submission, CaseFailure>,
+    /// The copy of a submission that is a library.
+    library: Option<Result<FrozenFile, CaseFailure>>,
     /// Position of its source in the catalog.
     source: u32,
 }
@@ -115,7 +118,7 @@ impl Entrants {
         let (mut names, mut wanted) = (HashSet::new(), Vec::new());
         let (mut entrants, mut benchmarks): (Vec<Entrant>, Vec<Entered>) = Default::default();
         for place in &options.submissions {
-            let submission = read(place, stated.limits);
+            let mut submission = read(place, stated.limits);
             let named = submission.as_ref().map(|submission| submission.name.to_string());
             let source = catalog.sources.len() as u32;
             let code = submission.as_ref().map(|submission| &submission.code);
@@ -139,16 +142,18 @@ impl Entrants {
                 catalog.benchmarks.push(benchmark);
                 benchmarks.push(Entered { entrant, cases });
             }
+            let sha256 = submission
+                .as_ref()
+                .ok()
+                .map(|submission| digest(submission).to_string());
             entrants.push(Entrant {
                 facts: SubmissionFacts {
                     place: place.to_string(),
-                    sha256: submission
-                        .as_ref()
-                        .ok()
-                        .map(|submission| digest(submission).to_string()),
+                    sha256,
                     score_rule,
                     hidden_case: None,
                 },
+                library: submission.as_mut().ok().and_then(frozen_library),
                 submission: submission.map_err(|error| invalid(&error, error.hint())),
                 source,
             });
@@ -242,12 +247,11 @@ impl Entrants {
 
     /// Returns where the library of a case's submission comes from, if it is host code.
     pub(in crate::broker) fn library(&self, case: &Case) -> Option<Library<'_>> {
-        let Entrant { submission, source, .. } = self.entrant(case);
-        let submission = submission.as_ref().ok()?;
-        match &submission.code {
-            Code::Library { file, contents } => Some(Library::Given { file, contents }),
-            Code::Kernels(_) if is_called(submission) => Some(Library::Compiled(*source)),
-            Code::Kernels(_) => None,
+        let entrant = self.entrant(case);
+        let is_compiled = || entrant.submission.as_ref().is_ok_and(is_called);
+        match &entrant.library {
+            Some(copy) => Some(Library::Given(copy)),
+            None => is_compiled().then_some(Library::Compiled(entrant.source)),
         }
     }
 }
@@ -295,6 +299,15 @@ fn read(place: &SubmissionPlace, of_problem: SubmissionLimits) -> Result<Submiss
         SubmissionPlace::Path(path) => Submission::read(path.as_std_path(), &limits),
         SubmissionPlace::StandardInput => Submission::from_reader(io::stdin().lock(), &limits),
     }
+}
+
+/// Copies a submission that is a library, and drops its bytes.
+fn frozen_library(submission: &mut Submission) -> Option<Result<FrozenFile, CaseFailure>> {
+    let Code::Library { file, contents } = &mut submission.code else {
+        return None;
+    };
+    let copy = FrozenFile::of_contents(file, &std::mem::take(contents)[..]);
+    Some(copy.map_err(|error| CaseFailure::error(Cause::SetupFailed, format!("its library cannot be copied: {error}"))))
 }
 
 /// Whether a submission is host code, which is called.

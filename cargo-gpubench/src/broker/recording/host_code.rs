@@ -25,8 +25,6 @@ pub(super) struct HostCode {
 #[derive(Default)]
 pub(super) struct HostCodes {
     copied: BTreeMap<String, Result<(FrozenFile, Digest), CaseFailure>>,
-    /// Those of submissions, by the place of each.
-    given: BTreeMap<String, Result<FrozenFile, CaseFailure>>,
 }
 
 impl HostCodes {
@@ -52,19 +50,6 @@ impl HostCodes {
     }
 }
 
-impl HostCodes {
-    /// Returns the host code of a submission that is the library `file`. It is copied once.
-    pub(super) fn of_submission(&mut self, file: &str, contents: &[u8]) -> Result<HostCode, CaseFailure> {
-        let given = self.given.entry(file.to_owned()).or_insert_with(|| {
-            let copy = FrozenFile::of_contents(file, contents);
-            copy.map_err(|error| {
-                CaseFailure::error(Cause::SetupFailed, format!("its library cannot be copied: {error}"))
-            })
-        });
-        Ok(HostCode::of_submission(given.clone()?))
-    }
-}
-
 fn copy(library: &BuiltLibrary, named: &str) -> Result<(FrozenFile, Digest), CaseFailure> {
     let failed = |message: String| CaseFailure::error(Cause::SetupFailed, message);
     let copy = library.own_libraries.copy(&library.root, named);
@@ -74,18 +59,14 @@ fn copy(library: &BuiltLibrary, named: &str) -> Result<(FrozenFile, Digest), Cas
 }
 
 impl HostCode {
-    /// Returns the host code of a submission whose library was compiled.
-    pub(super) fn compiled(library: Option<&Result<FrozenFile, CaseFailure>>) -> Result<HostCode, CaseFailure> {
-        let missing = || CaseFailure::error(Cause::Internal, "its library was not compiled");
-        Ok(HostCode::of_submission(library.ok_or_else(missing)?.clone()?))
-    }
-
-    fn of_submission(copy: FrozenFile) -> HostCode {
-        HostCode {
+    /// Returns the host code of a submission, which is this library.
+    pub(super) fn of_submission(library: Result<FrozenFile, CaseFailure>) -> Result<HostCode, CaseFailure> {
+        let copy = library?;
+        Ok(HostCode {
             own: Digest::of_copy(&copy),
             files: vec![copy],
             search: Vec::new(),
-        }
+        })
     }
 
     /// Fails unless the recording calls a library exactly if the catalog names one. Otherwise a

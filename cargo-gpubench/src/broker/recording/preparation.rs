@@ -1,6 +1,6 @@
 //! Preparation of the selected cases before any measurement: recording, then compilation.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -206,7 +206,7 @@ impl Side<'_> {
             let library_of_submission = |case: &Case| selected.entrants.and_then(|entrants| entrants.library(case));
             let called = cases.iter().filter_map(|case| match library_of_submission(case) {
                 Some(Library::Compiled(source)) => Some(source),
-                Some(Library::Given { .. }) | None => None,
+                Some(Library::Given(_)) | None => None,
             });
             let called: BTreeSet<u32> = called.collect();
             let compiled_libraries = build.compile_libraries(&called.into_iter().collect::<Vec<_>>());
@@ -240,8 +240,8 @@ impl Side<'_> {
                 let benchmark = selected.benchmark(case);
                 let own = benchmark.and_then(|benchmark| benchmark.own_library.as_deref());
                 let host_code = match library_of_submission(case) {
-                    Some(Library::Given { file, contents }) => host_codes.of_submission(file, contents),
-                    Some(Library::Compiled(source)) => HostCode::compiled(compiled_libraries.get(&source)),
+                    Some(Library::Given(copy)) => HostCode::of_submission(copy.clone()),
+                    Some(Library::Compiled(source)) => HostCode::of_submission(compiled(&compiled_libraries, source)),
                     None => host_codes.of_case(library, own),
                 };
                 prepared[position] = Some(recorded.and_then(|recorded| {
@@ -303,6 +303,15 @@ fn refuse_command_of_archive(library: &BuiltLibrary, recording: &Recording) -> R
         }
         _ => Ok(()),
     }
+}
+
+/// Returns the library that was compiled from a submission's source.
+fn compiled(
+    libraries: &BTreeMap<u32, Result<FrozenFile, CaseFailure>>,
+    source: u32,
+) -> Result<FrozenFile, CaseFailure> {
+    let missing = || CaseFailure::error(Cause::Internal, "its library was not compiled");
+    libraries.get(&source).ok_or_else(missing)?.clone()
 }
 
 /// Returns a recorded case with its modules, or the failure of the first that did not compile.
