@@ -6,22 +6,22 @@ use std::io;
 use std::time::Duration;
 
 use gpubench::catalog::{
-    Axis, AxisValue, Benchmark, Catalog, DeviceFacts, DeviceKind, Params, Recording, Score, SubmissionLimits,
+    AxisValue, Benchmark, Catalog, DeviceFacts, DeviceKind, Params, Recording, Score, SubmissionLimits,
 };
 use gpubench::codec;
 
-use super::error::GradingError;
+use super::hidden::Hidden;
+use super::names::{check_rival, name_of, unused};
 use crate::archive::Digest;
 use crate::broker::cases::Case;
-use crate::broker::options::{GradedCases, GradingOptions, SubmissionPlace};
-use crate::broker::problems::hidden::hidden_cases;
+use crate::broker::options::{GradingOptions, SubmissionPlace};
 use crate::broker::problems::listed::own_problems;
 use crate::cdylibs::Built;
 use gpubench_contract::{Cause, ScoreRule, SubmissionFacts};
 use gpubench_device::FrozenFile;
-use gpubench_diagnostic::{Expected, Failure, chain, closest};
+use gpubench_diagnostic::{Expected, Failure, chain};
 use gpubench_measure::measurement::CaseFailure;
-use gpubench_submission::{Body, Code, Launches, Limits, Name, ReadError, Submission};
+use gpubench_submission::{Body, Code, Launches, Limits, ReadError, Submission};
 
 /// The submissions of a run, as benchmarks in the catalog of the problem's library.
 #[derive(Debug)]
@@ -51,20 +51,6 @@ enum Visibility {
     /// Their only axis is their number, so no name, record or message can show a value.
     Hidden,
 }
-
-/// The hidden cases of the problem.
-#[derive(Debug)]
-enum Hidden {
-    /// They are graded, with these arguments.
-    Graded(Vec<Params>),
-    /// They are not, but the problem has some.
-    Left,
-    /// There are none.
-    Absent,
-}
-
-/// The only axis of hidden cases.
-const NUMBER: &str = "hidden";
 
 /// Where a submission's library comes from.
 #[derive(Clone, Copy, Debug)]
@@ -101,12 +87,7 @@ impl Entrants {
     ) -> Result<Entrants, Failure> {
         let listed = *own_problems(built, catalogs)?.named(&options.problem)?;
         let (library, problem, stated) = (listed.library, listed.position, listed.problem.clone());
-        let has_hidden = !stated.hidden.axes.is_empty() || !stated.hidden.draws.is_empty();
-        let hidden = match options.cases {
-            GradedCases::All if has_hidden => Hidden::Graded(hidden_cases(&stated, device, seed)?),
-            GradedCases::Public if has_hidden => Hidden::Left,
-            GradedCases::All | GradedCases::Public => Hidden::Absent,
-        };
+        let hidden = Hidden::of_problem(&stated, options.cases, device, seed)?;
         catalogs.iter_mut().for_each(|catalog| catalog.benchmarks.clear());
         let catalog = &mut catalogs[library];
         let outline = with_limits(stated.outline, stated.limits);
@@ -187,10 +168,7 @@ impl Entrants {
 
     /// Returns the arguments of a case, also of a hidden one.
     pub(in crate::broker) fn params<'p>(&'p self, case: &'p Case) -> &'p Params {
-        let hidden = match &self.hidden {
-            Hidden::Graded(cases) => self.number(case).and_then(|number| cases.get(number.checked_sub(1)?)),
-            Hidden::Left | Hidden::Absent => None,
-        };
+        let hidden = self.number(case).and_then(|number| self.hidden.params(number));
         hidden.unwrap_or(&case.params)
     }
 
@@ -263,33 +241,6 @@ fn with_limits(mut benchmark: Benchmark, limits: SubmissionLimits) -> Benchmark 
     benchmark
 }
 
-impl Hidden {
-    /// Returns the benchmark with the hidden cases, each by its number.
-    fn numbered(&self, benchmark: &Benchmark) -> Option<Benchmark> {
-        let Hidden::Graded(cases) = self else { return None };
-        let numbers = (1..=cases.len() as i64).map(AxisValue::Int);
-        Some(Benchmark {
-            axes: vec![Axis::of(NUMBER, numbers.collect())],
-            device_axes: Vec::new(),
-            ..benchmark.clone()
-        })
-    }
-}
-
-/// Checks that exactly one submission has the name of the one that the others are compared with.
-fn check_rival(over: Option<&str>, names: &[String]) -> Result<(), GradingError> {
-    let Some(over) = over else { return Ok(()) };
-    match names.iter().filter(|name| *name == over).count() {
-        1 if names.len() == 1 => Err(GradingError::OnlyRival { name: over.to_owned() }),
-        1 => Ok(()),
-        0 => Err(GradingError::UnknownRival {
-            name: over.to_owned(),
-            closest: closest(over, names.iter().map(String::as_str)).map(str::to_owned),
-        }),
-        _ => Err(GradingError::SeveralRivals { name: over.to_owned() }),
-    }
-}
-
 fn read(place: &SubmissionPlace, of_problem: SubmissionLimits) -> Result<Submission, ReadError> {
     let mut limits = Limits::default();
     if let Some(most) = of_problem.source_bytes {
@@ -332,25 +283,4 @@ fn digest(submission: &Submission) -> Digest {
 fn invalid(error: &dyn Error, hint: Option<String>) -> CaseFailure {
     let hint = hint.map(|hint| format!(" (hint: {hint})")).unwrap_or_default();
     CaseFailure::error(Cause::SubmissionInvalid, chain(error) + &hint)
-}
-
-/// Returns the name of a submission that cannot be read: as if it had no description.
-fn name_of(place: &SubmissionPlace) -> String {
-    let SubmissionPlace::Path(path) = place else {
-        return "submission".to_owned();
-    };
-    let file = path.file_name().unwrap_or(path.as_str());
-    let endings = [".tar.gz", ".tgz", ".tar", ".cu", ".ptx", ".cubin", ".fatbin", ".so"];
-    let stem = endings.iter().find_map(|ending| file.strip_suffix(ending));
-    let name = Name::new(stem.filter(|stem| !stem.is_empty()).unwrap_or(file));
-    name.map_or_else(|_| "submission".to_owned(), |name| name.to_string())
-}
-
-/// Returns the name, with a number if another submission has it.
-fn unused(wanted: String, names: &mut HashSet<String>) -> String {
-    let numbered = (2..).map(|number| format!("{wanted} ({number})"));
-    let name = std::iter::once(wanted.clone())
-        .chain(numbered)
-        .find(|name| names.insert(name.clone()));
-    name.unwrap_or(wanted)
 }

@@ -6,5 +6,7 @@
 
 mod entrants;
 mod error;
+mod hidden;
+mod names;
 
 pub(super) use entrants::{Entrants, Library};
