@@ -432,3 +432,6 @@ impl Table<'_, '_> {
         ty.map(Some).map_err(|problem| self.wrong(&named.at, "type", problem))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -323,4 +323,4 @@ fn buffer(position: u32, case: &Case<'_>) -> Option<LibraryArgument> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -67,8 +67,6 @@ mod name;
 mod number_type;
 mod position;
 mod ptx;
-#[cfg(test)]
-mod reference;
 mod submission;
 mod table;
 mod tarball;

@@ -37,7 +37,7 @@ fn params() -> Params {
     ]
 }
 
-fn facts() -> DeviceFacts {
+pub(crate) fn facts() -> DeviceFacts {
     DeviceFacts {
         kind: DeviceKind::Cuda,
         name: "Test GPU".to_owned(),

@@ -1,15 +1,13 @@
 //! The page about submissions says what the reader does.
 
-use gpubench::DeviceKind;
-use gpubench::catalog::{
-    AxisValue, DType, DeviceFacts, Execution, Fill, Recording, Reference, Role, Tensor, Tolerance, Work,
-};
+use gpubench::catalog::{AxisValue, DType, Execution, Fill, Recording, Reference, Role, Tensor, Tolerance, Work};
 use gpubench::plan::Plan;
 
+use super::{OF_CONSTANT, OF_DESCRIPTION, OF_LIBRARY, OF_SCRATCH, OF_STEP};
 use crate::case::Case;
 use crate::expression::FUNCTIONS;
-use crate::grammar::{OF_CONSTANT, OF_DESCRIPTION, OF_LIBRARY, OF_SCRATCH, OF_STEP};
 use crate::launch_plan::Launches;
+use crate::launch_plan::tests::facts;
 use crate::limits::Limits;
 use crate::number_type::NAMES;
 use crate::submission::{MOST_KERNELS, Submission};
@@ -54,20 +52,7 @@ fn checked(submission: &Submission) {
     ];
     let params = [("rows", 4096), ("cols", 1024)].map(|(name, value)| (name.to_owned(), AxisValue::Int(value)));
     let params = params.to_vec();
-    let facts = DeviceFacts {
-        kind: DeviceKind::Cuda,
-        name: "GPU".to_owned(),
-        multiprocessors: 132,
-        capability: 90,
-        warp_size: 32,
-        max_threads_per_block: 1024,
-        max_threads_per_multiprocessor: 2048,
-        max_block: [1024, 1024, 64],
-        max_grid: [i32::MAX as u32, 65535, 65535],
-        shared_per_block: 48 << 10,
-        shared_per_block_optin: 227 << 10,
-        l2_bytes: 50 << 20,
-    };
+    let facts = facts();
     let case = Case {
         tensors: &tensors,
         params: &params,
