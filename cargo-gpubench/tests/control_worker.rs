@@ -23,7 +23,7 @@ use gpubench_measure::measurement::{
     ReadyCase, RunMode, Session, Standing, TurnCase,
 };
 use gpubench_measure::verdict::Judgement;
-use gpubench_protocol::window::{Numbering, Seeds, WindowCalls, WindowKind};
+use gpubench_protocol::window::{Gate, Numbering, Seeds, WindowCalls, WindowKind};
 use gpubench_protocol::wire::{Begin, OtherAnswer, SourceModule, WindowEnd};
 use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule};
 
@@ -419,7 +419,7 @@ impl Stage {
             leaving_workers: &mut LeavingWorkers::default(),
             watcher: &mut |_: &[&[f64]]| (),
         };
-        Ok(session.measure_in_turns(&turns, numbering)?)
+        Ok(session.measure_in_turns(&turns, numbering, Gate::new(turns.source.recording.execution))?)
     }
 
     fn record(&mut self, benchmark: u32, value: usize) -> Result<Side, Box<dyn Error>> {

@@ -313,8 +313,13 @@ pub struct BenchmarkComplete {
     /// subtracted from a sample. Null for calls that two events time, and if it was not measured.
     #[serde(default)]
     pub empty_call_ns: Option<f64>,
-    /// What the device did in a `hosted-sync` call. Null for other calls, and where CUPTI was not
-    /// found or could not be used.
+    /// Wall time of a call that may wait for the device, in nanoseconds, by the clock of another
+    /// process, if the device timed the samples. The median of three calls of each worker that
+    /// nothing held. Null for all other calls.
+    #[serde(default)]
+    pub call_wall_ns: Option<f64>,
+    /// What the device did in a call that may wait for it. Null for other calls, and where CUPTI
+    /// was not found or could not be used.
     #[serde(default)]
     pub device_work: Option<DeviceWork>,
     /// What a call asks of the CUDA driver. Null without `--audit`, and if the calls could not be
@@ -447,6 +452,7 @@ impl BenchmarkComplete {
             steps: Vec::new(),
             event_overhead_ns: None,
             empty_call_ns: None,
+            call_wall_ns: None,
             device_work: None,
             audit: None,
             energy_per_call_j: None,

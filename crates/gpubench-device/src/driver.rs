@@ -391,6 +391,29 @@ pub trait Driver: Send {
     /// [`DeviceError::Host`] when an immediate call fails or leaves another context current.
     fn host_call(&mut self, stream: Stream, work: HostWork) -> Result<(), DeviceError>;
 
+    /// Begins a call into the user's host code on a thread of its own, with the device's context
+    /// current there, and returns at once. Until [`Driver::end_host_call`] says that it has ended,
+    /// the call may wait for the device, and other work can be queued. All calls that begin like
+    /// this run on one thread.
+    ///
+    /// # Errors
+    /// When the device does not run host code like this, or the machine has no thread left.
+    fn begin_host_call(&mut self, work: HostWork) -> Result<(), DeviceError>;
+
+    /// Waits for the end of the call that was begun, until its thread has worked for `work`, or
+    /// has had `patience` to do so. Returns whether the call has ended.
+    ///
+    /// # Errors
+    /// [`DeviceError::Host`] when it has failed or left another context current.
+    fn end_host_call(&mut self, work: Duration, patience: Duration) -> Result<bool, DeviceError>;
+
+    /// Returns the stream of host code that names none. Streams that do not opt out of it wait for
+    /// its work.
+    ///
+    /// # Errors
+    /// When the device has none.
+    fn default_stream(&mut self) -> Result<Stream, DeviceError>;
+
     /// Returns the `CUstream` on which the user's host code launches; 0 when the device has no
     /// driver API.
     fn raw_stream(&self, stream: Stream) -> u64;

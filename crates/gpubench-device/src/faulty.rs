@@ -310,6 +310,21 @@ impl<D: Driver> Driver for FaultyDriver<D> {
         self.inner.host_call(stream, work)
     }
 
+    fn begin_host_call(&mut self, work: HostWork) -> Result<(), DeviceError> {
+        self.count("begin_host_call")?;
+        self.inner.begin_host_call(work)
+    }
+
+    fn end_host_call(&mut self, work: Duration, patience: Duration) -> Result<bool, DeviceError> {
+        self.count("end_host_call")?;
+        self.inner.end_host_call(work, patience)
+    }
+
+    fn default_stream(&mut self) -> Result<Stream, DeviceError> {
+        self.count("default_stream")?;
+        self.inner.default_stream()
+    }
+
     fn raw_stream(&self, stream: Stream) -> u64 {
         self.inner.raw_stream(stream)
     }

@@ -3,10 +3,14 @@
 use std::collections::HashMap;
 use std::ffi::c_int;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crate::behaviour::behaviour;
 use crate::error::{NOT_INITIALIZED, Refusal};
 use crate::gpu::Gpu;
+
+/// How long a wait leaves the driver to other threads.
+const BETWEEN_LOOKS: Duration = Duration::from_micros(50);
 
 static CALLS: Mutex<Option<HashMap<&'static str, u32>>> = Mutex::new(None);
 static GPU: Mutex<Option<Gpu>> = Mutex::new(None);
@@ -35,6 +39,28 @@ pub(crate) fn in_context(function: &'static str, body: impl FnOnce(&mut Gpu) -> 
         gpu.sound()?;
         body(gpu)
     })
+}
+
+/// Waits in the context until a look finds what it waits for. Other threads make calls between two
+/// looks.
+pub(crate) fn waiting(function: &'static str, mut look: impl FnMut(&mut Gpu) -> Result<bool, Refusal>) -> c_int {
+    let mut has_come = false;
+    let mut code = in_context(function, |gpu| {
+        has_come = look(gpu)?;
+        Ok(())
+    });
+    while code == 0 && !has_come {
+        std::thread::sleep(BETWEEN_LOOKS);
+        let mut again = || {
+            let mut gpu = lock();
+            let gpu = gpu.as_mut().ok_or(Refusal(NOT_INITIALIZED))?;
+            gpu.sound()?;
+            has_come = look(gpu)?;
+            Ok(())
+        };
+        code = result(again());
+    }
+    code
 }
 
 /// The state of this process.

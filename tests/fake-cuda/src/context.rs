@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use cudarc::driver::sys::{CUcontext, CUdevice};
 
-use crate::call::{in_context, with_gpu};
+use crate::call::{in_context, waiting, with_gpu};
 use crate::gpu::CONTEXT;
 use crate::ledger::Kind;
 
@@ -55,7 +55,7 @@ pub(crate) unsafe extern "C" fn cuCtxSetCurrent(context: CUcontext) -> c_int {
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn cuCtxSynchronize() -> c_int {
-    in_context("cuCtxSynchronize", |gpu| gpu.wait_for_all())
+    waiting("cuCtxSynchronize", |gpu| gpu.look_for_all())
 }
 
 #[unsafe(no_mangle)]

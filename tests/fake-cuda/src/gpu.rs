@@ -128,6 +128,23 @@ impl Gpu {
         ended.map_err(|error| self.break_down(error))
     }
 
+    /// Looks whether all work of all streams has run.
+    pub(crate) fn look_for_all(&mut self) -> Result<bool, Refusal> {
+        for number in 0..self.streams {
+            if !self.look_for(Stream(number))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Looks whether all work of a stream has run. An error in the stream sticks to the context.
+    pub(crate) fn look_for(&mut self, stream: Stream) -> Result<bool, Refusal> {
+        self.signal_underway.map_or(Ok(()), raise)?;
+        let looked = self.cpu.synchronize_within(stream, A_LOOK);
+        looked.map_err(|error| self.break_down(error))
+    }
+
     pub(crate) fn query(&mut self, stream: Stream) -> Result<(), Refusal> {
         match self.cpu.synchronize_within(stream, A_LOOK) {
             Ok(true) => Ok(()),

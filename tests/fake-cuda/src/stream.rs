@@ -7,7 +7,7 @@ use gpubench_device::{DevicePtr, Driver as _, Event, Stream};
 
 use crate::activity::{Operation, queued};
 use crate::behaviour::behaviour;
-use crate::call::in_context;
+use crate::call::{in_context, waiting};
 use crate::error::Refusal;
 use crate::gpu::Handle as _;
 use crate::ledger::Kind;
@@ -35,7 +35,7 @@ pub(crate) unsafe extern "C" fn cuStreamDestroy_v2(stream: CUstream) -> c_int {
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn cuStreamSynchronize(stream: CUstream) -> c_int {
-    in_context("cuStreamSynchronize", |gpu| gpu.wait_for(Stream::of_pointer(stream)?))
+    waiting("cuStreamSynchronize", |gpu| gpu.look_for(Stream::of_pointer(stream)?))
 }
 
 #[unsafe(no_mangle)]

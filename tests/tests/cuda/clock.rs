@@ -1,6 +1,6 @@
 //! Workers that lie about time or work between windows, on a GPU whose clock bounds claims.
 
-use gpubench_tests::{FakeGpu, Fixture, Run};
+use gpubench_tests::{FakeGpu, Fixture, Records, Run};
 use serde_json::{Value, json};
 
 use super::{CASE, assert_ends, assert_nothing_is_left, assert_says};
@@ -163,27 +163,82 @@ fn a_claim_below_two_empty_events_is_a_protocol_violation() {
     assert_says(&records, HOSTED, &["two events with nothing between them are"]);
 }
 
-#[test]
-fn a_call_that_waits_for_the_device_is_bracketed_by_two_clocks() {
-    let cases = [
-        "copies::waits_for_the_device::n=4099,stream=0",
-        "copies::waits_for_the_device::n=4099,stream=2",
-        "copies::does_not_wait::n=4099",
-    ];
+/// Runs cases whose calls wait for the device, on a GPU whose clock bounds claims.
+fn waiting(cases: &[&str]) -> Records {
     let gpu = FakeGpu::for_host_code();
     let run = under_exclusive_clock(&gpu, "gpu").args(["--exact"]).args(cases);
     let records = run.finish().records();
+    assert_nothing_is_left(&gpu);
+    records
+}
+
+/// Asserts that a case has passed, or is accused as on a busy machine, whose windows differ too
+/// much.
+fn assert_sound(result: &Value) {
+    let accused = result["verdict"] == "time-mismatch" || result["verdict"] == "protocol-violation";
+    assert!(accused || result["verdict"] == "pass", "{result:#}");
+    assert!(result["window_counts"]["control"].as_u64() >= Some(8), "{result:#}");
+    median_residual(result);
+}
+
+#[test]
+fn the_default_stream_holds_a_call_that_waits_and_the_device_times_it() {
+    let cases = [
+        "copies::waits_on_the_default_stream::n=4099",
+        "copies::does_not_wait::n=4099",
+    ];
+    let records = waiting(&cases);
     for case in cases {
         let result = records.result(case);
-        // On a busy machine, the windows of two workers can differ too much.
-        let accused = result["verdict"] == "time-mismatch" || result["verdict"] == "protocol-violation";
-        assert!(accused || result["verdict"] == "pass", "{result:#}");
-        assert_eq!(result["execution"], "hosted-sync");
-        assert!(result["empty_call_ns"].as_f64() > Some(0.0), "{result:#}");
-        assert!(result["window_counts"]["control"].as_u64() >= Some(8), "{result:#}");
-        median_residual(result);
+        assert_sound(result);
+        assert_eq!(result["execution"], "hosted", "{result:#}");
+        assert!(result["call_wall_ns"].as_f64() > Some(0.0), "{result:#}");
+        assert_eq!(result["empty_call_ns"], Value::Null);
+        assert!(result["event_overhead_ns"].is_number(), "{result:#}");
+        assert!(
+            !result["notices"].to_string().contains("timed from outside"),
+            "{result:#}"
+        );
     }
-    assert_nothing_is_left(&gpu);
+}
+
+#[test]
+fn a_call_that_cannot_be_held_is_timed_from_outside_and_bracketed_by_two_clocks() {
+    let cases = [
+        (
+            "copies::waits_for_the_device::n=4099,stream=0",
+            "the driver queues nothing behind it",
+        ),
+        ("copies::waits_for_the_device::n=4099,stream=2", ""),
+        ("copies::works_again_after_its_wait::n=4099", ""),
+    ];
+    let records = waiting(&cases.map(|(case, _)| case));
+    for (case, why) in cases {
+        let result = records.result(case);
+        assert_sound(result);
+        assert_eq!(result["execution"], "hosted-sync", "{result:#}");
+        assert!(result["empty_call_ns"].as_f64() > Some(0.0), "{result:#}");
+        assert_eq!(result["call_wall_ns"], Value::Null);
+        let notices = result["notices"].to_string();
+        let told = "calls are timed from outside, since the default stream cannot hold them: ";
+        assert!(notices.contains(told) && notices.contains(why), "{notices}");
+        let doubt = result["grade_reason"].to_string();
+        assert!(!doubt.contains("right at first and then wrong"), "{doubt}");
+    }
+}
+
+#[test]
+fn a_call_that_is_held_at_first_and_then_not_is_unverified() {
+    let case = "copies::leaves_the_default_stream::n=4099";
+    let records = waiting(&[case]);
+    let result = records.result(case);
+    assert_eq!(
+        (&result["verdict"], &result["execution"]),
+        (&json!("pass"), &json!("hosted-sync"))
+    );
+    assert_eq!(result["grade"], "unverified");
+    let reason = result["grade_reason"].as_str().expect("a reason");
+    assert!(reason.contains("right at first and then wrong"), "{reason}");
 }
 
 #[test]

@@ -440,6 +440,18 @@ impl Driver for CpuDriver {
         self.queue(stream, Queued::Host(work))
     }
 
+    fn begin_host_call(&mut self, _: HostWork) -> Result<(), DeviceError> {
+        Err(DeviceError::Unsupported("run host code beside its streams".to_owned()))
+    }
+
+    fn end_host_call(&mut self, _: Duration, _: Duration) -> Result<bool, DeviceError> {
+        Ok(true)
+    }
+
+    fn default_stream(&mut self) -> Result<Stream, DeviceError> {
+        Err(DeviceError::Unsupported("find a default stream".to_owned()))
+    }
+
     fn raw_stream(&self, _stream: Stream) -> u64 {
         0
     }

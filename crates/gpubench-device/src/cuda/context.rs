@@ -7,6 +7,7 @@ use cudarc::driver::sys::{CUcontext, CUctx_flags, CUlimit, CUstream, CUstream_fl
 use super::api::Api;
 use super::call::{DriverError, call};
 use super::choice::Gpu;
+use crate::{DeviceError, HostFailure, HostWork};
 
 /// The bytes that a new context copies and sets once.
 const WARM_UP_BYTES: usize = 4096;
@@ -77,16 +78,15 @@ impl Context {
 
     /// Makes the context current on this thread.
     pub(super) fn make_current(&self) -> Result<(), DriverError> {
-        // SAFETY: the context is retained as long as the value lives.
-        unsafe { call!(self.api, cuCtxSetCurrent(self.handle)) }
+        self.entry().make_current()
     }
 
-    /// Returns whether the context is current on this thread.
-    pub(super) fn is_current(&self) -> Result<bool, DriverError> {
-        let mut current = std::ptr::null_mut();
-        // SAFETY: it writes one pointer.
-        unsafe { call!(self.api, cuCtxGetCurrent(&mut current)) }?;
-        Ok(current == self.handle)
+    /// Returns what host code of a thread needs to run in the context.
+    pub(super) fn entry(&self) -> Entry {
+        Entry {
+            api: self.api,
+            handle: self.handle,
+        }
     }
 
     /// Creates a stream that does not synchronize with the default stream.
@@ -217,6 +217,51 @@ impl Context {
         let mut byte = [0xff];
         self.read(second, &mut byte)?;
         self.write(memory, &byte)
+    }
+}
+
+/// A context for host code, on any thread. The context must outlive the calls.
+#[derive(Clone, Copy)]
+pub(super) struct Entry {
+    api: Api,
+    handle: CUcontext,
+}
+
+// SAFETY: the handle of a context may be made current on any thread.
+unsafe impl Send for Entry {}
+
+impl Entry {
+    /// Calls host code with the context current.
+    ///
+    /// # Errors
+    /// When the code fails, or leaves another context current.
+    pub(super) fn call(self, work: HostWork) -> Result<(), DeviceError> {
+        self.make_current()?;
+        let ended = work();
+        // The context must be current again before anything else is queued.
+        let own = self.is_current();
+        let restored = self.make_current();
+        ended?;
+        restored?;
+        if own? {
+            Ok(())
+        } else {
+            Err(HostFailure::ForeignContext.into())
+        }
+    }
+
+    /// Makes the context current on this thread.
+    fn make_current(self) -> Result<(), DriverError> {
+        // SAFETY: the context is retained as long as its owner lives, which outlives the calls.
+        unsafe { call!(self.api, cuCtxSetCurrent(self.handle)) }
+    }
+
+    /// Returns whether the context is current on this thread.
+    fn is_current(self) -> Result<bool, DriverError> {
+        let mut current = std::ptr::null_mut();
+        // SAFETY: it writes one pointer.
+        unsafe { call!(self.api, cuCtxGetCurrent(&mut current)) }?;
+        Ok(current == self.handle)
     }
 }
 

@@ -18,6 +18,7 @@ use super::cupti::{CuptiAllocations, CuptiCounter, CuptiTracer};
 use super::facts::facts;
 use super::fault::{of_call, of_stream};
 use super::graph::CapturedGraph;
+use super::host_thread::HostThread;
 use super::library::Library;
 use super::memory::{SharedMemory, register, unregister};
 use super::module::{Kernel, LoadedModule};
@@ -27,8 +28,7 @@ use crate::driver::check_arguments;
 use crate::word::SharedWord;
 use crate::{
     Access, CountRequest, Counter, CounterHold, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, Graph,
-    HostFailure, HostWork, LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources, Stream, Tracer,
-    monotonic_ns,
+    HostWork, LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources, Stream, Tracer, monotonic_ns,
 };
 
 /// How long a wait spins before it yields the core.
@@ -41,6 +41,7 @@ pub struct CudaDriver {
     context: Context,
     shared: SharedMemory,
     private: Vec<u64>,
+    /// The streams that it created, and the default stream, whose handle is null.
     streams: Vec<CUstream>,
     /// The streams that capture.
     capturing: HashSet<Stream>,
@@ -49,6 +50,7 @@ pub struct CudaDriver {
     events: Vec<CUevent>,
     modules: Vec<LoadedModule>,
     kernels: Vec<Kernel>,
+    host_thread: Option<HostThread>,
 }
 
 // SAFETY: contexts, streams, events and modules are driver handles, usable on any thread where
@@ -76,6 +78,7 @@ impl CudaDriver {
             events: Vec::new(),
             modules: Vec::new(),
             kernels: Vec::new(),
+            host_thread: None,
         })
     }
 
@@ -122,8 +125,11 @@ impl Drop for CudaDriver {
         // After a fault every call fails; the end of the process frees the rest.
         let api = self.context.api;
         for stream in &self.streams {
-            // SAFETY: this driver created the stream.
+            // SAFETY: this driver created the stream, or it is the default stream.
             let _ = unsafe { (api.cuStreamSynchronize)(*stream) };
+            if stream.is_null() {
+                continue;
+            }
             // SAFETY: as above; nothing uses it any more.
             let _ = unsafe { (api.cuStreamDestroy_v2)(*stream) };
         }
@@ -405,18 +411,29 @@ impl Driver for CudaDriver {
 
     fn host_call(&mut self, stream: Stream, work: HostWork) -> Result<(), DeviceError> {
         self.stream_handle(stream)?;
-        self.context.make_current()?;
-        let ended = work();
-        // The context must be current again before anything else is queued.
-        let own = self.context.is_current();
-        let restored = self.context.make_current();
-        ended?;
-        restored?;
-        if own? {
-            Ok(())
-        } else {
-            Err(HostFailure::ForeignContext.into())
-        }
+        self.context.entry().call(work)
+    }
+
+    fn begin_host_call(&mut self, work: HostWork) -> Result<(), DeviceError> {
+        let thread = match self.host_thread.take() {
+            Some(thread) => thread,
+            None => HostThread::start(self.context.entry())?,
+        };
+        self.host_thread.insert(thread).begin(work)
+    }
+
+    fn end_host_call(&mut self, work: Duration, patience: Duration) -> Result<bool, DeviceError> {
+        let thread = self.host_thread.as_mut();
+        thread.map_or(Ok(true), |thread| thread.end(work, patience))
+    }
+
+    fn default_stream(&mut self) -> Result<Stream, DeviceError> {
+        let known = self.streams.iter().position(|stream| stream.is_null());
+        let position = known.unwrap_or_else(|| {
+            self.streams.push(std::ptr::null_mut());
+            self.streams.len() - 1
+        });
+        Ok(Stream(position as u32))
     }
 
     fn raw_stream(&self, stream: Stream) -> u64 {

@@ -20,6 +20,7 @@ mod driver;
 mod facts;
 mod fault;
 mod graph;
+mod host_thread;
 mod image;
 mod launch;
 mod library;

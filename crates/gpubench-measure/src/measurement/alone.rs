@@ -16,7 +16,7 @@ use super::run_mode::RunMode;
 use super::session::Session;
 use crate::verdict::Judgement;
 use gpubench_contract::{FailedAlternating, Grade, Verdict};
-use gpubench_protocol::window::Numbering;
+use gpubench_protocol::window::{Gate, Numbering};
 
 impl Session<'_> {
     /// Measures the cases alone that failed next to a rival whose code could have caused it.
@@ -27,13 +27,14 @@ impl Session<'_> {
         &mut self,
         turns: &CasesInTurns<'_>,
         measured: MeasuredInTurns,
+        gate: Gate,
     ) -> Result<MeasuredInTurns, MeasureError> {
         let protocol = self.protocol;
         measure_failed_alone(turns, measured, protocol, |alone, numbering| {
             self.watcher.begins_again();
             self.idle_workers.dismiss();
             self.leaving_workers.await_ends();
-            let again = self.measure_in_turns(alone, numbering);
+            let again = self.measure_in_turns(alone, numbering, gate);
             if !again.as_ref().is_ok_and(|again| again.arms.iter().all(Result::is_ok)) {
                 self.watcher.goes_back();
             }

@@ -37,6 +37,10 @@ pub(super) use windows::WindowPurpose;
 /// How often each worker times the steps of a call.
 const TIMES_OF_PART: u32 = 2;
 
+/// How many calls of each worker are timed from outside, before those that a stream holds. The
+/// first loads kernels, and the last tells how long a call works on the host.
+const OUTSIDE_CALLS: usize = 4;
+
 /// Number of windows of a case that make one of several calls alone, and of their control windows,
 /// that is enough.
 const ENOUGH_SINGLES: usize = 12;
@@ -48,6 +52,8 @@ const FEWEST_SINGLES: usize = 5;
 pub(super) struct Arm<'a> {
     turn: TurnCase<'a>,
     protocol: &'a Protocol<'a>,
+    /// What holds its calls back.
+    gate: Gate,
     stopping: Stopping<'a>,
     controls: Controls,
     pub(super) pool: WorkerPool<'a>,
@@ -108,12 +114,13 @@ impl Context<'_> {
 }
 
 impl<'a> Arm<'a> {
-    pub(super) fn new(turn: TurnCase<'a>, protocol: &'a Protocol<'a>, pool: WorkerPool<'a>) -> Arm<'a> {
+    pub(super) fn new(turn: TurnCase<'a>, protocol: &'a Protocol<'a>, gate: Gate, pool: WorkerPool<'a>) -> Arm<'a> {
         let case = turn.case;
         let sandboxes = Sandboxes::new(case);
         Arm {
             turn,
             protocol,
+            gate,
             stopping: Stopping::new(protocol, case.calls.count),
             controls: Controls::by(Runner::new(protocol, &sandboxes.execution)),
             pool,
@@ -193,6 +200,13 @@ impl<'a> Arm<'a> {
     /// Whether the submissions of its windows are counted.
     pub(super) fn counts_submissions(&self) -> bool {
         self.protocol.submissions.is_some()
+    }
+
+    /// Whether the current worker still has to make calls that are timed from outside, since its
+    /// stream holds the others although they may wait for the device.
+    fn lacks_outside_calls(&self) -> bool {
+        let may_wait = Gate::new(self.case().recording.execution) == Gate::Host;
+        may_wait && self.gate == Gate::Stream && self.run().parts.outside_ns.len() < OUTSIDE_CALLS
     }
 
     /// Whether every round so far succeeded.
@@ -434,7 +448,7 @@ impl<'a> Arm<'a> {
             ending,
             metric: self.protocol.metric.kind,
             execution: &self.sandboxes.execution,
-            gate: Gate::new(case.recording.execution),
+            gate: self.gate,
             clock_bound: self.protocol.clock_bound,
             floor_ns: case.floor_ns.map(|ns| ns * f64::from(case.calls.count.get())),
             surroundings,
@@ -480,6 +494,7 @@ impl<'a> Arm<'a> {
             controls_afterwards: self.controls.afterwards,
             balance,
             empty_call_ns: None,
+            gate: self.gate,
             budget,
             stop,
             sanitizer: match self.observed.report {

@@ -14,13 +14,14 @@
 use super::case::{CasesInTurns, Entrant, Standing};
 use super::error::MeasureError;
 use super::failure::CaseFailure;
+use super::held_calls::{fails_held, gate_of, settle_held};
 use super::measured::{Measured, MeasuredInTurns, RolesAfterwards};
 use super::run_mode::RunMode;
 use super::session::Session;
 use crate::clients::RoleFailure;
 use crate::verdict::Judgement;
 use gpubench_contract::{Cause, Grade, Verdict};
-use gpubench_protocol::window::Numbering;
+use gpubench_protocol::window::{Gate, Numbering};
 
 /// Most characters that a notice repeats of the first accusation, or of the failure of the second
 /// measurement.
@@ -47,18 +48,42 @@ impl Session<'_> {
         measured
     }
 
+    /// Measures from `first` on. If a stream holds the calls although they may wait for the device,
+    /// and one fails there, the cases are measured once more with calls that nothing holds.
     fn measure_from(&mut self, first: Numbering, turns: &CasesInTurns<'_>) -> Result<MeasuredInTurns, MeasureError> {
+        let gate = gate_of(turns, self.protocol);
+        let measured = self.measure_with(first, turns, gate)?;
+        if !fails_held(turns, &measured) {
+            return Ok(measured);
+        }
+        self.begin_again();
+        let outside = self.measure_with(measured.next, turns, Gate::Host);
+        let outside = outside.inspect_err(|_| self.watcher.goes_back());
+        settle_held(measured, outside)
+    }
+
+    /// Prepares another measurement of the same cases.
+    fn begin_again(&mut self) {
+        self.watcher.begins_again();
+        self.idle_workers.dismiss();
+        self.leaving_workers.await_ends();
+    }
+
+    fn measure_with(
+        &mut self,
+        first: Numbering,
+        turns: &CasesInTurns<'_>,
+        gate: Gate,
+    ) -> Result<MeasuredInTurns, MeasureError> {
         let entrants: Vec<Entrant<'_>> = turns.arms.iter().map(|arm| arm.entrant).collect();
         let confirmed = confirm(self.protocol.mode, &entrants, |again| {
             if again.is_some() {
-                self.watcher.begins_again();
-                self.idle_workers.dismiss();
-                self.leaving_workers.await_ends();
+                self.begin_again();
             }
-            let measured = self.measure_in_turns(turns, again.unwrap_or(first));
+            let measured = self.measure_in_turns(turns, again.unwrap_or(first), gate);
             measured.inspect_err(|_| self.watcher.goes_back())
         })?;
-        self.measure_failed_alone(turns, confirmed)
+        self.measure_failed_alone(turns, confirmed, gate)
     }
 }
 

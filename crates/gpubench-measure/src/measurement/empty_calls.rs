@@ -2,7 +2,6 @@
 //! worker's stream does not hold back.
 
 use super::arm::Context;
-use super::case::CasesInTurns;
 use super::error::MeasureError;
 use super::protocol::Protocol;
 use crate::verdict::WindowEvidence;
@@ -14,9 +13,8 @@ const EMPTY_CALLS: usize = 9;
 
 /// Whether the empty call of a case is timed. It needs the control worker, since the user's code
 /// could slow it down in its own process.
-pub(super) fn are_timed(turns: &CasesInTurns<'_>, protocol: &Protocol<'_>) -> bool {
-    let is_from_outside = Gate::new(turns.source.recording.execution) == Gate::Host;
-    is_from_outside && protocol.takes_times()
+pub(super) fn are_timed(gate: Gate, protocol: &Protocol<'_>) -> bool {
+    gate == Gate::Host && protocol.takes_times()
 }
 
 /// Returns the median wall time of an empty call in nanoseconds, from windows after the end of the
@@ -35,9 +33,6 @@ pub(super) fn median_ns(context: &mut Context<'_>) -> Result<Option<f64>, Measur
 
 #[cfg(test)]
 mod tests {
-    use gpubench::catalog::Execution;
-
-    use super::super::case::{Entrant, Standing, TurnCase};
     use super::super::control_lease::ControlLease;
     use super::super::run_mode::RunMode;
     use super::super::simulated_case::{Stage, claim, fault, right_facts, until_closed, worker};
@@ -48,34 +43,22 @@ mod tests {
 
     #[test]
     fn empty_calls_are_timed_only_for_times_from_outside() {
-        for (execution, mode, kind, are_timed) in [
-            (Execution::HostedSync, RunMode::Measure, MetricKind::Time, true),
-            (Execution::HostedSync, RunMode::Test, MetricKind::Time, false),
-            (Execution::HostedSync, RunMode::Measure, MetricKind::Memory, false),
-            (Execution::Hosted, RunMode::Measure, MetricKind::Time, false),
-            (Execution::Sealed, RunMode::Measure, MetricKind::Time, false),
+        for (gate, mode, kind, are_timed) in [
+            (Gate::Host, RunMode::Measure, MetricKind::Time, true),
+            (Gate::Host, RunMode::Test, MetricKind::Time, false),
+            (Gate::Host, RunMode::Measure, MetricKind::Memory, false),
+            (Gate::Stream, RunMode::Measure, MetricKind::Time, false),
         ] {
-            let stage = Stage::of(1).with(|recording| recording.execution = execution);
+            let stage = Stage::of(1);
             let mut protocol = Protocol {
                 mode,
                 ..stage.protocol()
             };
             protocol.metric.kind = kind;
-            let case = stage.case();
-            let entrant = Entrant {
-                name: "the case",
-                standing: Standing::Judged,
-                keeper: None,
-            };
-            let turns = CasesInTurns {
-                arms: &[TurnCase { case: &case, entrant }],
-                source: &case,
-                question: None,
-            };
             assert_eq!(
-                super::are_timed(&turns, &protocol),
+                super::are_timed(gate, &protocol),
                 are_timed,
-                "{execution:?} {mode:?} {kind:?}"
+                "{gate:?} {mode:?} {kind:?}"
             );
         }
     }

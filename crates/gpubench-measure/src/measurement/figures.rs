@@ -122,7 +122,8 @@ impl<'r> Figures<'r> {
     /// Returns the record of the case with this outcome, and with the rest of `unmeasured`.
     pub fn record(self, outcome: Outcome, unmeasured: BenchmarkComplete) -> BenchmarkComplete {
         let Measured { workers, judgement, .. } = &self.measured;
-        let gate = Gate::new(self.recording.execution);
+        let gate = self.measured.gate;
+        let may_wait = Gate::new(self.recording.execution) == Gate::Host;
         let energy = workers.iter().find_map(|run| run.energy);
         BenchmarkComplete {
             calls_per_sample: self.measured.calls.get().into(),
@@ -130,12 +131,14 @@ impl<'r> Figures<'r> {
             grade: self.grade(),
             grade_reason: judgement.grade_reason.clone().filter(|_| self.grade().is_some()),
             workers: self.samples.iter().map(|samples| worker_share(samples)).collect(),
-            host_ns: host_time(&all(workers, |run| &run.samples.host_ns)),
+            // A held call waits, so how long it works on the host is not known.
+            host_ns: host_time(&all(workers, |run| &run.samples.host_ns)).filter(|_| !may_wait || gate == Gate::Host),
             steps: step_times(self.recording, &all(workers, |run| &run.parts.steps_ns)),
             single_calls: part_times(all(workers, |run| &run.parts.singles_ns)),
             event_overhead_ns: self.event_overhead_ns().filter(|_| gate == Gate::Stream),
             empty_call_ns: self.measured.empty_call_ns.filter(|_| gate == Gate::Host),
-            device_work: device_work(&all(workers, |run| &run.parts.device_work)).filter(|_| gate == Gate::Host),
+            call_wall_ns: call_wall_ns(workers),
+            device_work: device_work(&all(workers, |run| &run.parts.device_work)).filter(|_| may_wait),
             energy_per_call_j: energy.map(|energy| energy.per_call_j),
             energy_resolution_j: energy.map(|energy| energy.resolution_j),
             stop: self.stop(),
@@ -162,7 +165,11 @@ impl<'r> Figures<'r> {
         match self.recording.execution {
             gpubench::catalog::Execution::Sealed => Execution::Sealed,
             gpubench::catalog::Execution::Hosted => Execution::Hosted,
-            gpubench::catalog::Execution::HostedSync => Execution::HostedSync,
+            // The device times a call that its stream holds.
+            gpubench::catalog::Execution::HostedSync => match self.measured.gate {
+                Gate::Stream => Execution::Hosted,
+                Gate::Host => Execution::HostedSync,
+            },
         }
     }
 
@@ -381,6 +388,13 @@ fn doubtful_flops(throughput: &Throughput, limit: Option<f64>) -> Option<String>
         )
     };
     (share > 1.0).then(|| notice(share))
+}
+
+/// Returns the median time from outside of calls that a stream holds in other windows. The first
+/// of each worker loads kernels.
+fn call_wall_ns(workers: &[WorkerRun]) -> Option<f64> {
+    let outside = workers.iter().filter_map(|run| run.parts.outside_ns.get(1..));
+    median(&outside.flatten().copied().collect::<Vec<f64>>())
 }
 
 fn window_counts(measured: &Measured) -> WindowCounts {

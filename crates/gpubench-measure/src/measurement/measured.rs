@@ -7,7 +7,7 @@ use super::run::WorkerRun;
 use crate::clients::RoleFailure;
 use crate::verdict::{Judgement, TimeUse, WindowEvidence};
 use gpubench_contract::{Budget, FailedAlternating, SanitizerReport, Sharing, StopReason};
-use gpubench_protocol::window::Numbering;
+use gpubench_protocol::window::{Gate, Numbering};
 use gpubench_stats::TimingAudit;
 
 /// The results of one case.
@@ -30,6 +30,8 @@ pub struct Measured {
     pub balance: Option<TimingAudit>,
     /// Wall time of a call that does nothing in nanoseconds, if calls were timed from outside.
     pub empty_call_ns: Option<f64>,
+    /// What held its calls back.
+    pub gate: Gate,
     /// The time budgets, the time of the warm-up, and rests. `None` if no call was timed.
     pub budget: Option<Budget>,
     /// Why sampling stopped.
@@ -130,6 +132,7 @@ pub(super) fn ended((verdict, cause): (gpubench_contract::Verdict, Option<gpuben
         controls_afterwards: Vec::new(),
         balance: None,
         empty_call_ns: None,
+        gate: Gate::Stream,
         budget: None,
         stop: None,
         sanitizer: None,

@@ -19,6 +19,7 @@ mod energy;
 mod error;
 mod failure;
 mod figures;
+mod held_calls;
 mod idle_workers;
 mod input_sets;
 mod inputs;

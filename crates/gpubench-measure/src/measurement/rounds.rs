@@ -18,7 +18,7 @@ use super::retakes::{Retake, Retakes};
 use super::run_mode::RunMode;
 use super::watcher::Watcher;
 use crate::clients::{OpenedCase, RoleFailure};
-use gpubench_protocol::window::{DrawnCalls, Seeds, WindowId, WindowKind, WindowOwner};
+use gpubench_protocol::window::{DrawnCalls, Gate, Seeds, WindowId, WindowKind, WindowOwner};
 
 /// Fewest calls of an audit, however long they take: the first may set things up, and memory grows
 /// if it does so in both halves of the others.
@@ -59,6 +59,7 @@ impl<'a> Rounds<'a> {
     pub(super) fn start(
         turns: &'a CasesInTurns<'a>,
         protocol: &'a Protocol<'a>,
+        gate: Gate,
         guarded: [u32; 2],
         opened: &OpenedCase,
         idle: &mut IdleWorkers,
@@ -77,7 +78,7 @@ impl<'a> Rounds<'a> {
                 pools: turns.arms.len(),
             };
             let pool = WorkerPool::start(arm.case, protocol, order, guarded, opened, idle);
-            let mut measured = Arm::new(*arm, protocol, pool);
+            let mut measured = Arm::new(*arm, protocol, gate, pool);
             if let Some(rival) = turns.hosted_rival_of(position) {
                 measured.note_hosted_rival(rival);
             }

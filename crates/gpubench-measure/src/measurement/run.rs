@@ -9,6 +9,7 @@ use crate::verdict::{RunEvidence, TimeUse, WindowEvidence};
 use gpubench_contract::MetricKind;
 use gpubench_contract::StopReason;
 use gpubench_device::Count;
+use gpubench_protocol::window::Gate;
 use gpubench_protocol::wire::{Claim, CountProgress, DeviceWork};
 use gpubench_stats::Spent;
 
@@ -25,6 +26,8 @@ pub struct WorkerRun {
     pub windows: Vec<WindowEvidence>,
     /// Number of the last window that it had to begin; 0 before its first.
     pub last_call: u32,
+    /// What held back the calls of that window. `None` before its first.
+    pub last_gate: Option<Gate>,
     /// Its samples.
     pub samples: Samples,
     /// What single calls and steps took.
@@ -67,6 +70,9 @@ pub struct Samples {
 pub struct CallParts {
     /// Times of the first of several calls when it is made alone, in nanoseconds.
     pub singles_ns: Vec<f64>,
+    /// Times from outside of calls that may wait for the device, in nanoseconds, if a stream holds
+    /// the others.
+    pub outside_ns: Vec<f64>,
     /// Times of the steps of the call's plan in nanoseconds, by window.
     pub steps_ns: Vec<Vec<f64>>,
     /// What the device did in calls that were traced, as the worker reports it.
@@ -91,6 +97,7 @@ impl Default for WorkerRun {
             warm_up: WarmUp::default(),
             windows: Vec::new(),
             last_call: 0,
+            last_gate: None,
             samples: Samples::default(),
             parts: CallParts::default(),
             energy: None,
@@ -127,6 +134,15 @@ impl WorkerRun {
             .extend(elapsed_ns.map(|elapsed_ns| elapsed_ns / f64::from(calls.get())));
         self.warm_up.spent.wall += wall;
         self.warm_up.spent.device += Spent::device_ns(elapsed_ns.unwrap_or_default());
+    }
+
+    /// Counts the last window, whose call was timed from outside, as warm-up.
+    pub(super) fn end_outside_window(&mut self, wall: Duration) {
+        let elapsed_ns = self.last_elapsed_ns().unwrap_or_default();
+        self.use_last_for(TimeUse::WarmUp);
+        self.parts.outside_ns.push(elapsed_ns);
+        self.warm_up.spent.wall += wall;
+        self.warm_up.spent.device += Spent::device_ns(elapsed_ns);
     }
 
     /// Takes the sample of the last window, of `calls` calls.

@@ -169,6 +169,17 @@ impl Sequencer<'_> {
         self.release(worker, user, number, kind, NonZeroU32::MIN)
     }
 
+    /// Returns what holds the calls of a window back. A stream holds one call that may wait, and
+    /// the device's work in such a call is recorded where nothing holds it.
+    pub(super) fn gate_of(&self, kind: WindowKind, repeats: NonZeroU32) -> Gate {
+        let may_wait = Gate::new(self.placement.recording.execution) == Gate::Host;
+        match kind {
+            WindowKind::Outside => Gate::Host,
+            _ if may_wait && (kind == WindowKind::Parts || repeats > NonZeroU32::MIN) => Gate::Host,
+            _ => self.gate,
+        }
+    }
+
     fn release(
         &mut self,
         worker: &mut WorkerClient,
@@ -184,7 +195,7 @@ impl Sequencer<'_> {
             owner: user.owner,
             side: user.side,
             repeats,
-            gate: self.gate,
+            gate: self.gate_of(kind, repeats),
             ..WindowOrder::about(window, kind)
         };
         let counting = self.protocol.submissions;
@@ -501,6 +512,7 @@ fn name_of(kind: WindowKind) -> &'static str {
         WindowKind::Control => "control window",
         WindowKind::SingleControl => "control window of a single call",
         WindowKind::Empty => "empty window",
+        WindowKind::Outside => "call timed from outside",
     }
 }
 

@@ -9,6 +9,7 @@ use super::case::{CasesInTurns, Entrant, ReadyCase, Standing, TurnCase};
 use super::control_lease::ControlLease;
 use super::empty_calls;
 use super::error::MeasureError;
+use super::held_calls::gate_of;
 use super::idle_workers::IdleWorkers;
 use super::input_sets::{EarlierSets, InputSets, shared};
 use super::kept_sets::KeptSets;
@@ -66,13 +67,13 @@ impl Session<'_> {
             source: case,
             question: None,
         };
-        let mut measured = self.measure_in_turns(&alone, Numbering::default())?;
+        let mut measured = self.measure_in_turns(&alone, Numbering::default(), gate_of(&alone, self.protocol))?;
         measured.arms.remove(0).map_err(MeasureError::Worker)
     }
 
     /// Measures cases alternately: each round has a fresh worker of each, and their windows take
     /// turns. A failure of one does not affect the results of the others. `numbering` has the first
-    /// window numbers.
+    /// window numbers, and `gate` holds the calls back.
     ///
     /// # Errors
     /// As [`Session::measure`].
@@ -80,6 +81,7 @@ impl Session<'_> {
         &mut self,
         turns: &CasesInTurns<'_>,
         numbering: Numbering,
+        gate: Gate,
     ) -> Result<MeasuredInTurns, MeasureError> {
         let Session {
             protocol,
@@ -98,7 +100,7 @@ impl Session<'_> {
             case: case.number,
             opening: numbering.opening,
             calls: case.calls,
-            workers_of_case: workers_of(turns, protocol),
+            workers_of_case: workers_of(turns, protocol, gate),
             placement,
             scratch: &scratch,
             encoded: case.encoded,
@@ -116,7 +118,7 @@ impl Session<'_> {
             placement,
             protocol,
             last_work: Default::default(),
-            gate: Gate::new(case.recording.execution),
+            gate,
             rests: Rests::from_protocol(protocol),
             sets: None,
             kept: None,
@@ -133,7 +135,7 @@ impl Session<'_> {
             let sets = InputSets::compute(provider, turns, protocol, shared, earlier_sets, opening, prepare)?;
             sequencer.sets = Some(sets);
         }
-        let mut rounds = Rounds::start(turns, protocol, guarded, &opened, idle_workers);
+        let mut rounds = Rounds::start(turns, protocol, gate, guarded, &opened, idle_workers);
         let control = ControlLease::set_up(control_worker, &opened, case.encoded);
         match &sequencer.sets {
             Some(sets) => rounds.use_sets(sets.limit()),
@@ -157,7 +159,6 @@ impl Session<'_> {
         rounds.run(protocol.mode, &mut context, *watcher)?;
 
         conclude(
-            turns,
             protocol,
             rounds.retire(),
             context,
@@ -172,7 +173,6 @@ impl Session<'_> {
 /// # Errors
 /// If the user interrupts, or anything but the kernels under test and the control worker fails.
 fn conclude(
-    turns: &CasesInTurns<'_>,
     protocol: &Protocol<'_>,
     mut arms: Vec<Result<Arm<'_>, RoleFailure>>,
     mut context: Context<'_>,
@@ -183,7 +183,7 @@ fn conclude(
         arm.run_final_control_windows(&mut context)?;
     }
     let has_completed = arms.iter().flatten().any(|arm| arm.is_judged() && arm.is_complete());
-    let empty_call_ns = if empty_calls::are_timed(turns, protocol) && has_completed {
+    let empty_call_ns = if empty_calls::are_timed(context.sequencer.gate, protocol) && has_completed {
         empty_calls::median_ns(&mut context)?
     } else {
         None
@@ -262,10 +262,10 @@ fn attach(
 }
 
 /// Returns the workers that an opened case has.
-fn workers_of(turns: &CasesInTurns<'_>, protocol: &Protocol<'_>) -> CaseWorkers {
+fn workers_of(turns: &CasesInTurns<'_>, protocol: &Protocol<'_>, gate: Gate) -> CaseWorkers {
     CaseWorkers {
         arms: u16::try_from(turns.arms.len()).unwrap_or(u16::MAX),
-        has_control: protocol.is_clocked() && turns.holds_host_code() || empty_calls::are_timed(turns, protocol),
+        has_control: protocol.is_clocked() && turns.holds_host_code() || empty_calls::are_timed(gate, protocol),
         reserved: 0,
     }
 }
@@ -326,16 +326,6 @@ mod tests {
             ..stage.protocol()
         };
         let case = stage.case();
-        let entrant = Entrant {
-            name: "the case",
-            standing: Standing::Judged,
-            keeper: None,
-        };
-        let turns = CasesInTurns {
-            arms: &[TurnCase { case: &case, entrant }; 2],
-            source: &case,
-            question: None,
-        };
         let mut measured = None;
         until_closed(
             &protocol,
@@ -352,7 +342,7 @@ mod tests {
                 let arms = arms.collect();
                 let mut watcher = Neighbours(neighbours);
                 let others = (&mut IdleWorkers::default(), &mut LeavingWorkers::default());
-                measured = Some(conclude(&turns, &protocol, arms, context, &mut watcher, others).unwrap());
+                measured = Some(conclude(&protocol, arms, context, &mut watcher, others).unwrap());
             },
         );
         measured.unwrap()

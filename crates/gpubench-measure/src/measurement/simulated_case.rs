@@ -160,7 +160,12 @@ pub(super) fn arm_of<'a>(
         keeper: None,
     };
     let pool = WorkerPool::simulated(case, protocol, WindowOwner::arm(position), workers);
-    Arm::new(TurnCase { case, entrant }, protocol, pool)
+    Arm::new(
+        TurnCase { case, entrant },
+        protocol,
+        Gate::new(case.recording.execution),
+        pool,
+    )
 }
 
 /// Returns a worker that claims `claim` of every window.

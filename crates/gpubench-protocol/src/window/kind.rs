@@ -34,6 +34,9 @@ pub enum WindowKind {
     /// a window without a stream's gate adds to the time of its call. In an audited worker, it
     /// measures what any window adds to the submissions of its call.
     Empty,
+    /// As [`WindowKind::Timed`], for a call that may wait for the device and is held by its stream
+    /// in other windows. Here nothing holds it, and the referee's host times it from outside.
+    Outside,
 }
 
 /// Control windows have their own numbers, so that the numbers of calls have no gaps.
@@ -80,14 +83,19 @@ impl WindowKind {
             | WindowKind::Parts
             | WindowKind::Single
             | WindowKind::SingleControl
-            | WindowKind::Empty => false,
+            | WindowKind::Empty
+            | WindowKind::Outside => false,
         }
     }
 
     /// Returns what runs in the window.
     pub fn content(self) -> WindowContent {
         match self {
-            WindowKind::Timed | WindowKind::EarlyCheck | WindowKind::Parts | WindowKind::Single => WindowContent::Call,
+            WindowKind::Timed
+            | WindowKind::EarlyCheck
+            | WindowKind::Parts
+            | WindowKind::Single
+            | WindowKind::Outside => WindowContent::Call,
             WindowKind::Control | WindowKind::SingleControl => WindowContent::Twin,
             WindowKind::Empty => WindowContent::Nothing,
         }
@@ -101,7 +109,8 @@ impl WindowKind {
             | WindowKind::EarlyCheck
             | WindowKind::Control
             | WindowKind::Parts
-            | WindowKind::Empty => MadeCalls::All,
+            | WindowKind::Empty
+            | WindowKind::Outside => MadeCalls::All,
         }
     }
 
@@ -114,7 +123,8 @@ impl WindowKind {
             | WindowKind::Parts
             | WindowKind::Single
             | WindowKind::SingleControl
-            | WindowKind::Empty => Coverage::Sample,
+            | WindowKind::Empty
+            | WindowKind::Outside => Coverage::Sample,
         }
     }
 

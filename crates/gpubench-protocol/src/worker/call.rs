@@ -8,7 +8,7 @@ use gpubench_contract::Launching;
 use super::WorkerError;
 use super::buffers::{Buffers, NamedBuffer};
 use super::graphs::{CallGraphs, capture};
-use super::hosted::Hosted;
+use super::hosted::{Caller, Hosted};
 use super::parts::Parts;
 use crate::replay::{AddressSpace, ReadyPlan};
 use crate::window::{MadeCalls, WindowCalls, WindowKind, calls_of_graphs};
@@ -69,6 +69,19 @@ impl Call {
             (WindowKind::Parts, _) => self.parts.queue(driver, stream, &self.work),
             (WindowKind::Timed | WindowKind::Single, Some(graphs)) => graphs.queue(kind.made_calls(), driver, stream),
             _ => self.work.queue_calls(kind.made_calls(), self.count, driver, stream),
+        }
+    }
+
+    /// Whether the call may wait for the device while the rest of its window is queued.
+    pub(super) fn may_wait(&self) -> bool {
+        matches!(&self.work, Work::Hosted(hosted) if hosted.caller() == Caller::OwnThread)
+    }
+
+    /// Begins a call that may wait for the device.
+    pub(super) fn begin(&self, driver: &mut dyn Driver) -> Result<(), DeviceError> {
+        match &self.work {
+            Work::Hosted(hosted) => hosted.begin(driver),
+            Work::Sealed(_) => Err(DeviceError::Unsupported("begin a plan as host code".to_owned())),
         }
     }
 

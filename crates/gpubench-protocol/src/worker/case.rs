@@ -11,7 +11,8 @@ use super::annotation::Annotation;
 use super::buffers::{Buffers, NamedBuffer, describe_buffer};
 use super::call::{Call, Work};
 use super::copies::Copies;
-use super::hosted::Hosted;
+use super::hold::Hold;
+use super::hosted::{Caller, Hosted};
 use super::setup::Setup;
 use super::stopwatch::Stopwatch;
 use super::tracing::Tracing;
@@ -39,6 +40,8 @@ pub(super) struct OpenDevice {
     order: DeviceOrder,
     pub(super) driver: Box<dyn Driver>,
     pub(super) harness: Harness,
+    own_stream: Stream,
+    /// The stream of the case's windows.
     pub(super) stream: Stream,
     pub(super) events: Stopwatch,
     /// Counts the calls of timed windows, if they are not timed.
@@ -61,6 +64,7 @@ pub(super) struct Assignment {
     pub(super) observer: Observer,
     pub(super) call: Call,
     pub(super) annotation: Option<Annotation>,
+    pub(super) hold: Hold,
 }
 
 /// What the tool's own work in a window uses of a side.
@@ -108,6 +112,10 @@ impl Worker {
             None => OpenDevice::open(&setup)?,
             Some(device) if device.order == setup.device => device,
             Some(_) => return Err(WorkerError::Order("it names another device")),
+        };
+        device.stream = match setup.caller {
+            Caller::OfStream => device.own_stream,
+            Caller::OwnThread => device.driver.default_stream()?,
         };
         let assignment = Assignment::take(&mut device, setup, frame.descriptors, sandbox, channel)?;
         Ok(Worker { device, assignment })
@@ -157,6 +165,7 @@ impl OpenDevice {
             order,
             driver,
             harness,
+            own_stream: stream,
             stream,
             events,
             counter,
@@ -222,6 +231,7 @@ impl Assignment {
             copies,
             observer: setup.observer,
             call,
+            hold: Hold::default(),
         })
     }
 

@@ -3,6 +3,7 @@
 
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use gpubench::abi::{Buffer, HostEnvironment};
 use gpubench::catalog::{DeviceKind, Tensor};
@@ -14,7 +15,10 @@ use crate::cdylib::{AuthorError, HostedBenchmark, Library};
 use crate::own_library::{BoundCall, CallPlace, OwnLibrary};
 use crate::window::Gate;
 use crate::wire::AuthorFailure;
-use gpubench_device::{DeviceError, Driver, FrozenFile, HostFailure, Stream};
+use gpubench_device::{DeviceError, Driver, FrozenFile, HostFailure, HostWork, Stream};
+
+/// How long one wait for the end of a call is.
+const A_WAIT: Duration = Duration::from_secs(60);
 
 /// The broker's data about a hosted benchmark.
 #[derive(Clone, Debug)]
@@ -22,6 +26,17 @@ pub(super) struct HostedOrder {
     /// The libraries to load, in order. The last one has the host code.
     pub(super) library: Vec<FrozenFile>,
     pub(super) code: HostCode,
+    pub(super) caller: Caller,
+}
+
+/// Which thread makes the calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Caller {
+    /// The one that the device takes for a stream.
+    OfStream,
+    /// One of its own, so that the worker can queue the rest of a window while the call waits for
+    /// the device. Windows are then on the default stream, which such calls use.
+    OwnThread,
 }
 
 /// Where the host code of a benchmark is.
@@ -48,6 +63,7 @@ pub(super) enum HostCode {
 pub(super) struct Hosted {
     /// The benchmark on the tensors of each call of a window.
     calls: Vec<HostedCall>,
+    caller: Caller,
 }
 
 /// A benchmark on the tensors of a call.
@@ -83,7 +99,7 @@ impl Hosted {
             ordinal: driver.ordinal(),
         };
         let buffers = addresses(buffers, tensors);
-        let tensors_of_call = tensors / calls.get() as usize;
+        let (tensors_of_call, caller) = (tensors / calls.get() as usize, order.caller);
         let place = Place::default();
         let made = Arc::clone(&place);
         let work = Box::new(move || {
@@ -91,15 +107,15 @@ impl Hosted {
             *made.lock().unwrap_or_else(PoisonError::into_inner) = calls.map_err(failure)?;
             Ok(())
         });
-        let ended = driver.host_call(stream, work).and_then(|()| driver.synchronize(stream));
-        match ended {
+        let ended = caller.call(driver, stream, work);
+        match ended.and_then(|()| driver.synchronize(stream)) {
             Ok(()) => {}
             Err(DeviceError::Host(failure)) => return Err(WorkerError::Refused(failure)),
             Err(error) => return Err(error.into()),
         }
         let made = std::mem::take(&mut *place.lock().unwrap_or_else(PoisonError::into_inner));
         if made.len() == calls.get() as usize {
-            Ok(Hosted { calls: made })
+            Ok(Hosted { calls: made, caller })
         } else {
             Err(WorkerError::Order("the set-up stored another number of benchmarks"))
         }
@@ -120,12 +136,48 @@ impl Hosted {
     /// # Panics
     /// If the window has fewer calls.
     pub(super) fn queue_call(&self, call: usize, driver: &mut dyn Driver, stream: Stream) -> Result<(), DeviceError> {
-        let call = self.calls[call].clone();
-        // SAFETY: a driver makes all host calls for one stream on one thread, the one that `open`
-        // ran on. The buffers stay mapped until the process ends.
-        let work = Box::new(move || unsafe { call.make() }.map_err(failure));
-        driver.host_call(stream, work)
+        self.caller.call(driver, stream, self.work_of(call))
     }
+
+    /// Begins the only call of a window, which may wait for the device.
+    /// [`Driver::end_host_call`] waits for its end.
+    ///
+    /// # Panics
+    /// If the window has none.
+    pub(super) fn begin(&self, driver: &mut dyn Driver) -> Result<(), DeviceError> {
+        driver.begin_host_call(self.work_of(0))
+    }
+
+    /// Returns which thread makes the calls.
+    pub(super) fn caller(&self) -> Caller {
+        self.caller
+    }
+
+    fn work_of(&self, call: usize) -> HostWork {
+        let call = self.calls[call].clone();
+        // SAFETY: a driver makes all calls of one caller on one thread, the one that `open` ran
+        // on. The buffers stay mapped until the process ends.
+        Box::new(move || unsafe { call.make() }.map_err(failure))
+    }
+}
+
+impl Caller {
+    /// Makes a call, as the device does it, and waits for it if its thread is its own.
+    fn call(self, driver: &mut dyn Driver, stream: Stream, work: HostWork) -> Result<(), DeviceError> {
+        match self {
+            Caller::OfStream => driver.host_call(stream, work),
+            Caller::OwnThread => {
+                driver.begin_host_call(work)?;
+                await_call(driver)
+            }
+        }
+    }
+}
+
+/// Waits for the end of the call that was begun. The broker limits the time of a window.
+pub(super) fn await_call(driver: &mut dyn Driver) -> Result<(), DeviceError> {
+    while !driver.end_host_call(Duration::MAX, A_WAIT)? {}
+    Ok(())
 }
 
 impl HostedOrder {

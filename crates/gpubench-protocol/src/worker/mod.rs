@@ -15,6 +15,7 @@ mod case;
 mod copies;
 mod counted;
 mod graphs;
+mod hold;
 mod hosted;
 mod parts;
 mod process;

@@ -2,11 +2,11 @@
 
 use std::num::NonZeroU32;
 
-use gpubench::catalog::{Execution, Recording};
+use gpubench::catalog::{DeviceKind, Execution, Recording};
 use gpubench::codec;
 
 use super::WorkerError;
-use super::hosted::{HostCode, HostedOrder};
+use super::hosted::{Caller, HostCode, HostedOrder};
 use super::twin::launches;
 use crate::window::{Allocations, Gate, WindowCalls};
 use crate::wire::{
@@ -33,6 +33,8 @@ pub(super) struct Setup {
     pub(super) annotation: Option<String>,
     pub(super) observer: Observer,
     pub(super) hosted: Option<HostedOrder>,
+    /// Which thread makes the calls of host code, also if this worker runs their twins.
+    pub(super) caller: Caller,
     /// Number of launches of a call and of its twin.
     pub(super) launches: NonZeroU32,
     pub(super) recording: Recording,
@@ -84,7 +86,9 @@ impl Setup {
             hosted: recording.execution.is_hosted().then(|| HostedOrder {
                 library,
                 code: host_code(&head, request, &recording),
+                caller: caller(&head, &recording),
             }),
+            caller: caller(&head, &recording),
             launches: launches(&recording),
             recording,
             guarded: head.guarded,
@@ -121,6 +125,16 @@ impl Setup {
             Some(_) => Some(ConfinedRole::HostCode),
             None => is_native.then_some(ConfinedRole::NativeKernels),
         }
+    }
+}
+
+/// Returns which thread makes the calls. Where calls are counted or observed, nothing is queued
+/// while they wait.
+fn caller(head: &WorkerSetup, recording: &Recording) -> Caller {
+    let is_timed = head.metric == MetricKind::Time && head.observer == Observer::None;
+    match (recording.execution, head.device.kind()) {
+        (Execution::HostedSync, DeviceKind::Cuda) if is_timed => Caller::OwnThread,
+        _ => Caller::OfStream,
     }
 }
 

@@ -31,7 +31,7 @@ impl Stopwatch {
     /// Returns the stopwatch for a kind of window, with the device's events.
     pub(super) fn for_window(self, kind: WindowKind) -> Stopwatch {
         match kind {
-            WindowKind::EarlyCheck | WindowKind::Parts => Stopwatch::Absent,
+            WindowKind::EarlyCheck | WindowKind::Parts | WindowKind::Outside => Stopwatch::Absent,
             // An empty window submits what a timed one does besides its call.
             WindowKind::Timed
             | WindowKind::Control

@@ -1,11 +1,14 @@
 //! The worker's part of a window.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use super::WorkerError;
 use super::case::{Assignment, OpenDevice, Worker};
+use super::hosted::await_call;
 use super::stopwatch::Stopwatch;
-use crate::window::{GRAPHS, Gate, WindowKind};
+use crate::window::{GRAPHS, Gate, WindowContent, WindowKind};
 use crate::wire::{
     Channel, ChannelError, Claim, DeviceWork, FaultPlace, FixedText, Observer, UNKNOWN_STEP, WindowOrder,
 };
@@ -13,6 +16,12 @@ use gpubench_device::{DeviceError, DevicePtr, Fault, FaultCode, Graph, HostFailu
 
 /// How long the host waits for *go* between two looks at the connection.
 const LOOK: Duration = Duration::from_millis(2);
+
+/// Longest time to queue the rest of a window while its call waits.
+const LONGEST_QUEUEING: Duration = Duration::from_millis(250);
+
+/// Why a call cannot be held.
+const STUCK: &str = "while the call waits, the driver queues nothing behind it (hint: a copy to pageable memory and `cudaFree` wait like this)";
 
 /// The result of arming a window.
 pub(super) enum Armed {
@@ -33,6 +42,7 @@ pub(super) enum Queued {
         bundle: Option<Graph>,
         /// What the device did, if it was recorded.
         work: DeviceWork,
+        call: CallState,
     },
     /// The user's host code failed. The worker does not wait for the work that it queued.
     Failed(HostFailure),
@@ -40,10 +50,21 @@ pub(super) enum Queued {
     Faulted(Fault),
 }
 
+/// Whether the host code of a call still runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CallState {
+    Returned,
+    /// It waits for the device.
+    Waits,
+}
+
 impl Worker {
     /// Queues a window that waits for *go*, unless the call or an observer might wait for its end.
     pub(super) fn arm(&mut self, order: &WindowOrder) -> Result<Armed, WorkerError> {
         match (order.gate, self.assignment.observer) {
+            (Gate::Stream, Observer::None) if self.holds_call_of(order) => {
+                Ok(Armed::Queued(self.queue_around_call(order)?))
+            }
             (Gate::Stream, Observer::None) => Ok(Armed::Queued(self.queue(order)?)),
             (Gate::Stream, Observer::Sanitizer | Observer::Profiler | Observer::Debugger) => Ok(Armed::Held),
             (Gate::Host, _) => {
@@ -86,19 +107,68 @@ impl Worker {
             host_ns,
             bundle,
             work: DeviceWork::default(),
+            call: CallState::Returned,
+        })
+    }
+
+    /// Whether a window has a call that may wait for the device, behind the gate of the stream.
+    fn holds_call_of(&self, order: &WindowOrder) -> bool {
+        order.kind.content() == WindowContent::Call && self.assignment.call.may_wait()
+    }
+
+    /// Queues a window whose call may wait for the device. The call begins on its own thread, and
+    /// has some time to queue its work behind the gate. Then the rest of the window follows. The
+    /// wait of the call ends after *go*.
+    fn queue_around_call(&mut self, order: &WindowOrder) -> Result<Queued, WorkerError> {
+        let (case, device) = (&self.assignment, &mut self.device);
+        let (driver, harness, stream) = (&mut *device.driver, &device.harness, device.stream);
+        let stopwatch = device.events.for_window(order.kind);
+        let go = case.on_device.in_window(order.window).go();
+        driver.wait_value(stream, DevicePtr(go), order.window)?;
+        case.prepare(order, driver, harness, stream)
+            .and_then(|()| stopwatch.arm(driver, stream))
+            .map_err(WorkerError::Plan)?;
+        let called_at = Instant::now();
+        let begun = case.call.begin(driver);
+        let has_returned = match begun.and_then(|()| driver.end_host_call(case.hold.work(), case.hold.patience())) {
+            Ok(has_returned) => has_returned,
+            Err(DeviceError::Host(failure)) => return Ok(Queued::Failed(failure)),
+            Err(error) => return Err(WorkerError::Plan(error)),
+        };
+        let host_ns = called_at.elapsed().as_nanos() as f64;
+        let (guarded, rest) = open_if_stuck(&case.page.in_window(order.window).go, order.window, || {
+            let stopped = stopwatch.disarm(driver, stream);
+            stopped.and_then(|()| case.finish_window(order, driver, harness, stream))
+        });
+        rest.map_err(WorkerError::Plan)?;
+        if guarded == Guarded::Stuck {
+            return Ok(Queued::Failed(HostFailure::Returned(STUCK.to_owned())));
+        }
+        let (host_ns, call) = match has_returned {
+            true => (host_ns, CallState::Returned),
+            // When the call had queued its work is not known.
+            false => (0.0, CallState::Waits),
+        };
+        Ok(Queued::Whole {
+            stopwatch,
+            host_ns,
+            bundle: None,
+            work: DeviceWork::default(),
+            call,
         })
     }
 
     /// Makes the calls of a window and waits for all their work. Nothing of the tool's is queued
     /// meanwhile: a call may wait for the whole device.
     fn call(&mut self, order: &WindowOrder) -> Result<Queued, WorkerError> {
+        let mut hold = self.assignment.hold;
         let (case, device) = (&self.assignment, &mut self.device);
         let (driver, harness, stream) = (&mut *device.driver, &device.harness, device.stream);
         let called_at = Instant::now();
         let called = (0..order.repeats.get()).try_for_each(|_| case.queue(order, driver, harness, stream));
         let host_ns = called_at.elapsed().as_nanos() as f64;
         match called.and_then(|()| driver.synchronize_all()) {
-            Ok(()) => {}
+            Ok(()) => hold.note(called_at.elapsed()),
             Err(DeviceError::Host(failure)) => return Ok(Queued::Failed(failure)),
             Err(error) => return Err(WorkerError::Plan(error)),
         }
@@ -109,6 +179,7 @@ impl Worker {
             _ => None,
         };
         case.finish_window(order, driver, harness, stream)?;
+        self.assignment.hold = hold;
         Ok(Queued::Whole {
             stopwatch: Stopwatch::Absent,
             host_ns,
@@ -116,6 +187,7 @@ impl Worker {
             work: work.map_or(DeviceWork::default(), |operations| {
                 DeviceWork::from_operations(&operations)
             }),
+            call: CallState::Returned,
         })
     }
 
@@ -157,13 +229,14 @@ impl Worker {
     /// Waits for the window's work and returns the claim.
     pub(super) fn finish(&mut self, order: &WindowOrder, queued: Queued) -> Result<Claim, WorkerError> {
         let empty = Claim::empty(order.window);
-        let (stopwatch, bundle, claim) = match queued {
+        let (stopwatch, bundle, call, claim) = match queued {
             Queued::Whole {
                 stopwatch,
                 host_ns,
                 bundle,
                 work,
-            } => (stopwatch, bundle, Claim { host_ns, work, ..empty }),
+                call,
+            } => (stopwatch, bundle, call, Claim { host_ns, work, ..empty }),
             Queued::Faulted(fault) => return Ok(self.fault_claim(empty, &fault)),
             Queued::Failed(failure) => {
                 self.release(order);
@@ -171,7 +244,11 @@ impl Worker {
             }
         };
         let OpenDevice { driver, stream, .. } = &mut self.device;
-        match driver.synchronize(*stream) {
+        let ended = driver.synchronize(*stream).and_then(|()| match call {
+            CallState::Returned => Ok(()),
+            CallState::Waits => await_call(&mut **driver),
+        });
+        match ended {
             Ok(()) => {
                 if let Some(graph) = bundle {
                     driver.release_graph(graph);
@@ -198,6 +275,33 @@ impl Worker {
             ..claim
         }
     }
+}
+
+/// How queueing the rest of a window ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Guarded {
+    Queued,
+    /// It had to wait for the call, so the gate was opened early.
+    Stuck,
+}
+
+/// Queues the rest of a window while its call may wait for the device. Some waits of the driver
+/// keep other threads from queueing, such as that of a copy to pageable memory. Then neither would
+/// end, so `go` is written here.
+fn open_if_stuck<T>(go: &AtomicU32, window: u32, queue: impl FnOnce() -> T) -> (Guarded, T) {
+    std::thread::scope(|scope| {
+        let (ended, end) = channel::<()>();
+        let guard = scope.spawn(move || match end.recv_timeout(LONGEST_QUEUEING) {
+            Err(RecvTimeoutError::Timeout) => {
+                go.store(window, Ordering::Release);
+                Guarded::Stuck
+            }
+            Ok(()) | Err(RecvTimeoutError::Disconnected) => Guarded::Queued,
+        });
+        let queued = queue();
+        drop(ended);
+        (guard.join().unwrap_or(Guarded::Stuck), queued)
+    })
 }
 
 pub(super) fn host_claim(claim: Claim, failure: &HostFailure) -> Claim {

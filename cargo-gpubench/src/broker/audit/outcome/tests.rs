@@ -67,6 +67,7 @@ fn measured(calls: &[(u64, u64)], empty: &[(u64, u64)], cause: Option<Cause>) ->
         controls_afterwards: Vec::new(),
         balance: None,
         empty_call_ns: None,
+        gate: gpubench_protocol::window::Gate::Stream,
         budget: None,
         stop: None,
         sanitizer: None,

@@ -80,6 +80,14 @@ impl Arm<'_> {
     /// Runs a timed window that gives no sample. It is checked like all others.
     fn warm_up(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<Step, MeasureError> {
         let stopwatch = context.sequencer.rests.stopwatch();
+        if self.lacks_outside_calls() {
+            let step = self.window(context, worker, WindowKind::Outside)?;
+            if step == Step::Done {
+                let wall = stopwatch.read(&context.sequencer.rests);
+                self.run_mut().end_outside_window(wall);
+            }
+            return Ok(step);
+        }
         let step = self.window(context, worker, WindowKind::Timed)?;
         if step == Step::Done {
             let (calls, wall) = (self.calls_of_sample(), stopwatch.read(&context.sequencer.rests));
@@ -111,7 +119,11 @@ impl Arm<'_> {
                 }
             }
             // Never among the samples.
-            WindowKind::Parts | WindowKind::SingleControl | WindowKind::Control | WindowKind::Empty => {}
+            WindowKind::Parts
+            | WindowKind::SingleControl
+            | WindowKind::Control
+            | WindowKind::Empty
+            | WindowKind::Outside => {}
             WindowKind::Timed => {
                 let (metric, calls) = (self.protocol.metric.kind, self.calls_of_sample());
                 let run = self.run_mut();
@@ -271,7 +283,7 @@ impl Arm<'_> {
                 Verdict::WrongOutput => {
                     self.locate_differences(context)?;
                     self.keep_wrong_call(context)?;
-                    self.diagnose(context, worker)?;
+                    self.diagnose(context, worker, kind)?;
                 }
                 _ => {}
             }
@@ -305,10 +317,19 @@ impl Arm<'_> {
         Ok(())
     }
 
-    /// Runs a few more windows after a wrong output.
-    fn diagnose(&mut self, context: &mut Context<'_>, worker: &mut WorkerClient) -> Result<(), MeasureError> {
+    /// Runs a few more windows after a wrong output in a window of a kind.
+    fn diagnose(
+        &mut self,
+        context: &mut Context<'_>,
+        worker: &mut WorkerClient,
+        kind: WindowKind,
+    ) -> Result<(), MeasureError> {
+        let kind = match kind {
+            WindowKind::Outside => kind,
+            _ => WindowKind::Timed,
+        };
         for _ in 0..DIAGNOSIS {
-            self.run_window(context, worker, WindowKind::Timed, NonZeroU32::MIN)?;
+            self.run_window(context, worker, kind, NonZeroU32::MIN)?;
             if self.ending != Ending::Stopped {
                 // The worker has failed already, so this ending does not count.
                 self.ending = Ending::Stopped;
@@ -327,7 +348,9 @@ impl Arm<'_> {
     ) -> Result<(), MeasureError> {
         context.begun += 1;
         let calls_before = self.run().windows.len();
-        self.run_mut().last_call = context.begun;
+        let gate = context.sequencer.gate_of(kind, repeats);
+        let run = self.run_mut();
+        (run.last_call, run.last_gate) = (context.begun, Some(gate));
         let user = WindowUser::of_side(self.owner());
         let sequencer = &mut context.sequencer;
         match sequencer.run_window(worker, user, context.begun, kind, repeats, calls_before)? {

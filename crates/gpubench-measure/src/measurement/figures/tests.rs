@@ -166,6 +166,7 @@ fn the_unclaimed_time_of_a_window_is_divided_by_its_calls() {
         run.samples.values = vec![500.0, 600.0];
         let measured = Measured {
             calls: NonZeroU32::new(calls).unwrap(),
+            gate: Gate::new(execution),
             balance: Some(balance),
             workers: vec![run],
             ..ended((Verdict::Pass, None))
@@ -314,6 +315,7 @@ fn what_times_a_call_decides_which_overhead_is_shown() {
                 ..WorkerRun::default()
             }],
             empty_call_ns: Some(7_000.0),
+            gate: Gate::new(execution),
             ..ended((Verdict::Pass, None))
         };
         let (recording, metric) = (recording(execution), Metric::time());
