@@ -104,6 +104,20 @@ pub struct WorkerShare {
     /// Interquartile mean of the worker's samples: the mean of those between the quartiles. Null if
     /// it has no samples.
     pub value: Option<f64>,
+    /// Where its buffers lay in memory, in the order of its samples. Missing if it has no samples,
+    /// or in records of older versions of the tool.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub placements: Vec<PlacementShare>,
+}
+
+/// Samples of a worker that were taken one after another with the buffers in one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct PlacementShare {
+    /// Number of the place in the case, from 0. The same number means the same physical memory.
+    pub placement: u64,
+    /// Number of samples.
+    pub samples: u64,
 }
 
 /// A disturbance during one sample.

@@ -303,6 +303,7 @@ fn samples_are_those_of_the_workers_only_if_their_numbers_add_up() {
                 .map(|samples| WorkerShare {
                     samples: *samples,
                     value: None,
+                    placements: Vec::new(),
                 })
                 .collect(),
             ..result()

@@ -214,6 +214,14 @@ pub trait Driver: Send {
     /// When the access is not permitted, or there is no address space left.
     fn map(&mut self, memory: Memory, access: Access) -> Result<DevicePtr, DeviceError>;
 
+    /// Maps `new` where `old` is mapped, with the same access, instead of `old`, which stays
+    /// allocated. Both have the same size. Nothing queued may use the addresses.
+    ///
+    /// # Errors
+    /// When `old` is not mapped, or the device refuses; then `old` is mapped as before, if the
+    /// device allows that.
+    fn remap(&mut self, old: Memory, new: Memory) -> Result<(), DeviceError>;
+
     /// Freezes an allocation permanently.
     ///
     /// # Errors

@@ -29,6 +29,8 @@ pub struct FaultyDriver<D> {
     inner: D,
     /// How many more calls succeed; the next one fails.
     left: Option<usize>,
+    /// How many more shareable allocations there is memory for, if it is limited.
+    allocations: Option<usize>,
     watch: Option<Watch<D>>,
     kernels: HashMap<Function, String>,
     clock: DeviceClock,
@@ -49,9 +51,18 @@ impl<D: Driver> FaultyDriver<D> {
         FaultyDriver {
             inner,
             left: Some(successes),
+            allocations: None,
             watch: None,
             kernels: HashMap::new(),
             clock: DeviceClock::AsWrapped,
+        }
+    }
+
+    /// Wraps a driver of a device that has memory for this many shareable allocations.
+    pub fn with_memory_for(inner: D, allocations: usize) -> FaultyDriver<D> {
+        FaultyDriver {
+            allocations: Some(allocations),
+            ..FaultyDriver::watched(inner, |_, _| ())
         }
     }
 
@@ -60,6 +71,7 @@ impl<D: Driver> FaultyDriver<D> {
         FaultyDriver {
             inner,
             left: None,
+            allocations: None,
             watch: Some(Box::new(watch)),
             kernels: HashMap::new(),
             clock: DeviceClock::AsWrapped,
@@ -113,6 +125,10 @@ impl<D: Driver> Driver for FaultyDriver<D> {
 
     fn create(&mut self, bytes: u64) -> Result<Memory, DeviceError> {
         self.count("create")?;
+        if let Some(left) = &mut self.allocations {
+            let source = std::io::Error::other("a test made it fail");
+            *left = left.checked_sub(1).ok_or(DeviceError::OutOfMemory { bytes, source })?;
+        }
         self.inner.create(bytes)
     }
 
@@ -143,6 +159,11 @@ impl<D: Driver> Driver for FaultyDriver<D> {
     fn map(&mut self, memory: Memory, access: Access) -> Result<DevicePtr, DeviceError> {
         self.count("map")?;
         self.inner.map(memory, access)
+    }
+
+    fn remap(&mut self, old: Memory, new: Memory) -> Result<(), DeviceError> {
+        self.count("remap")?;
+        self.inner.remap(old, new)
     }
 
     fn freeze(&mut self, memory: Memory, freeze: Freeze) -> Result<(), DeviceError> {

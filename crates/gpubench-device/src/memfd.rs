@@ -29,7 +29,35 @@ pub struct MemfdTable {
 struct SharedAllocation {
     descriptor: OwnedFd,
     bytes: u64,
-    mapping: Option<Reserved>,
+    mapping: Option<(Reserved, Access)>,
+}
+
+impl SharedAllocation {
+    /// Maps the allocation at the start of a mapping, in place of what is mapped there.
+    fn map_at(&self, (range, access): &(Reserved, Access)) -> Result<(), DeviceError> {
+        let protection = match access {
+            Access::Read => ProtFlags::READ,
+            Access::ReadWrite => ProtFlags::READ | ProtFlags::WRITE,
+        };
+        let flags = MapFlags::SHARED | MapFlags::FIXED;
+        // SAFETY: the target lies inside a range that was reserved for an allocation of this size,
+        // and that nothing else uses.
+        unsafe {
+            mmap(
+                range.at(GUARD as usize).cast(),
+                self.bytes as usize,
+                protection,
+                flags,
+                &self.descriptor,
+                0,
+            )
+        }
+        .map(drop)
+        .map_err(|error| DeviceError::Os {
+            what: "mapping a shared buffer",
+            source: error.into(),
+        })
+    }
 }
 
 impl MemfdTable {
@@ -57,9 +85,7 @@ impl MemfdTable {
             .map_err(|error| DeviceError::ForeignMemory(error.to_string()))?
             .st_size;
         if u64::try_from(size) != Ok(bytes) {
-            return Err(DeviceError::ForeignMemory(format!(
-                "it has {size} bytes instead of {bytes}"
-            )));
+            return Err(other_size(size as u64, bytes));
         }
         Ok(self.insert(descriptor, bytes))
     }
@@ -112,30 +138,29 @@ impl MemfdTable {
     /// When the operating system refuses, or has no addresses left.
     pub fn map(&mut self, memory: Memory, access: Access) -> Result<DevicePtr, DeviceError> {
         let allocation = self.shared.get_mut(&memory).ok_or_else(unknown_memory)?;
-        let protection = match access {
-            Access::Read => ProtFlags::READ,
-            Access::ReadWrite => ProtFlags::READ | ProtFlags::WRITE,
-        };
-        let (mapping, start) = reserve(allocation.bytes)?;
-        let flags = MapFlags::SHARED | MapFlags::FIXED;
-        // SAFETY: the target lies inside the range just reserved, which nothing else uses.
-        unsafe {
-            mmap(
-                start.cast(),
-                allocation.bytes as usize,
-                protection,
-                flags,
-                &allocation.descriptor,
-                0,
-            )
-        }
-        .map_err(|error| DeviceError::Os {
-            what: "mapping a shared buffer",
-            source: error.into(),
-        })?;
-        let address = DevicePtr(start as u64);
+        let (range, start) = reserve(allocation.bytes)?;
+        let mapping = (range, access);
+        allocation.map_at(&mapping)?;
         allocation.mapping = Some(mapping);
-        Ok(address)
+        Ok(DevicePtr(start as u64))
+    }
+
+    /// Maps `new` where `old` is mapped, instead of `old`, which stays allocated.
+    ///
+    /// # Errors
+    /// When `old` is not mapped, `new` has another size, or the operating system refuses; then
+    /// `old` is mapped as before.
+    pub fn remap(&mut self, old: Memory, new: Memory) -> Result<(), DeviceError> {
+        let (target, bytes) = (self.get(new)?, self.get(old)?.bytes);
+        if target.bytes != bytes {
+            return Err(other_size(target.bytes, bytes));
+        }
+        let mapping = self.get(old)?.mapping.as_ref().ok_or_else(unmapped)?;
+        // The system call replaces the mapping as a whole, or leaves it.
+        target.map_at(mapping)?;
+        let mapping = self.shared.get_mut(&old).and_then(|old| old.mapping.take());
+        self.shared.get_mut(&new).ok_or_else(unknown_memory)?.mapping = mapping;
+        Ok(())
     }
 
     /// Unmaps an allocation and releases it.
@@ -172,6 +197,14 @@ impl MemfdTable {
     fn get(&self, memory: Memory) -> Result<&SharedAllocation, DeviceError> {
         self.shared.get(&memory).ok_or_else(unknown_memory)
     }
+}
+
+pub(crate) fn other_size(bytes: u64, expected: u64) -> DeviceError {
+    DeviceError::ForeignMemory(format!("it has {bytes} bytes instead of {expected}"))
+}
+
+pub(crate) fn unmapped() -> DeviceError {
+    DeviceError::ForeignMemory("it is not mapped".to_owned())
 }
 
 fn unknown_memory() -> DeviceError {
@@ -230,6 +263,47 @@ mod tests {
         let imported = theirs.import(descriptor, PAGE).unwrap();
         assert!(theirs.map(imported, Access::ReadWrite).is_err());
         assert!(theirs.map(imported, Access::Read).is_ok());
+    }
+
+    #[test]
+    fn new_memory_takes_the_addresses_and_the_access_of_the_old_which_keeps_its_bytes() {
+        let (mut ours, mut theirs) = (MemfdTable::default(), MemfdTable::default());
+        let [old, new] = [9, 0].map(|byte| (ours.create(PAGE).unwrap(), byte));
+        let near = ours.map(old.0, Access::ReadWrite).unwrap();
+        bytes_at(near, 1)[0] = old.1;
+        let imported = theirs.import(ours.export(old.0).unwrap(), PAGE).unwrap();
+        let far = theirs.map(imported, Access::Read).unwrap();
+
+        ours.remap(old.0, new.0).unwrap();
+        assert_eq!((bytes_at(near, 1)[0], bytes_at(far, 1)[0]), (new.1, old.1));
+        bytes_at(near, 1)[0] = 7;
+        assert_eq!(bytes_at(far, 1)[0], old.1);
+
+        ours.freeze(new.0, Freeze::SizeAndContents).unwrap();
+        let fresh = theirs.import(ours.export(new.0).unwrap(), PAGE).unwrap();
+        theirs.remap(imported, fresh).unwrap();
+        assert_eq!(bytes_at(far, 1)[0], 7);
+        ours.release(old.0);
+        theirs.release(imported);
+        assert_eq!((bytes_at(near, 1)[0], bytes_at(far, 1)[0]), (7, 7));
+    }
+
+    #[test]
+    fn memory_that_cannot_be_remapped_leaves_the_mapping_as_it_was() {
+        let mut table = MemfdTable::default();
+        let (old, longer, frozen) = (
+            table.create(PAGE).unwrap(),
+            table.create(2 * PAGE).unwrap(),
+            table.create(PAGE).unwrap(),
+        );
+        assert!(table.remap(old, frozen).is_err(), "it is not mapped");
+        let address = table.map(old, Access::ReadWrite).unwrap();
+        bytes_at(address, 1)[0] = 3;
+        table.freeze(frozen, Freeze::SizeAndContents).unwrap();
+        for refused in [longer, frozen, Memory(99)] {
+            assert!(table.remap(old, refused).is_err(), "{refused:?}");
+            assert_eq!(bytes_at(address, 1)[0], 3);
+        }
     }
 
     #[test]

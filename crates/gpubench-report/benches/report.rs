@@ -115,7 +115,8 @@ fn result(id: &str, index: u64, samples: usize, noise: &mut fastrand::Rng) -> Be
         workers: vec![
             WorkerShare {
                 samples: (samples / WORKERS) as u64,
-                value: None
+                value: None,
+                placements: Vec::new(),
             };
             WORKERS
         ],

@@ -115,7 +115,11 @@ mod tests {
         run.results.truncate(1);
         let result = &mut run.results[0];
         result.samples = vec![5.0, 6.5, 7.0];
-        let share = |samples| WorkerShare { samples, value: None };
+        let share = |samples| WorkerShare {
+            samples,
+            value: None,
+            placements: Vec::new(),
+        };
         result.workers = vec![share(2), share(0), share(1)];
         result.sample_flags = vec![SampleFlag {
             sample: 1,

@@ -30,11 +30,12 @@ pub fn summary(workers: &[&[f64]]) -> Option<Stats> {
     })
 }
 
-/// Returns the record of a worker with these samples.
+/// Returns the record of a worker with these samples, which does not say where its buffers lay.
 pub fn worker_share(samples: &[f64]) -> WorkerShare {
     WorkerShare {
         samples: samples.len() as u64,
         value: interquartile_mean(samples),
+        placements: Vec::new(),
     }
 }
 

@@ -363,9 +363,20 @@ mod tests {
         }
     }
 
-    /// Returns how many of 400 seeded cases have a 95 % interval that contains the true value, and
-    /// the mean number of their workers. Workers have shifts, and samples have noise.
-    fn covered_of_400([shift, noise]: [f64; 2]) -> (usize, f64) {
+    /// How the times of a simulated case vary, relative to the true value.
+    struct Variation {
+        /// From worker to worker.
+        shift: f64,
+        /// From one place of the buffers to the next.
+        place: f64,
+        /// From sample to sample.
+        noise: f64,
+    }
+
+    /// Returns the share of 1 000 seeded cases whose 95 % interval contains the true value, and the
+    /// mean number of their workers. The buffers have another place in each worker, and after so
+    /// many samples of it; or one place in the whole case.
+    fn covered(varies: &Variation, moves_after: Option<&[usize]>) -> (f64, f64) {
         let rules = WorkerRules::new(
             StopRule::usual(),
             WorkerCountRule::until_known(NonZeroUsize::new(10).unwrap()),
@@ -376,13 +387,17 @@ mod tests {
             (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
         };
         let (mut covered, mut number) = (0, 0);
-        for _ in 0..400 {
+        for _ in 0..1_000 {
             let (mut workers, mut last) = (Vec::new(), rules.first());
+            let mut place = varies.place * normal();
             while workers.len() < last {
-                let (rule, center) = (rules.rule(workers.len()), 1e4 * (1.0 + shift * normal()));
+                let (rule, shift) = (rules.rule(workers.len()), varies.shift * normal());
                 let mut samples = Vec::new();
                 while rule.decide(&samples, Spent::default()).is_none() {
-                    samples.push(center * (1.0 + noise * normal()));
+                    if moves_after.is_some_and(|after| samples.is_empty() || after.contains(&samples.len())) {
+                        place = varies.place * normal();
+                    }
+                    samples.push(1e4 * (1.0 + shift + place + varies.noise * normal()));
                 }
                 workers.push(samples);
                 let so_far: Vec<&[f64]> = workers.iter().map(Vec::as_slice).collect();
@@ -394,23 +409,44 @@ mod tests {
             let interval = Estimate::from_workers(&workers)
                 .and_then(|estimate| estimate.interval(Confidence::SHOWN))
                 .unwrap();
-            covered += usize::from(interval.low <= 1e4 && 1e4 <= interval.high);
+            covered += u32::from(interval.low <= 1e4 && 1e4 <= interval.high);
             number += workers.len();
         }
-        (covered, number as f64 / 400.0)
+        (f64::from(covered) / 1e3, number as f64 / 1e3)
     }
 
     #[test]
     fn intervals_cover_although_the_workers_decide_how_many_there_are() {
-        for (spread, workers) in [
+        for ([shift, noise], workers) in [
             ([0.0005, 0.001], 3.0..3.1),
             ([0.002, 0.012], 3.0..6.0),
             ([0.004, 0.012], 4.0..8.0),
             ([0.015, 0.03], 9.0..10.1),
         ] {
-            let (covered, number) = covered_of_400(spread);
-            assert!(covered >= 368, "{spread:?}: {covered} of 400");
-            assert!(workers.contains(&number), "{spread:?}: {number} workers");
+            let varies = Variation {
+                shift,
+                place: 0.0,
+                noise,
+            };
+            let (covered, number) = covered(&varies, None);
+            assert!(covered >= 0.92, "{shift} {noise}: {covered}");
+            assert!(workers.contains(&number), "{shift} {noise}: {number} workers");
+        }
+    }
+
+    #[test]
+    fn intervals_hold_the_place_of_the_buffers_only_if_it_changes_within_a_case() {
+        for noise in [0.001, 0.003, 0.01] {
+            let varies = Variation {
+                shift: 0.0005,
+                place: 0.005,
+                noise,
+            };
+            let [(one, _), (of_worker, many), (several, fewer)] =
+                [None, Some(&[][..]), Some(&[4, 10, 20])].map(|moves_after| covered(&varies, moves_after));
+            assert!(one < 0.8, "{noise}: {one}");
+            assert!(of_worker > 0.92 && several > 0.95, "{noise}: {of_worker} {several}");
+            assert!(fewer < many, "{noise}: {fewer} workers instead of {many}");
         }
     }
 

@@ -391,6 +391,7 @@ fn contradictions_are_rejected_even_with_a_correct_digest() {
             run.results[0].workers = vec![WorkerShare {
                 samples: u64::MAX,
                 value: None,
+                placements: Vec::new(),
             }];
         }),
     ];

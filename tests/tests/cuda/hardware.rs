@@ -14,7 +14,10 @@ fn a_call_that_fails_while_hardware_metrics_are_read_fails_its_case() {
     let hardware = &records.result(CASE)["counts"]["hardware"];
     assert!(hardware["dram__bytes.sum"].is_number(), "{hardware}");
 
-    let run = read().env("FAKE_CUDA_FAIL", "worker:cuCtxSynchronize:1:700");
+    // With other workers, the buffers would be placed anew, for which a worker waits too.
+    let run = read()
+        .args(["--workers", "1"])
+        .env("FAKE_CUDA_FAIL", "worker:cuCtxSynchronize:1:700");
     let records = run.finish().expect_code(100).records();
     let result = records.result(CASE);
     assert_eq!(result["verdict"], json!("crashed"), "{result:#}");

@@ -10,6 +10,7 @@ mod graphs;
 mod hardware;
 mod kernels;
 mod locked_clocks;
+mod places;
 mod throttling;
 
 use std::sync::OnceLock;
@@ -268,8 +269,8 @@ fn a_case_too_large_for_gpu_memory_fails_and_the_next_one_runs() {
     assert_ends(&records, CASE, "pass", None);
 }
 
-/// The third allocation opens the second case. Its failure ends the referee, and the third case
-/// gets a new one.
+/// The third allocation opens the second case, since a test places no buffers anew. Its failure
+/// ends the referee, and the third case gets a new one.
 #[test]
 fn a_driver_that_fails_while_a_case_is_opened_fails_that_case_alone() {
     for (call, cause) in [
@@ -279,7 +280,8 @@ fn a_driver_that_fails_while_a_case_is_opened_fails_that_case_alone() {
     ] {
         let gpu = FakeGpu::new();
         let fail = format!("referee:{call}");
-        let finished = tidy(&gpu).json().args(["sums"]).env("FAKE_CUDA_FAIL", &fail).finish();
+        let run = tidy(&gpu).json().args(["sums", "--test"]);
+        let finished = run.env("FAKE_CUDA_FAIL", &fail).finish();
         let records = finished.expect_code(100).records();
         let ends: Vec<[&Value; 2]> = records.results().map(|it| [&it["verdict"], &it["cause"]]).collect();
         let pass = [json!("pass"), Value::Null];

@@ -229,6 +229,10 @@ impl Driver for CpuDriver {
         self.memory.map(memory, access)
     }
 
+    fn remap(&mut self, old: Memory, new: Memory) -> Result<(), DeviceError> {
+        self.memory.remap(old, new)
+    }
+
     fn freeze(&mut self, memory: Memory, freeze: Freeze) -> Result<(), DeviceError> {
         self.memory.freeze(memory, freeze)
     }

@@ -182,6 +182,10 @@ impl Driver for CudaDriver {
         self.shared.map(&self.context, memory, access)
     }
 
+    fn remap(&mut self, old: Memory, new: Memory) -> Result<(), DeviceError> {
+        self.shared.remap(&self.context, old, new)
+    }
+
     fn freeze(&mut self, memory: Memory, freeze: Freeze) -> Result<(), DeviceError> {
         self.shared.freeze(memory, freeze)
     }

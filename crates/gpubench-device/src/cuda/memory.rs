@@ -14,7 +14,7 @@ use cudarc::driver::sys::{
 
 use super::call::{DriverError, call};
 use super::context::Context;
-use crate::memfd::MemfdTable;
+use crate::memfd::{MemfdTable, other_size, unmapped};
 use crate::{Access, DeviceError, DevicePtr, Freeze, Memory};
 
 const POSIX_FD: CUmemAllocationHandleType = CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
@@ -56,6 +56,7 @@ struct Mapping {
     reserved: u64,
     reserved_bytes: usize,
     start: u64,
+    access: Access,
 }
 
 /// Returns the granularity of allocations in bytes.
@@ -184,6 +185,28 @@ impl SharedMemory {
         }
     }
 
+    /// Maps `new` where `old` is mapped, instead of `old`, which stays allocated.
+    pub(super) fn remap(&mut self, context: &Context, old: Memory, new: Memory) -> Result<(), DeviceError> {
+        let (Allocation::Device(from), Allocation::Device(to)) = (self.get(old)?, self.get(new)?) else {
+            return Err(DeviceError::Unsupported("replace host memory".to_owned()));
+        };
+        if from.bytes != to.bytes {
+            return Err(other_size(to.bytes, from.bytes));
+        }
+        let mapping = from.mapping.ok_or_else(unmapped)?;
+        mapping.clear(context, from.bytes);
+        if let Err(error) = mapping.fill(context, to) {
+            let _ = mapping.fill(context, from);
+            return Err(error);
+        }
+        for (memory, mapping) in [(old, None), (new, Some(mapping))] {
+            if let Some(Allocation::Device(allocation)) = self.allocations.get_mut(&memory) {
+                allocation.mapping = mapping;
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn freeze(&self, memory: Memory, freeze: Freeze) -> Result<(), DeviceError> {
         match self.get(memory)? {
             Allocation::Host { memory, .. } => self.host.freeze(*memory, freeze),
@@ -236,7 +259,7 @@ impl DeviceAllocation {
 
 impl Mapping {
     fn make(context: &Context, allocation: &DeviceAllocation, access: Access) -> Result<Mapping, DeviceError> {
-        let DeviceAllocation { handle, bytes, .. } = *allocation;
+        let bytes = allocation.bytes;
         let guard = granularity(context)?;
         let reserved_bytes = bytes
             .checked_add(2 * guard)
@@ -249,24 +272,31 @@ impl Mapping {
             reserved,
             reserved_bytes,
             start: reserved + guard,
+            access,
         };
-        // SAFETY: the target lies inside the range just reserved, which nothing else uses.
-        let mapped = unsafe { call!(context.api, cuMemMap(mapping.start, bytes as usize, 0, handle, 0)) };
-        if let Err(error) = mapped {
-            mapping.free_addresses(context);
-            return Err(foreign(error, bytes));
-        }
-        if let Err(error) = mapping.permit(context, bytes, access) {
-            mapping.unmap(context, bytes);
-            return Err(error.into());
-        }
+        mapping
+            .fill(context, allocation)
+            .inspect_err(|_| mapping.free_addresses(context))?;
         Ok(mapping)
     }
 
-    fn permit(&self, context: &Context, bytes: u64, access: Access) -> Result<(), DriverError> {
+    /// Maps an allocation in the range, in which nothing is mapped.
+    fn fill(&self, context: &Context, allocation: &DeviceAllocation) -> Result<(), DeviceError> {
+        let DeviceAllocation { handle, bytes, .. } = *allocation;
+        // SAFETY: the target lies inside a range that was reserved for an allocation of this size,
+        // and that nothing else uses.
+        unsafe { call!(context.api, cuMemMap(self.start, bytes as usize, 0, handle, 0)) }
+            .map_err(|error| foreign(error, bytes))?;
+        self.permit(context, bytes).map_err(|error| {
+            self.clear(context, bytes);
+            error.into()
+        })
+    }
+
+    fn permit(&self, context: &Context, bytes: u64) -> Result<(), DriverError> {
         let description = CUmemAccessDesc {
             location: location(context),
-            flags: match access {
+            flags: match self.access {
                 Access::Read => CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READ,
                 Access::ReadWrite => CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
             },
@@ -277,10 +307,15 @@ impl Mapping {
     }
 
     fn unmap(self, context: &Context, bytes: u64) {
-        // SAFETY: `make` mapped the range, and the callers no longer use it. After a fault the call
+        self.clear(context, bytes);
+        self.free_addresses(context);
+    }
+
+    /// Unmaps what is mapped. The addresses stay reserved.
+    fn clear(&self, context: &Context, bytes: u64) {
+        // SAFETY: `fill` mapped the range, and the callers no longer use it. After a fault the call
         // fails.
         let _ = unsafe { (context.api.cuMemUnmap)(self.start, bytes as usize) };
-        self.free_addresses(context);
     }
 
     fn free_addresses(self, context: &Context) {

@@ -1,6 +1,7 @@
 //! The broker's handle of the referee.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::rc::Rc;
 use std::time::Duration;
 
 use super::{Child, Interrupt, Output, RoleEnvironment, RoleFailure, RoleName};
@@ -56,12 +57,32 @@ pub struct OpenedCase {
     /// The descriptors of the memory that the allocations lie in.
     pub buffers: Vec<OwnedFd>,
     /// The pages shared with the workers.
-    pub pages: Vec<(WindowOwner, OwnedFd)>,
+    pub pages: Rc<[(WindowOwner, OwnedFd)]>,
     /// Buffers for inputs and answers, for the author.
     pub author_descriptors: Vec<OwnedFd>,
 }
 
 impl OpenedCase {
+    /// Returns the same case with its allocations in other memory. The author has its descriptors
+    /// already.
+    fn in_memory(&self, buffers: Vec<OwnedFd>) -> OpenedCase {
+        OpenedCase {
+            calls: self.calls,
+            allocations: self.allocations.clone(),
+            layouts: self.layouts.clone(),
+            buffers,
+            pages: Rc::clone(&self.pages),
+            author_descriptors: Vec::new(),
+        }
+    }
+
+    /// Returns the number of bytes of the memory that the allocations lie in.
+    pub fn bytes(&self) -> u64 {
+        let layouts = self.layouts.iter().enumerate();
+        let homes = layouts.filter(|(position, _)| self.allocations.is_home(*position));
+        homes.map(|(_, layout)| layout.allocation).sum()
+    }
+
     /// Returns the number of workers under test that live at the same time.
     pub fn workers(&self) -> usize {
         self.allocations.of_sides().len()
@@ -196,7 +217,7 @@ impl RefereeClient {
             allocations,
             layouts,
             buffers,
-            pages: order.workers_of_case.owners().zip(pages).collect(),
+            pages: order.workers_of_case.owners().zip(pages).collect::<Vec<_>>().into(),
             author_descriptors,
         })
     }
@@ -323,6 +344,28 @@ impl RefereeClient {
         } else {
             let text = "it read contents of another length".to_owned();
             Err(RoleFailure::protocol(RoleName::Referee, text))
+        }
+    }
+
+    /// Makes the referee place the case's buffers in new memory, at the same addresses. Returns the
+    /// case as it is then, or `None` if the device lacks memory for two placements.
+    ///
+    /// # Errors
+    /// If the referee fails.
+    pub fn replace_memory(
+        &mut self,
+        opened: &OpenedCase,
+        interrupt: &Interrupt,
+    ) -> Result<Option<OpenedCase>, RoleFailure> {
+        self.child.send(to_referee::REPLACE_MEMORY, &[], &[])?;
+        let frame = self.child.expect(from_referee::MEMORY_REPLACED, OWN_WORK, interrupt)?;
+        match frame.descriptors.len() {
+            0 => Ok(None),
+            pieces if pieces == opened.allocations.memories() => Ok(Some(opened.in_memory(frame.descriptors))),
+            _ => {
+                let text = "it placed other buffers than those of the case".to_owned();
+                Err(RoleFailure::protocol(RoleName::Referee, text))
+            }
         }
     }
 

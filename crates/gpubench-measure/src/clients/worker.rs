@@ -348,6 +348,23 @@ impl WorkerClient {
         Ok(())
     }
 
+    /// Makes the worker map other memory in place of that of its buffers, and waits for it.
+    ///
+    /// # Errors
+    /// If the worker fails.
+    pub fn replace_memory(
+        &mut self,
+        buffers: &[BorrowedFd<'_>],
+        within: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<(), RoleFailure> {
+        let _maps = timeline::span(self.child.track(), "maps new memory");
+        self.child.send(to_worker::REPLACE_MEMORY, &[], buffers)?;
+        self.child
+            .expect(from_worker::MEMORY_REPLACED, within, interrupt)
+            .map(drop)
+    }
+
     /// Returns whether it has been measured before.
     pub(crate) fn past(&self) -> WorkerPast {
         self.past

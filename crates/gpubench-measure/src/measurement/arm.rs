@@ -1,5 +1,6 @@
 //! An arm, window by window: one of the cases that are measured alternately.
 
+mod memory;
 mod orders;
 mod windows;
 

@@ -58,6 +58,28 @@ impl<'a> ControlLease<'a> {
         }
     }
 
+    /// Makes the control worker map the memory in which a case's buffers lie now.
+    ///
+    /// # Errors
+    /// If the user interrupts.
+    pub(super) fn follow(&mut self, opened: &OpenedCase, protocol: &Protocol<'_>) -> Result<(), MeasureError> {
+        let Some(process) = self.worker.as_mut().and_then(|worker| worker.process()) else {
+            return Ok(());
+        };
+        let (_, buffers) = opened.at(&opened.allocations.tensors());
+        match process.replace_memory(&buffers, protocol.within, protocol.interrupt) {
+            Ok(()) => Ok(()),
+            Err(RoleFailure::Interrupted) => Err(MeasureError::Interrupted),
+            Err(failure) => {
+                self.abandon(format!(
+                    "the control worker could not map new memory: {}",
+                    gpubench_diagnostic::chain(&failure)
+                ));
+                Ok(())
+            }
+        }
+    }
+
     /// Whether more control windows are possible.
     pub(super) fn is_there(&self) -> bool {
         self.worker.is_some()
@@ -222,7 +244,7 @@ mod tests {
                 allocations: Allocations::new(&[], NonZeroU32::MIN, std::iter::repeat_n(0, sides)),
                 layouts: Vec::new(),
                 buffers: Vec::new(),
-                pages: Vec::new(),
+                pages: Vec::new().into(),
                 author_descriptors: Vec::new(),
             };
             let mut control = ControlWorker::on(DeviceOrder::cpu(1, 0));

@@ -19,7 +19,7 @@ use super::twin::twin;
 use crate::verdict::{Judgement, TimeUse, WindowEvidence, control_residuals, residual};
 use gpubench_contract::{
     ArithmeticPeaks, BenchmarkComplete, Check, Conservation, Counts, Execution, FunctionCount, Grade, HostTime, Metric,
-    MetricKind, Peaks, Stats, Stop, Throughput, WindowCounts,
+    MetricKind, Peaks, Stats, Stop, Throughput, WindowCounts, WorkerShare,
 };
 use gpubench_device::Count;
 use gpubench_protocol::window::{Gate, MadeCalls, WindowKind};
@@ -119,6 +119,15 @@ impl<'r> Figures<'r> {
         with_criteria(judged, graded, self.findings(), self.expectations.criteria)
     }
 
+    fn workers(&self) -> Vec<WorkerShare> {
+        let workers = self.samples.iter().zip(&self.measured.workers);
+        let share = |(samples, run): (&Vec<f64>, &WorkerRun)| WorkerShare {
+            placements: run.placements.shares(samples.len()),
+            ..worker_share(samples)
+        };
+        workers.map(share).collect()
+    }
+
     /// Returns the record of the case with this outcome, and with the rest of `unmeasured`.
     pub fn record(self, outcome: Outcome, unmeasured: BenchmarkComplete) -> BenchmarkComplete {
         let Measured { workers, judgement, .. } = &self.measured;
@@ -130,7 +139,7 @@ impl<'r> Figures<'r> {
             execution: Some(self.execution()),
             grade: self.grade(),
             grade_reason: judgement.grade_reason.clone().filter(|_| self.grade().is_some()),
-            workers: self.samples.iter().map(|samples| worker_share(samples)).collect(),
+            workers: self.workers(),
             // A held call waits, so how long it works on the host is not known.
             host_ns: host_time(&all(workers, |run| &run.samples.host_ns)).filter(|_| !may_wait || gate == Gate::Host),
             steps: step_times(self.recording, &all(workers, |run| &run.parts.steps_ns)),

@@ -34,6 +34,7 @@ mod pass_criteria;
 #[cfg(test)]
 mod passed_case;
 mod pattern;
+mod placements;
 mod pool;
 mod protocol;
 mod rest;

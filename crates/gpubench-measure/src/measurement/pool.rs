@@ -152,6 +152,13 @@ impl<'a> WorkerPool<'a> {
         }
     }
 
+    /// Replaces the descriptors for the workers still to start, if there are any.
+    pub(super) fn renew_descriptors(&mut self, opened: &Rc<OpenedCase>) {
+        if let Some(kept) = &mut self.opened {
+            *kept = Rc::clone(opened);
+        }
+    }
+
     /// Returns the next worker after the set-up of all that were started with it.
     ///
     /// # Errors

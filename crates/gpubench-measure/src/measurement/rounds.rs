@@ -12,6 +12,7 @@ use super::energy::NO_COUNTER;
 use super::error::MeasureError;
 use super::idle_workers::IdleWorkers;
 use super::input_sets::SetLimit;
+use super::placements::Placements;
 use super::pool::{PoolOrder, WorkerPool};
 use super::protocol::{Energy, Protocol};
 use super::retakes::{Retake, Retakes};
@@ -49,6 +50,8 @@ pub(super) struct Rounds<'a> {
     energy: Energy,
     /// Throttled samples that may be taken again.
     retakes: Retakes,
+    /// Where the buffers lie, if they are placed anew.
+    placements: Option<Placements>,
     /// Number of the case.
     case: u64,
     seeds: &'a Seeds,
@@ -91,6 +94,7 @@ impl<'a> Rounds<'a> {
             test_calls: calls_of_first_process(protocol),
             energy: protocol.energy,
             retakes: Retakes::of_case(&protocol.stop),
+            placements: None,
             case: turns.source.number,
             seeds: protocol.seeds,
         }
@@ -101,6 +105,11 @@ impl<'a> Rounds<'a> {
         for arm in &mut self.arms {
             arm.pool.keep_descriptors(Rc::clone(opened));
         }
+    }
+
+    /// Places the buffers anew from time to time.
+    pub(super) fn use_placements(&mut self, placements: Option<Placements>) {
+        self.placements = placements;
     }
 
     /// Limits the calls of each worker to the sets of inputs that are made before.
@@ -196,12 +205,24 @@ impl<'a> Rounds<'a> {
         let (mut round, mut last) = (0, self.first);
         while round < last {
             round += 1;
+            let began = Instant::now();
+            if let Some(placements) = self.placements.as_mut().filter(|_| round > 1) {
+                placements.begin_round(&mut self.arms, context)?;
+            }
             self.begin_round()?;
+            if let Some(placements) = &self.placements {
+                placements.follow(&mut self.arms, began)?;
+            }
             while self.is_needed(Phase::WarmUp) {
                 self.lap(Phase::WarmUp, context, watcher)?;
             }
             while self.is_needed(Phase::Samples) {
                 self.lap(Phase::Samples, context, watcher)?;
+                if self.is_needed(Phase::Samples)
+                    && let Some(placements) = &mut self.placements
+                {
+                    placements.after_sample(&mut self.arms, context)?;
+                }
             }
             let workers = self.first;
             for arm in &mut self.arms {

@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use super::energy::CallEnergy;
+use super::placements::PlacesOfRun;
 use crate::clients::WorkerPast;
 use crate::verdict::{RunEvidence, TimeUse, WindowEvidence};
 use gpubench_contract::MetricKind;
@@ -20,6 +21,8 @@ pub struct WorkerRun {
     pub past: WorkerPast,
     /// Overhead of an empty measurement in nanoseconds, as it claims it.
     pub overhead_ns: Option<f64>,
+    /// Where its buffers lay.
+    pub placements: PlacesOfRun,
     /// Its warm-up.
     pub warm_up: WarmUp,
     /// All windows with its calls, including warm-up and early checks, in order.
@@ -94,6 +97,7 @@ impl Default for WorkerRun {
         WorkerRun {
             past: WorkerPast::New,
             overhead_ns: None,
+            placements: PlacesOfRun::default(),
             warm_up: WarmUp::default(),
             windows: Vec::new(),
             last_call: 0,

@@ -15,6 +15,7 @@ use super::input_sets::{EarlierSets, InputSets, shared};
 use super::kept_sets::KeptSets;
 use super::leaving_workers::LeavingWorkers;
 use super::measured::{Measured, MeasuredInTurns, RolesAfterwards};
+use super::placements::Placements;
 use super::protocol::Protocol;
 use super::rest::Rests;
 use super::rounds::Rounds;
@@ -145,6 +146,7 @@ impl Session<'_> {
             }
         }
         rounds.keep_descriptors(&opened);
+        rounds.use_placements(Placements::of_case(protocol, opened));
         let begins = timeline::span(Track::Command, "begins the case");
         let mut context = Context {
             sequencer,

@@ -1,6 +1,8 @@
 //! A case whose referee and workers a test simulates. They answer every order at once.
 
+use std::fs::File;
 use std::num::{NonZeroU32, NonZeroUsize};
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex};
 use std::thread::spawn;
 use std::time::Duration;
@@ -17,13 +19,15 @@ use super::protocol::{EvidenceUse, Protocol};
 use super::rest::Rests;
 use super::run_mode::RunMode;
 use super::sequence::Sequencer;
-use crate::clients::{AuthorClient, Child, Interrupt, MetricRequest, Output, RefereeClient, RoleName, WorkerClient};
+use crate::clients::{
+    AuthorClient, Child, Interrupt, MetricRequest, OpenedCase, Output, RefereeClient, RoleName, WorkerClient,
+};
 use gpubench_contract::Mode;
 use gpubench_device::{ClockBound, DeviceOrder, FaultCode, KernelHost};
-use gpubench_protocol::window::{CodePlacement, Gate, MadeCalls, Seeds, WindowCalls, WindowOwner};
+use gpubench_protocol::window::{Allocations, CodePlacement, Gate, MadeCalls, Seeds, WindowCalls, WindowOwner};
 use gpubench_protocol::wire::{
-    Claim, ContentsOrder, Differences, DifferencesOrder, Generate, NOWHERE, OutputFacts, Patience, WindowFacts,
-    WindowOrder, from_referee, from_worker, to_referee, to_worker,
+    BufferLayout, Claim, ContentsOrder, Differences, DifferencesOrder, Generate, NOWHERE, OutputFacts, Patience,
+    WindowFacts, WindowOrder, from_referee, from_worker, to_referee, to_worker,
 };
 use gpubench_stats::{StopRule, WarmUpRule, WorkerCountRule};
 
@@ -173,6 +177,11 @@ pub(super) fn worker(claim: impl Fn(&WindowOrder) -> Claim + Send + 'static) -> 
     let (child, broker) = Child::simulated(RoleName::Worker);
     spawn(move || {
         while let Ok(frame) = broker.receive(Patience::at_most(Duration::from_secs(600))) {
+            if frame.kind == to_worker::REPLACE_MEMORY {
+                assert_eq!(frame.descriptors.len(), 1);
+                broker.send(from_worker::MEMORY_REPLACED, &[], &[]).unwrap();
+                continue;
+            }
             assert_eq!(frame.kind, to_worker::ARM);
             let order: WindowOrder = frame.record().unwrap();
             broker.send_record(from_worker::ARMED, &order).unwrap();
@@ -253,6 +262,39 @@ pub(super) fn until_closed(
     facts: impl Fn(&WindowOrder) -> WindowFacts + Send + 'static,
     act: impl FnOnce(Context<'_>),
 ) -> Vec<WindowOrder> {
+    with_memory_for(usize::MAX, protocol, case, facts, act)
+}
+
+/// Returns the opened case, with one buffer that nobody maps.
+pub(super) fn opened(case: &ReadyCase<'_>) -> OpenedCase {
+    OpenedCase {
+        calls: case.calls,
+        allocations: Allocations::new(&case.recording.tensors, case.calls.count, [0]),
+        layouts: vec![BufferLayout {
+            allocation: 4096,
+            offset: 0,
+            len: 16,
+            front: 0,
+            back: 0,
+        }],
+        buffers: vec![no_memory()],
+        pages: Vec::new().into(),
+        author_descriptors: Vec::new(),
+    }
+}
+
+fn no_memory() -> OwnedFd {
+    File::open("/dev/null").unwrap().into()
+}
+
+/// The same as `until_closed` on a device that can place the buffers anew so often.
+pub(super) fn with_memory_for(
+    mut places: usize,
+    protocol: &Protocol<'_>,
+    case: &ReadyCase<'_>,
+    facts: impl Fn(&WindowOrder) -> WindowFacts + Send + 'static,
+    act: impl FnOnce(Context<'_>),
+) -> Vec<WindowOrder> {
     let (child, broker) = Child::simulated(RoleName::Referee);
     let (author, _author_end) = Child::simulated(RoleName::Author);
     let (mut referee, mut author) = (RefereeClient::simulated(child), AuthorClient::simulated(author));
@@ -280,6 +322,12 @@ pub(super) fn until_closed(
                     let order: ContentsOrder = frame.record().unwrap();
                     let contents = vec![order.tensor as u8; order.bytes as usize];
                     broker.send(from_referee::CONTENTS_READ, &[&contents], &[])
+                }
+                to_referee::REPLACE_MEMORY => {
+                    let memory = (places > 0).then(no_memory);
+                    places = places.saturating_sub(1);
+                    let descriptors: Vec<_> = memory.iter().map(AsFd::as_fd).collect();
+                    broker.send(from_referee::MEMORY_REPLACED, &[], &descriptors)
                 }
                 to_referee::CLOSE_CASE => broker.send(from_referee::CASE_CLOSED, &[], &[]),
                 _ => Ok(()),

@@ -97,11 +97,16 @@ impl<'a> Stopping<'a> {
         rule.decide(&run.samples.values, spent)
     }
 
+    /// Whether the calls of a worker are so long that the place of their buffers in memory can
+    /// decide more of their time than the process does.
+    pub(super) fn depends_on_place(&self, run: &WorkerRun) -> bool {
+        median(&run.samples.values).is_some_and(|call_ns| call_ns >= LONG_CALL_NS)
+    }
+
     /// Whether the windows of a worker make one call, a long one. The bound on the claims of
     /// windows with several calls needs more workers.
     fn has_long_calls(&self, run: &WorkerRun) -> bool {
-        let call_ns = median(&run.samples.values);
-        self.calls == NonZeroU32::MIN && call_ns.is_some_and(|call_ns| call_ns >= LONG_CALL_NS)
+        self.calls == NonZeroU32::MIN && self.depends_on_place(run)
     }
 
     /// Returns the time spent on the samples of some workers. Counts take none on the device.

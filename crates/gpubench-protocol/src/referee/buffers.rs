@@ -94,6 +94,15 @@ impl Buffer {
         self.shared.address.offset(self.layout.offset)
     }
 
+    /// Returns what is fixed of the memory that workers map: the contents, too, of what they only
+    /// read.
+    pub(super) fn freeze(&self) -> Freeze {
+        match (&self.pristine, &self.answers) {
+            (Some(_), None) => Freeze::SizeAndContents,
+            _ => Freeze::Size,
+        }
+    }
+
     /// Frees the referee's own copies.
     pub(super) fn release_copies(self, driver: &mut dyn Driver) {
         if let Some(pristine) = self.pristine {

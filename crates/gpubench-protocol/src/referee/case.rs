@@ -8,6 +8,7 @@ use gpubench::catalog::Recording;
 
 use super::RefereeError;
 use super::buffers::{self, Buffer};
+use super::new_memory::EarlierMemory;
 use super::own_kernels::OwnKernels;
 use super::page::WorkerPage;
 use crate::replay::FlushBuffer;
@@ -40,7 +41,9 @@ pub(super) struct OpenCase {
     pub(super) calls: WindowCalls,
     pub(super) recording: Recording,
     /// The buffers of each side.
-    sides: Vec<Vec<Buffer>>,
+    pub(super) sides: Vec<Vec<Buffer>>,
+    /// Memory that the buffers lay in before, the latest last.
+    pub(super) earlier: EarlierMemory,
     /// What the workers map.
     allocations: Allocations,
     /// One page for each worker.
@@ -85,6 +88,7 @@ impl OpenCase {
             allocations: Allocations::new(&recording.tensors, calls.count, scratch.iter().map(Vec::len)),
             recording,
             sides,
+            earlier: EarlierMemory::default(),
             pages,
             start,
             own_kernels,
@@ -141,6 +145,13 @@ impl OpenCase {
         self.sides.len()
     }
 
+    /// Returns the buffers that have memory of their own, in the order of its descriptors.
+    pub(super) fn homes(&self) -> impl Iterator<Item = &Buffer> {
+        let shared = self.shared().enumerate();
+        let own = shared.filter(|(position, _)| self.allocations.is_home(*position));
+        own.map(|(_, buffer)| buffer)
+    }
+
     /// Returns the buffers that workers map, each with the first side that has it.
     fn shared(&self) -> impl Iterator<Item = &Buffer> {
         let uses = self.allocations.first_uses().into_iter();
@@ -168,9 +179,7 @@ impl OpenCase {
 
     /// Returns the memory that workers map.
     fn memories(&self) -> impl Iterator<Item = Memory> {
-        let shared = self.shared().enumerate();
-        let own = shared.filter(|(position, _)| self.allocations.is_home(*position));
-        own.map(|(_, buffer)| buffer.shared.memory)
+        self.homes().map(|buffer| buffer.shared.memory)
     }
 
     /// Returns descriptors of the memory that workers map.
@@ -195,8 +204,9 @@ impl OpenCase {
     }
 
     /// Frees all buffers.
-    pub(super) fn close(self, driver: &mut dyn Driver) {
+    pub(super) fn close(mut self, driver: &mut dyn Driver) {
         self.memories().for_each(|memory| driver.release(memory));
+        self.earlier.release(driver);
         self.tensors().iter().for_each(|tensor| tensor.release_copies(driver));
         self.own_kernels.release(driver);
         let pages = self.pages.into_iter().chain([self.start]);

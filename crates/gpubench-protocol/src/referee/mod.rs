@@ -8,7 +8,7 @@
 //! initial state of a call, `window` runs the sequence and `stamps` reads the clock. `check` checks
 //! the worker's buffers, `wrong_output` classifies wrong outputs, `differences` lists their wrong
 //! elements, `contents` reads tensors for people, and `other_answers` finds out whether another
-//! call's answer or zeros would pass.
+//! call's answer or zeros would pass. `new_memory` places the buffers anew between two windows.
 #![forbid(unsafe_code)]
 
 mod author_check;
@@ -19,6 +19,7 @@ mod check;
 mod contents;
 mod differences;
 mod instance;
+mod new_memory;
 mod other_answers;
 mod own_kernels;
 mod page;

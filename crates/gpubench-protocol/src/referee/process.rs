@@ -9,6 +9,7 @@ use gpubench::codec;
 
 use super::RefereeError;
 use super::case::{OpenCase, Referee};
+use super::new_memory::Replaced;
 use crate::replay::FlushBuffer;
 use crate::window::{Seeds, WindowId};
 use crate::wire::{
@@ -18,6 +19,8 @@ use crate::wire::{
 };
 use gpubench_device::harness::Harness;
 use gpubench_device::{self, Absence, DeviceError, DeviceOrder, Resources};
+
+const NO_CASE: RefereeError = RefereeError::Order("no case is open");
 
 /// Carries out the broker's orders until `channel` closes.
 ///
@@ -135,6 +138,14 @@ impl Referee {
                 let contents = self.contents(opened(open)?, &order)?;
                 Ok(channel.send(from_referee::CONTENTS_READ, &[&contents], &[])?)
             }
+            to_referee::REPLACE_MEMORY => {
+                let case = open.as_mut().ok_or(NO_CASE)?;
+                let descriptors = match self.replace_memory(case)? {
+                    Replaced::Now => case.shared_descriptors(&mut *self.driver)?,
+                    Replaced::NotForLackOfMemory => Vec::new(),
+                };
+                Ok(channel.send(from_referee::MEMORY_REPLACED, &[], &borrowed(&descriptors))?)
+            }
             to_referee::CLOSE_CASE => {
                 if let Some(case) = open.take() {
                     case.close(&mut *self.driver);
@@ -219,7 +230,7 @@ fn borrowed(descriptors: &[OwnedFd]) -> Vec<BorrowedFd<'_>> {
 }
 
 fn opened(open: &Option<OpenCase>) -> Result<&OpenCase, RefereeError> {
-    open.as_ref().ok_or(RefereeError::Order("no case is open"))
+    open.as_ref().ok_or(NO_CASE)
 }
 
 /// Reads the record of an order that must come before any case.

@@ -24,13 +24,14 @@ use gpubench_device::cpu::executor::ScheduleSeed;
 use gpubench_device::faulty::FaultyDriver;
 use gpubench_device::harness::{Coverage, Harness};
 use gpubench_device::memfd::MemfdTable;
-use gpubench_device::{Access, DeviceError, DevicePtr, Driver, Stream};
+use gpubench_device::{Access, DeviceError, DevicePtr, Driver, Memory, Stream};
 
 mod call_time;
 mod calls;
 mod contents;
 mod findings;
 mod mismatches;
+mod new_memory;
 mod own_kernels;
 
 const ELEMENTS: usize = 1000;
@@ -134,6 +135,7 @@ struct Peer {
     stream: Stream,
     page: SharedPage,
     on_device: PageAddresses,
+    memories: Vec<Memory>,
     x: DevicePtr,
     y: DevicePtr,
 }
@@ -145,12 +147,14 @@ impl Peer {
         let mut descriptors = descriptors.into_iter();
         let page = SharedPage::open(descriptors.next().unwrap()).unwrap();
         let on_device = driver.register(page.on_host().base(), page.bytes()).unwrap();
+        let mut memories = Vec::new();
         let addresses: Vec<DevicePtr> = layouts
             .iter()
             .zip(descriptors)
             .zip([Access::Read, Access::ReadWrite])
             .map(|((layout, descriptor), access)| {
                 let memory = driver.import(descriptor, layout.allocation).unwrap();
+                memories.push(memory);
                 driver.map(memory, access).unwrap().offset(layout.offset)
             })
             .collect();
@@ -161,6 +165,7 @@ impl Peer {
             stream,
             on_device: page.mapped_at(on_device.0),
             page,
+            memories,
             x: addresses[0],
             y: addresses[1],
         }

@@ -54,7 +54,7 @@ pub(super) struct Assignment {
     pub(super) metric: MetricKind,
     pub(super) page: SharedPage,
     pub(super) on_device: PageAddresses,
-    memories: Vec<Memory>,
+    pieces: Vec<SharedPiece>,
     /// The buffers that the call uses.
     pub(super) buffers: Buffers,
     /// The sides whose outputs it has: its own, or all of them in the control worker.
@@ -65,6 +65,13 @@ pub(super) struct Assignment {
     pub(super) call: Call,
     pub(super) annotation: Option<Annotation>,
     pub(super) hold: Hold,
+}
+
+/// A piece of memory that the referee shares.
+#[derive(Clone, Copy, Debug)]
+struct SharedPiece {
+    memory: Memory,
+    bytes: u64,
 }
 
 /// What the tool's own work in a window uses of a side.
@@ -142,11 +149,38 @@ impl Worker {
         Ok(self.device.driver.synchronize_all()?)
     }
 
+    /// Maps other memory in place of that of the buffers, at the same addresses, and releases the
+    /// old one. Nothing of this process may run on the device.
+    ///
+    /// # Errors
+    /// If there are more or fewer descriptors than pieces of memory, or the device refuses.
+    pub(super) fn replace_memory(&mut self, descriptors: Vec<OwnedFd>) -> Result<(), WorkerError> {
+        self.await_own_work()?;
+        let Worker { device, assignment } = self;
+        if descriptors.len() != assignment.pieces.len() {
+            return Err(WorkerError::Order("it has other buffers than the set-up"));
+        }
+        for (piece, descriptor) in assignment.pieces.iter_mut().zip(descriptors) {
+            piece.replace(&mut *device.driver, descriptor)?;
+        }
+        Ok(())
+    }
+
     /// Releases the case.
     pub(super) fn hand_back(self) -> OpenDevice {
         let Worker { mut device, assignment } = self;
         assignment.hand_back(&mut *device.driver);
         device
+    }
+}
+
+impl SharedPiece {
+    fn replace(&mut self, driver: &mut dyn Driver, descriptor: OwnedFd) -> Result<(), DeviceError> {
+        let new = driver.import(descriptor, self.bytes)?;
+        let mapped = driver.remap(self.memory, new);
+        // What is no longer mapped, or was never, is not needed.
+        driver.release(if mapped.is_ok() { self.memory } else { new });
+        mapped.map(|()| self.memory = new)
     }
 }
 
@@ -190,7 +224,7 @@ impl Assignment {
         let page = SharedPage::open(page).map_err(WorkerError::Page)?;
         let on_device = driver.register(page.on_host().base(), page.bytes())?;
         let allocations = setup.allocations();
-        let (mapped, memories) = map_buffers(driver, &allocations, setup.layouts, descriptors, &setup.recording)?;
+        let (mapped, pieces) = map_buffers(driver, &allocations, setup.layouts, descriptors, &setup.recording)?;
         let sides = allocations.of_sides().iter().map(|positions| mapped.at(positions));
         let sides: Vec<Buffers> = sides.collect();
         let confinement = sandbox.map_or(Confinement::Closed, |sandbox| sandbox.close(guarded(setup.guarded)));
@@ -224,7 +258,7 @@ impl Assignment {
             metric: setup.metric,
             on_device: page.mapped_at(on_device.0),
             page,
-            memories,
+            pieces,
             annotation: setup.annotation.map(Annotation::begin).transpose()?,
             buffers,
             sides: touched,
@@ -338,7 +372,7 @@ impl Assignment {
         self.call.release(driver);
         let twins = self.sides.into_iter().filter_map(|side| side.twin);
         twins.for_each(|twin| twin.release(driver));
-        self.memories.into_iter().for_each(|memory| driver.release(memory));
+        self.pieces.iter().for_each(|piece| driver.release(piece.memory));
         driver.unregister(self.page.on_host().base());
     }
 }
@@ -387,8 +421,8 @@ fn map_buffers(
     layouts: Vec<BufferLayout>,
     mut descriptors: impl Iterator<Item = OwnedFd>,
     recording: &Recording,
-) -> Result<(Buffers, Vec<Memory>), WorkerError> {
-    let mut memories = Vec::with_capacity(allocations.memories());
+) -> Result<(Buffers, Vec<SharedPiece>), WorkerError> {
+    let mut pieces = Vec::with_capacity(allocations.memories());
     let mut buffers: Vec<NamedBuffer> = Vec::with_capacity(layouts.len());
     let uses = allocations.first_uses();
     if uses.len() != layouts.len() {
@@ -398,8 +432,9 @@ fn map_buffers(
         let (name, role) = describe_buffer(recording, index);
         let mapping = if allocations.is_home(position) {
             let descriptor = descriptors.next().ok_or(WorkerError::Order("a buffer is missing"))?;
-            let memory = driver.import(descriptor, layout.allocation)?;
-            memories.push(memory);
+            let bytes = layout.allocation;
+            let memory = driver.import(descriptor, bytes)?;
+            pieces.push(SharedPiece { memory, bytes });
             let access = match role {
                 Role::Input | Role::Constant => Access::Read,
                 Role::Output | Role::InOut | Role::Scratch => Access::ReadWrite,
@@ -415,7 +450,7 @@ fn map_buffers(
             layout,
         });
     }
-    Ok((Buffers(buffers), memories))
+    Ok((Buffers(buffers), pieces))
 }
 
 /// Loads the compiled sources of a plan.

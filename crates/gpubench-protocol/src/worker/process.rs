@@ -37,6 +37,13 @@ pub fn serve(channel: &Channel) -> Result<(), WorkerError> {
                 channel.send(from_worker::RESTS, &[], &[])?;
                 continue;
             }
+            to_worker::REPLACE_MEMORY => match held.case()?.replace_memory(frame.descriptors) {
+                Ok(()) => {
+                    channel.send(from_worker::MEMORY_REPLACED, &[], &[])?;
+                    continue;
+                }
+                Err(error) => return refuse(channel, &error),
+            },
             _ => {}
         }
         let ready = Worker::set_up(held.device(), frame, channel).and_then(|mut ready| {

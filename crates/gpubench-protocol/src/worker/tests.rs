@@ -179,6 +179,27 @@ impl Broker {
         assert!(overhead_ns >= 0.0 && overhead_ns.is_finite());
     }
 
+    /// Makes new memory for all buffers, at the same addresses, and returns what the worker answers
+    /// when it gets all but `missing` of it.
+    fn replace_memory(&mut self, missing: usize) -> Frame {
+        for (memory, layout) in self.memories.iter_mut().zip(&self.layouts) {
+            let new = self.driver.create(layout.allocation).expect("memory");
+            self.driver.remap(*memory, new).expect("memory");
+            self.driver.release(*memory);
+            *memory = new;
+        }
+        let given = &self.memories[missing..];
+        let exported: Vec<_> = given
+            .iter()
+            .map(|memory| self.driver.export(*memory).expect("a descriptor"))
+            .collect();
+        let descriptors: Vec<_> = exported.iter().map(AsFd::as_fd).collect();
+        self.channel
+            .send(to_worker::REPLACE_MEMORY, &[], &descriptors)
+            .expect("it is sent");
+        self.next()
+    }
+
     /// Runs a window, and returns its claim and its counts.
     fn window(&mut self, order: WindowOrder) -> (Claim, Vec<u8>) {
         let page = self.page.in_window(0);
@@ -413,6 +434,34 @@ fn a_worker_that_rests_or_hands_back_can_be_set_up_again_for_the_same_device() {
 }
 
 #[test]
+fn calls_work_in_new_memory_at_the_same_addresses() {
+    let mut broker = Broker::with_sides(1);
+    broker.set_up(to_worker::SETUP, &setup(4), &recording());
+    for window in 1..=4 {
+        assert!(broker.contents(Y).iter().all(|byte| *byte == 0), "{window}");
+        broker.fill(X, window as u8);
+        broker.window(order(window, WindowKind::Timed));
+        assert!(broker.contents(Y).iter().all(|byte| *byte == window as u8));
+        let answer = broker.replace_memory(0);
+        assert_eq!(answer.kind, from_worker::MEMORY_REPLACED, "{}", text_of(&answer));
+    }
+    broker.end().expect("a closed connection is the end");
+}
+
+#[test]
+fn a_worker_that_gets_too_little_new_memory_refuses_it() {
+    let mut broker = Broker::with_sides(1);
+    broker.set_up(to_worker::SETUP, &setup(4), &recording());
+    let answer = broker.replace_memory(1);
+    assert_eq!(answer.kind, from_worker::FAILED);
+    assert!(
+        text_of(&answer).ends_with("it has other buffers than the set-up"),
+        "{}",
+        text_of(&answer)
+    );
+}
+
+#[test]
 fn host_code_gets_no_worker_that_had_another_case() {
     let mut broker = Broker::with_sides(1);
     broker.set_up(to_worker::SETUP, &setup(4), &recording());
@@ -465,7 +514,7 @@ fn orders_that_cannot_be_carried_out_are_refused_with_their_reason() {
         let (found, text) = broker.refusal();
         assert!(found == kind && text.ends_with(told), "{found}: {text}");
     }
-    for order in [to_worker::HAND_BACK, to_worker::REST] {
+    for order in [to_worker::HAND_BACK, to_worker::REST, to_worker::REPLACE_MEMORY] {
         let broker = Broker::with_sides(1);
         broker.channel.send(order, &[], &[]).expect("it is sent");
         let ended = broker.worker.join().expect("it does not panic");

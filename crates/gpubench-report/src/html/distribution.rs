@@ -183,7 +183,11 @@ mod tests {
     use gpubench_testing::all_passed;
 
     fn share(samples: u64) -> WorkerShare {
-        WorkerShare { samples, value: None }
+        WorkerShare {
+            samples,
+            value: None,
+            placements: Vec::new(),
+        }
     }
 
     /// Returns the figure of a case with this many workers and ten samples each.

@@ -350,6 +350,7 @@ mod tests {
         let nothing = WorkerShare {
             samples: 0,
             value: None,
+            placements: Vec::new(),
         };
         result.workers = vec![nothing.clone(), nothing];
         assert_eq!(workers(&result), None);

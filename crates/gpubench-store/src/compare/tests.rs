@@ -95,6 +95,7 @@ fn passed(name: &str, workers: &[Vec<f64>]) -> BenchmarkComplete {
             .map(|samples| WorkerShare {
                 samples: samples.len() as u64,
                 value: gpubench_stats::median(samples),
+                placements: Vec::new(),
             })
             .collect(),
         twin: twin(&STEADY),

@@ -1,6 +1,9 @@
 //! Rounds with a simulated referee and workers: the order of the windows, and what is taken again.
 
 use super::*;
+
+mod places;
+
 use crate::clients::{ObserverProgram, ObserverTask};
 use crate::measurement::case::{Entrant, ReadyCase, Standing, TurnCase};
 use crate::measurement::simulated_case::{
@@ -44,6 +47,7 @@ fn rounds_of<'a>(arms: Vec<Arm<'a>>, first: usize, protocol: &'a Protocol<'a>) -
         test_calls: CALLS_OF_TEST,
         energy: protocol.energy,
         retakes: Retakes::of_case(&protocol.stop),
+        placements: None,
         case: 0,
         seeds: protocol.seeds,
     }

@@ -36,6 +36,8 @@ pub mod to_referee {
     pub const CONTENTS: u32 = 12;
     /// [`Checked`](crate::wire::Checked), the answer to `NEEDS_CHECK`. Only then.
     pub const CHECKED: u32 = 13;
+    /// Replace the memory of the buffers that workers map by new memory.
+    pub const REPLACE_MEMORY: u32 = 14;
 }
 
 /// Kinds of frames from the referee to the broker.
@@ -72,6 +74,10 @@ pub mod from_referee {
     /// [`CheckOrder`](crate::wire::CheckOrder), before `FACTS`: the author shall check the outputs
     /// in the memory that it shares with the referee.
     pub const NEEDS_CHECK: u32 = 116;
+    /// Answer to `REPLACE_MEMORY`. There is no payload. The descriptors are those of the new
+    /// memory, in the order of `ALLOCATIONS`. There are none if the device lacks memory for it: the
+    /// old one remains.
+    pub const MEMORY_REPLACED: u32 = 117;
     /// Answer to `REFERENCE`.
     pub const REFERENCE_DONE: u32 = 108;
     /// [`Problem`](crate::wire::Problem): a generator kernel of the crate failed.
@@ -99,6 +105,10 @@ pub mod to_worker {
     /// Release the case's page and buffers, and wait for the next `SETUP`. For workers without user
     /// host code.
     pub const REST: u32 = 5;
+    /// Map other memory in place of that of the case's buffers, at the same addresses. The
+    /// descriptors are those of the other memory, in the order of `SETUP`. For workers without user
+    /// host code.
+    pub const REPLACE_MEMORY: u32 = 6;
 }
 
 /// Kinds of frames from a worker to the broker.
@@ -125,6 +135,8 @@ pub mod from_worker {
     pub const HANDED_BACK: u32 = 107;
     /// Answer to `REST`. There is no payload.
     pub const RESTS: u32 = 108;
+    /// Answer to `REPLACE_MEMORY`. There is no payload.
+    pub const MEMORY_REPLACED: u32 = 109;
     /// [`Problem`](crate::wire::Problem): the device lacks memory for the order.
     pub const OUT_OF_MEMORY: u32 = 112;
 }

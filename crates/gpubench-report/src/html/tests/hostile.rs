@@ -185,7 +185,7 @@ proptest! {
         run.run.device.peak_flops = Some(figures[1]);
         for result in &mut run.results {
             result.samples.clone_from(&samples);
-            result.workers = vec![WorkerShare { samples: own, value: Some(figures[2]) }, WorkerShare { samples: 3, value: None }];
+            result.workers = vec![WorkerShare { samples: own, value: Some(figures[2]), placements: Vec::new() }, WorkerShare { samples: 3, value: None, placements: Vec::new() }];
             let computed = summary(&[&samples]);
             result.stats = computed.or(result.stats.take()).map(|stats| Stats { value: figures[3], ci95: Some([figures[4], figures[5]]), ..stats });
             result.throughput = Throughput { bytes_per_s: Some(figures[6]), bytes_from: None, flops_per_s: Some(figures[7]), of_peak_bandwidth: Some(figures[8]), of_peak_flops: None, counters: vec![CounterRate { name: "<b>".into(), amount: own, per_s: figures[7] }] };
