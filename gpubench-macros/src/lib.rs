@@ -14,6 +14,7 @@ mod comparison;
 mod counters;
 mod cuda_image;
 mod cuda_source;
+mod element;
 mod function;
 mod grading;
 mod hidden;
@@ -77,6 +78,11 @@ pub fn tensor_file(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(KernelArg, attributes(kernel_arg))]
 pub fn kernel_arg(item: TokenStream) -> TokenStream {
     finish(kernel_arg::expand(item.into()), Default::default())
+}
+
+#[proc_macro_derive(Element, attributes(element, tolerance, exact))]
+pub fn element(item: TokenStream) -> TokenStream {
+    finish(element::expand(item.into()), Default::default())
 }
 
 /// Returns the expansion. On an error, returns the original item with the error, so that the

@@ -239,7 +239,7 @@ fn is_ours(attribute: &Attribute) -> bool {
 }
 
 /// Parses `#[exact]` or `#[tolerance(..)]`.
-fn comparison_of(attribute: &Attribute) -> Result<Comparison> {
+pub(crate) fn comparison_of(attribute: &Attribute) -> Result<Comparison> {
     let name = Ident::new("tolerance", attribute.path().span());
     match &attribute.meta {
         Meta::Path(path) if path.is_ident("exact") => Ok(Comparison::Exact),

@@ -15,7 +15,8 @@ pub use std::vec::Vec;
 
 use crate::axis::{AxisParam, article};
 use crate::catalog::{Axis, AxisValue, Counter, Draw, Params, Role};
-use crate::element::Element;
+use crate::element::{Element, Number};
+pub use crate::element::{Elements, FieldType, RecordType, StructField, field, struct_elements};
 use crate::error::{Error, Result};
 use crate::host::Host;
 use crate::library::Library;
@@ -192,7 +193,7 @@ pub fn checked_input<'a, T: Element>(data: &mut CheckData<'a>, name: &str) -> Re
 }
 
 /// Returns an output that a check judges.
-pub fn answer<'a, T: Element>(data: &mut CheckData<'a>, name: &str) -> Result<Answer<'a, T>> {
+pub fn answer<'a, T: Number>(data: &mut CheckData<'a>, name: &str) -> Result<Answer<'a, T>> {
     data.answer(name)
 }
 

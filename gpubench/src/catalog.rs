@@ -1,8 +1,10 @@
 //! The description of a crate's benchmarks.
 
+mod record;
 mod stated;
 
 pub use crate::axis::PartOfGroup;
+pub use record::{Field, Record, Rows, by_field};
 pub use stated::{Draw, HiddenCases, Parameter, ParameterKind, Score, StatedProblem, SubmissionLimits};
 
 use crate::plan::{KernelRef, LibraryCall, Plan};
@@ -361,8 +363,10 @@ pub struct Tensor {
     /// Contents before the call.
     pub fill: Fill,
     /// How its elements are compared after the call. [`Tolerance::Exact`] for tensors that are not
-    /// outputs.
+    /// outputs, and for those of structs, whose fields have their own.
     pub tolerance: Tolerance,
+    /// The struct that each element is, unless elements are numbers.
+    pub record: Option<Box<Record>>,
 }
 
 /// How a call uses a tensor.

@@ -29,9 +29,11 @@ mod tensors;
 
 pub use axis::AxisParam;
 pub use catalog::{DeviceFacts, DeviceKind};
-pub use element::{BF16, Complex32, Element, Elements, Extents, F8E4M3, F8E5M2, F16, Shape, bits_of};
+pub use element::{BF16, Complex32, Element, Elements, Extents, F8E4M3, F8E5M2, F16, Number, Shape, bits_of};
 pub use error::{Error, Outcome, Result};
 // Many users write `#[bench]` from habit. The macro's error names the right attribute.
+#[doc = include_str!("../doc/element.md")]
+pub use gpubench_macros::Element;
 #[doc = include_str!("../doc/kernel_arg.md")]
 pub use gpubench_macros::KernelArg;
 #[doc(hidden)]

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::catalog::{DType, DeviceFacts, Tensor};
+use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::plan::launcher::{Arguments, BufferParam, Null, RecordedArgument, caller, declared, part_of_tensor};
 use crate::plan::{ArgumentType, LibraryArgument, LibraryCall};
@@ -87,7 +88,14 @@ impl Library {
 
     /// Returns the buffer for the parameter `name`.
     pub(crate) fn buffer<B: BufferParam>(&self, name: &str, place: &str) -> Result<B> {
-        declared(&self.tensors, name).map_err(|error| error.context(format!("{place}: `{}`", self.benchmark)))
+        let buffer = match B::Element::RECORD {
+            None => declared(&self.tensors, name),
+            Some(record) => Err(Error::new(format!(
+                "structs such as `{}` cannot be passed to a library (hint: make each field a tensor of its own)",
+                record.name
+            ))),
+        };
+        buffer.map_err(|error| error.context(format!("{place}: `{}`", self.benchmark)))
     }
 
     pub(crate) fn into_call(self) -> Result<LibraryCall> {

@@ -119,3 +119,61 @@ ends! {
     no_index_may_be_there_twice: "orders::an_index_twice" is "wrong-output", "mismatch", "of 32 elements of `indices`";
     an_index_of_another_value_is_wrong: "orders::off_by_one" is "wrong-output", "mismatch", "1 of 32 elements of `indices`";
 }
+
+// Structs.
+#[test]
+fn fields_of_structs_are_compared_each_by_its_tolerance() {
+    for name in ["right", "within_tolerance", "moves", "copies"] {
+        assert_passes(&format!("structs::{name}"));
+    }
+    let checks = records().result("structs::within_tolerance")["checks"]
+        .as_array()
+        .unwrap();
+    let names: Vec<_> = checks.iter().map(|check| check["output"].as_str().unwrap()).collect();
+    assert_eq!(names, ["hits[].value", "hits[].index", "hits[].at[]"]);
+    let [value, index, at] = &checks[..] else {
+        panic!("{checks:?}")
+    };
+    assert_eq!(
+        (&value["tolerance"]["rtol"], &value["elements"]),
+        (&1e-4.into(), &1000.into())
+    );
+    assert!(value["max_rel_error"].as_f64() > Some(1e-6) && index["max_abs_error"] == 0.0);
+    assert_eq!(
+        (&at["elements"], &at["shape"]),
+        (&2000.into(), &serde_json::json!([1000, 2]))
+    );
+}
+
+#[test]
+fn padding_of_structs_may_hold_anything() {
+    assert_passes("structs::other_padding");
+}
+
+ends! {
+    a_wrong_field_has_its_name:
+        "structs::one_index_wrong" is "wrong-output", "mismatch", "1 of 1000 elements of `hits[].index`", "first wrong element `hits[417].index`: expected ", " exactly, got ";
+    a_field_beyond_its_tolerance_is_wrong:
+        "structs::one_value_wrong" is "wrong-output", "mismatch", "1 of 1000 elements of `hits[].value`", "`hits[417].value`", "rtol 1e-4";
+    an_element_of_an_array_in_a_struct_has_its_name:
+        "structs::one_place_wrong" is "wrong-output", "mismatch", "1 of 2000 elements of `hits[].at[]`", "`hits[417].at[1]`", "got 7";
+    a_field_that_is_not_a_number_is_found: "structs::one_is_nan" is "wrong-output", "non-finite", "1 of 1000", "`hits[999].value`";
+    a_struct_that_is_not_written_is_found: "structs::one_is_not_written" is "wrong-output", "partial", "1 of 1000", "were not written in call 1", "`hits[417].value`";
+    a_field_that_no_struct_has_written_is_found:
+        "structs::one_field_is_not_written" is "wrong-output", "unwritten", "nothing was written to `hits[].index` in call 1";
+    a_kernel_that_writes_one_field_of_each_struct_is_found:
+        "structs::only_one_field" is "wrong-output", "unwritten", "nothing was written to `hits[].value` in call 1";
+    structs_that_are_not_written_are_found: "structs::nothing" is "wrong-output", "unwritten", "nothing was written to `hits[].value`";
+    structs_of_zeros_are_wrong: "structs::zeros" is "wrong-output", "constant", "every element of `hits[].value` is 0.0";
+    a_write_behind_the_structs_is_found: "structs::past_the_end" is "crashed", "out-of-bounds", "past the end of `hits` (16000 bytes)";
+    structs_of_the_first_call_are_found: "structs::first_answer" is "wrong-output", "cached", "`hits[].value`", "the expected output of the first call";
+    structs_of_the_previous_call_are_found: "structs::previous_answer" is "wrong-output", "stale", "`hits[].value`", "the expected output of the previous call";
+    one_field_of_the_previous_call_is_found: "structs::previous_value" is "wrong-output", "stale", "`hits[].value`";
+    structs_that_were_left_as_given_are_found:
+        "structs::moves_half" is "wrong-output", "partial", "750 of 1500 elements of `particles[].position[]` were not written", "`particles[0, 0].position[0]`";
+    a_part_of_an_array_that_was_left_is_found:
+        "structs::moves_on_two_axes" is "wrong-output", "partial", "500 of 1500", "`particles[0, 0].position[2]`";
+    a_distribution_does_not_fill_structs:
+        "structs::filled_with_bits" is "error", "recording-failed", "tensor `given`", "fill them with `ByCpu` or `ByKernel`";
+    fields_count_as_outputs: "structs::too_many_fields" is "error", "plan-invalid", "62 outputs, of which each field of structs is one; the limit is 60";
+}

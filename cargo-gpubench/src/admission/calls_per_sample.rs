@@ -138,7 +138,7 @@ fn possible(mode: Mode, recording: &Recording, rivals: &[&Recording], facts: &Fa
     };
     [
         (MAX_WINDOW_BUFFERS / of_side.max(1)) as u64,
-        (MAX_OUTPUTS / outputs.count().max(1)) as u64,
+        (MAX_OUTPUTS / outputs.map(Tensor::parts).sum::<usize>().max(1)) as u64,
         facts.free_memory.unwrap_or(u64::MAX) / memory_needed_in_turns(&placement, rivals.iter().copied()).max(1),
         in_cache,
     ]
@@ -184,6 +184,7 @@ mod tests {
             role,
             fill: Fill::Bits,
             tolerance: Tolerance::Exact,
+            record: None,
         };
         let inputs = (0..inputs).map(|_| tensor(Role::Input));
         Recording {

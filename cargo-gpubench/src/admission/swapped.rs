@@ -105,6 +105,7 @@ __global__ void made(const float *x, float *y, SIZES) {}
             role,
             fill: Fill::Poison,
             tolerance: Tolerance::Exact,
+            record: None,
         };
         let catalog = Catalog {
             benchmarks: Vec::new(),

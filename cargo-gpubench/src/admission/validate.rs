@@ -91,7 +91,11 @@ fn size(recording: &Recording) -> Checked {
     let tensors = &recording.tensors;
     let bytes = tensors.iter().map(Tensor::bytes).chain(scratch(recording));
     let total = bytes.fold(0, u64::saturating_add);
-    let outputs = tensors.iter().filter(|tensor| tensor.role.is_output()).count();
+    let outputs: usize = tensors
+        .iter()
+        .filter(|tensor| tensor.role.is_output())
+        .map(Tensor::parts)
+        .sum();
     let buffers = tensors.len() + scratch(recording).count();
     let launched = plans(recording).flat_map(kernels).chain(generators(recording));
     let sources = launched.map(|kernel| kernel.source).collect::<BTreeSet<_>>().len();
@@ -99,7 +103,15 @@ fn size(recording: &Recording) -> Checked {
         () if total > MAX_CASE_BYTES => Err(invalid(format!(
             "its tensors and scratch have {total} bytes in total; the limit is {MAX_CASE_BYTES}"
         ))),
-        () if outputs > MAX_OUTPUTS => Err(invalid(format!("it has {outputs} outputs; the limit is {MAX_OUTPUTS}"))),
+        () if outputs > MAX_OUTPUTS => {
+            let fields = match tensors.iter().any(|tensor| tensor.record.is_some()) {
+                true => ", of which each field of structs is one",
+                false => "",
+            };
+            Err(invalid(format!(
+                "it has {outputs} outputs{fields}; the limit is {MAX_OUTPUTS}"
+            )))
+        }
         () if buffers > MAX_BUFFERS => Err(invalid(format!(
             "it has {buffers} tensors and scratch allocations; the limit is {MAX_BUFFERS}"
         ))),

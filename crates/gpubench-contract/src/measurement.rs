@@ -271,7 +271,8 @@ impl Throughput {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Check {
-    /// Name of the output.
+    /// Name of the output. Each field of an output of structs has its own check: `hits[].value` is
+    /// the field `value` of `hits`, and `hits[].at[]` is one that is an array.
     pub output: String,
     /// Number of elements compared: all of them.
     pub elements: u64,

@@ -214,6 +214,7 @@ fn the_reference_of_the_attribute_matches_the_documentation_of_the_macros() {
         ("`cuda_image!`", "cuda_image"),
         ("`tensor_file!`", "tensor_file"),
         ("`#[derive(KernelArg)]`", "kernel_arg"),
+        ("`#[derive(Element)]`", "element"),
         ("Launching in hosted code", "host_routes"),
         ("Functions of libraries", "library_interface"),
     ] {

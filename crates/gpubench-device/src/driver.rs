@@ -13,6 +13,19 @@ use crate::FrozenFile;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DevicePtr(pub u64);
 
+/// Rows of memory at equal distances, such as a field of structs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StridedRows {
+    /// Start of the first row.
+    pub first: DevicePtr,
+    /// Bytes of a row.
+    pub bytes: u64,
+    /// Bytes from the start of a row to the start of the next.
+    pub pitch: u64,
+    /// Number of rows.
+    pub count: u64,
+}
+
 impl DevicePtr {
     /// Returns the address `bytes` further on.
     pub fn offset(self, bytes: u64) -> DevicePtr {
@@ -359,6 +372,13 @@ pub trait Driver: Send {
     /// # Errors
     /// When the stream is full.
     fn copy(&mut self, stream: Stream, target: DevicePtr, source: DevicePtr, bytes: u64) -> Result<(), DeviceError>;
+
+    /// Queues a copy of rows that lie `pitch` bytes apart to `target`, where each follows the one
+    /// before. The ranges do not overlap, and a row is not longer than the pitch.
+    ///
+    /// # Errors
+    /// When the stream is full, or the device has no such pitch.
+    fn gather(&mut self, stream: Stream, target: DevicePtr, rows: &StridedRows) -> Result<(), DeviceError>;
 
     /// Queues a fill of `bytes` bytes with `value`.
     ///

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{
     Access, CountRequest, Counter, CounterHold, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, Graph,
-    HostWork, LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources, Stream, Tracer,
+    HostWork, LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources, Stream, StridedRows, Tracer,
 };
 
 /// A driver call.
@@ -299,6 +299,11 @@ impl<D: Driver> Driver for FaultyDriver<D> {
         self.show("copy", Some(stream), &[target.0, source.0, bytes]);
         self.count_unseen("copy")?;
         self.inner.copy(stream, target, source, bytes)
+    }
+
+    fn gather(&mut self, stream: Stream, target: DevicePtr, rows: &StridedRows) -> Result<(), DeviceError> {
+        self.count_unseen("gather")?;
+        self.inner.gather(stream, target, rows)
     }
 
     fn set(&mut self, stream: Stream, target: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError> {

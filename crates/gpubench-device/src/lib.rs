@@ -38,7 +38,7 @@ pub use backends::{
 pub use counting::{Count, CountRequest, Counter, CounterHold, Launcher};
 pub use driver::{
     Access, DevicePtr, Driver, Event, Freeze, Function, Graph, HostWork, LaunchConfig, Memory, Module, ModuleImage,
-    Profiling, Resources, Stream,
+    Profiling, Resources, Stream, StridedRows,
 };
 pub use error::{Absence, AbsenceKind, DeviceError, Fault, HostFailure, SourceLine};
 pub use facts::{ClockBound, Facts};

@@ -2,7 +2,7 @@
 
 use gpubench::catalog::DType;
 use gpubench::plan::{ArgumentType, FieldType};
-use gpubench::{BF16, Element, F8E4M3, F8E5M2, F16};
+use gpubench::{BF16, F8E4M3, F8E5M2, F16};
 use gpubench_declarations::Number;
 use gpubench_diagnostic::{closest, suggestion};
 
@@ -207,7 +207,7 @@ fn of_float(number: Number, float: Exactly) -> Result<Vec<u8>, Unfit> {
     }
 }
 
-fn of_element<E: Element, const N: usize>(wanted: f64, bytes: impl Fn(E) -> [u8; N]) -> (Vec<u8>, f64) {
+fn of_element<E: gpubench::Number, const N: usize>(wanted: f64, bytes: impl Fn(E) -> [u8; N]) -> (Vec<u8>, f64) {
     let kept = E::from_f64(wanted);
     (bytes(kept).to_vec(), kept.to_f64())
 }

@@ -2,7 +2,7 @@
 
 use super::table::Buffer;
 use crate::catalog::{DType, Role, Tensor};
-use crate::element::{BF16, Complex32, Elements, F8E4M3, F8E5M2, F16};
+use crate::element::{BF16, Complex32, Element, Elements, F8E4M3, F8E5M2, F16};
 use crate::error::{Error, Result};
 use crate::tensors::{CheckData, CheckedTensor, CpuData, CpuTensor, Ignored};
 
@@ -106,9 +106,22 @@ pub(super) unsafe fn addresses(tensors: &[Tensor], buffers: *const Buffer, count
     tensors.iter().enumerate().map(address).collect()
 }
 
+/// Returns bytes as the structs that they hold. `None` if they are not whole structs, or not
+/// aligned for them.
+pub(crate) fn structs<T: Element>(bytes: &mut [u8]) -> Option<&mut [T]> {
+    let size = size_of::<T>();
+    if size == 0 || !bytes.len().is_multiple_of(size) || !bytes.as_ptr().addr().is_multiple_of(align_of::<T>()) {
+        return None;
+    }
+    // SAFETY: the address is aligned, and the bytes are initialised and `len / size` structs. Only
+    // `#[derive(Element)]` makes a struct an `Element`, of fields for which every bit pattern is
+    // valid.
+    Some(unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), bytes.len() / size) })
+}
+
 /// # Safety
 /// The buffer must meet the requirements of [`cpu_data`].
-unsafe fn elements<'a>(tensor: &Tensor, buffer: Buffer) -> Result<Elements<'a>> {
+unsafe fn elements<'a>(tensor: &'a Tensor, buffer: Buffer) -> Result<Elements<'a>> {
     let count = tensor.elements();
     let count = count as usize;
     let bytes = count * tensor.dtype.size();
@@ -121,6 +134,11 @@ unsafe fn elements<'a>(tensor: &Tensor, buffer: Buffer) -> Result<Elements<'a>> 
             "the address is not a multiple of {}",
             tensor.dtype.size()
         )));
+    }
+    if let Some(record) = &tensor.record {
+        // SAFETY: the bytes are initialised, and nobody else uses them.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(buffer.data, bytes) };
+        return Ok(Elements::Structs(bytes, record));
     }
     macro_rules! typed {
         ($($variant:ident $element:ty),*) => {

@@ -13,5 +13,6 @@ mod panics;
 mod table;
 
 pub use entry::gpubench_abi_v1;
+pub(crate) use memory::structs;
 pub(crate) use panics::guard;
 pub use table::*;

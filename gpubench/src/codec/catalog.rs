@@ -102,6 +102,15 @@ codec_struct!(Tensor {
     shape,
     role,
     fill,
+    tolerance,
+    record
+});
+codec_struct!(Record { name, fields });
+codec_struct!(Field {
+    name,
+    offset,
+    dtype,
+    count,
     tolerance
 });
 codec_enum!(Role { 0 = Input, 1 = Constant, 2 = Output, 3 = InOut, 4 = Scratch });

@@ -14,7 +14,7 @@ pub use read::{Decode, DecodeError, Reader};
 pub use write::Encode;
 
 /// First four bytes of every message. They change with the format.
-const FORMAT: u32 = u32::from_le_bytes(*b"gpb\x0a");
+const FORMAT: u32 = u32::from_le_bytes(*b"gpb\x0b");
 
 /// Returns `message` as bytes.
 pub fn encode<T: Encode>(message: &T) -> Vec<u8> {

@@ -295,14 +295,31 @@ fn tensor() -> impl Strategy<Value = Tensor> {
             mismatched: Mismatched { share, cap },
         })
     ];
-    (text(), dtype, vec(any::<u64>(), 0..4), role, fill, tolerance).prop_map(
-        |(name, dtype, shape, role, fill, tolerance)| Tensor {
+    let field = (
+        text(),
+        any::<u64>(),
+        dtype.clone(),
+        option::of(any::<u64>()),
+        tolerance.clone(),
+    );
+    let field = field.prop_map(|(name, offset, dtype, count, tolerance)| Field {
+        name,
+        offset,
+        dtype,
+        count,
+        tolerance,
+    });
+    let record = (text(), vec(field, 0..3)).prop_map(|(name, fields)| Box::new(Record { name, fields }));
+    let record = option::of(record);
+    (text(), dtype, vec(any::<u64>(), 0..4), role, fill, tolerance, record).prop_map(
+        |(name, dtype, shape, role, fill, tolerance, record)| Tensor {
             name,
             dtype,
             shape,
             role,
             fill,
             tolerance,
+            record,
         },
     )
 }

@@ -4,17 +4,61 @@
 mod complex;
 mod fp8;
 mod half;
+mod record;
 mod shape;
 
 pub use complex::Complex32;
 pub use fp8::{F8E4M3, F8E5M2};
 pub use half::{BF16, F16};
+pub use record::{FieldType, RecordType, StructField, field, struct_elements};
 pub(crate) use shape::elements;
 pub use shape::{Extents, Shape};
 
-use crate::catalog::DType;
+use crate::catalog::{DType, Record};
 
-/// The type of a tensor's elements.
+/// The type of a tensor's elements: a [`Number`], or a struct of numbers with
+/// [`#[derive(Element)]`](derive@crate::Element).
+#[diagnostic::on_unimplemented(
+    message = "a tensor cannot hold `{Self}`",
+    note = "tensors hold u8, i8, u16, i16, u32, i32, u64, i64, F16, BF16, F8E4M3, F8E5M2, f32, f64 or Complex32, and structs of these with `#[derive(Element)]`"
+)]
+pub trait Element: Copy + 'static {
+    /// The type's name in the catalog. Structs are bytes there, with a [`RECORD`](Element::RECORD).
+    #[doc(hidden)]
+    const DTYPE: DType;
+
+    /// The fields, if it is a struct.
+    #[doc(hidden)]
+    const RECORD: Option<RecordType> = None;
+
+    /// The type's name in CUDA C++, for kernels that are templates:
+    /// `SCALE.kernel(format!("scale<{}>", T::CUDA_TYPE))`. Of a struct, its name in Rust.
+    const CUDA_TYPE: &'static str;
+
+    /// Returns a tensor shape with this element type and these extents, outermost first:
+    /// `f32::shape([height, width, 3])`, `u32::shape(n)`.
+    fn shape(extents: impl Extents) -> Shape
+    where
+        Self: Sized,
+    {
+        match Self::RECORD {
+            None => Shape::new(Self::DTYPE, extents.extents()),
+            Some(record) => Shape::of_structs(record, extents.extents()),
+        }
+    }
+
+    #[doc(hidden)]
+    fn of(elements: Elements<'_>) -> Option<&mut [Self]>
+    where
+        Self: Sized;
+}
+
+/// Returns the type's name in messages.
+pub(crate) fn type_name<T: Element>() -> &'static str {
+    T::RECORD.map_or(T::DTYPE.name(), |record| record.name)
+}
+
+/// An [`Element`](trait@Element) that is a number.
 ///
 /// Implemented for `u8` to `u64`, `i8` to `i64`, `f32`, `f64`, [`F16`], [`BF16`], [`F8E4M3`],
 /// [`F8E5M2`] and [`Complex32`]. Other crates cannot implement it.
@@ -44,17 +88,11 @@ use crate::catalog::DType;
 /// An output of packed numbers is compared byte by byte, so it is right or wrong. For a tolerance,
 /// let the kernel write wider numbers.
 #[diagnostic::on_unimplemented(
-    message = "a tensor cannot hold `{Self}`",
-    note = "tensors hold u8, i8, u16, i16, u32, i32, u64, i64, F16, BF16, F8E4M3, F8E5M2, f32, f64 or Complex32"
+    message = "`{Self}` is not a number",
+    note = "numbers are u8, i8, u16, i16, u32, i32, u64, i64, F16, BF16, F8E4M3, F8E5M2, f32, f64 and Complex32",
+    note = "`check = ..` does not judge structs: each field is compared by its own `#[tolerance(..)]`"
 )]
-pub trait Element: Copy + sealed::Sealed + 'static {
-    /// The type's name in the catalog.
-    const DTYPE: DType;
-
-    /// The type's name in CUDA C++, for kernels that are templates:
-    /// `SCALE.kernel(format!("scale<{}>", T::CUDA_TYPE))`.
-    const CUDA_TYPE: &'static str;
-
+pub trait Number: Element + sealed::Sealed {
     /// Returns the nearest number of the type. An integer type rounds toward zero, and takes its
     /// least or greatest number for what is beyond them, and 0 for a NaN. A complex number has no
     /// imaginary part.
@@ -68,30 +106,16 @@ pub trait Element: Copy + sealed::Sealed + 'static {
     where
         Self: Sized;
 
-    /// Returns a tensor shape with this element type and these extents, outermost first:
-    /// `f32::shape([height, width, 3])`, `u32::shape(n)`.
-    fn shape(extents: impl Extents) -> Shape
-    where
-        Self: Sized,
-    {
-        Shape::new(Self::DTYPE, extents.extents())
-    }
-
     /// Whether it is NaN, or a part of it is.
     #[doc(hidden)]
     fn is_nan(self) -> bool
     where
         Self: Sized;
 
-    /// Orders integers and complex numbers whose [`to_f64`](Element::to_f64) is equal. NaN comes
+    /// Orders integers and complex numbers whose [`to_f64`](Number::to_f64) is equal. NaN comes
     /// last.
     #[doc(hidden)]
     fn order_of_equals(self, other: Self) -> std::cmp::Ordering
-    where
-        Self: Sized;
-
-    #[doc(hidden)]
-    fn of(elements: Elements<'_>) -> Option<&mut [Self]>
     where
         Self: Sized;
 }
@@ -106,20 +130,24 @@ macro_rules! elements {
         #[doc(hidden)]
         pub enum Elements<'a> {
             $(#[allow(missing_docs)] $variant(&'a mut [$type]),)*
+            /// The bytes of structs.
+            Structs(&'a mut [u8], &'a Record),
         }
 
         impl Elements<'_> {
-            /// Returns the element type.
+            /// Returns the name of the element type.
             #[doc(hidden)]
-            pub fn dtype(&self) -> DType {
+            pub fn type_name(&self) -> &str {
                 match self {
-                    $(Elements::$variant(_) => DType::$variant,)*
+                    $(Elements::$variant(_) => $name,)*
+                    Elements::Structs(_, record) => &record.name,
                 }
             }
 
             pub(crate) fn reborrow(&mut self) -> Elements<'_> {
                 match self {
                     $(Elements::$variant(slice) => Elements::$variant(slice),)*
+                    Elements::Structs(bytes, record) => Elements::Structs(bytes, record),
                 }
             }
         }
@@ -130,6 +158,19 @@ macro_rules! elements {
                 const DTYPE: DType = DType::$variant;
                 const CUDA_TYPE: &'static str = $cuda;
 
+                fn of(elements: Elements<'_>) -> Option<&mut [Self]> {
+                    match elements {
+                        Elements::$variant(slice) => Some(slice),
+                        _ => None,
+                    }
+                }
+            }
+
+            impl FieldType for $type {
+                const DTYPE: DType = DType::$variant;
+            }
+
+            impl Number for $type {
                 fn from_f64(value: f64) -> Self {
                     ($from_f64)(value)
                 }
@@ -143,15 +184,8 @@ macro_rules! elements {
                 }
 
                 fn order_of_equals(self, other: Self) -> std::cmp::Ordering {
-                    let by_nan = || Element::is_nan(self).cmp(&Element::is_nan(other));
+                    let by_nan = || Number::is_nan(self).cmp(&Number::is_nan(other));
                     self.partial_cmp(&other).unwrap_or_else(by_nan)
-                }
-
-                fn of(elements: Elements<'_>) -> Option<&mut [Self]> {
-                    match elements {
-                        Elements::$variant(slice) => Some(slice),
-                        _ => None,
-                    }
                 }
             }
         )*

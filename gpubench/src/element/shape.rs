@@ -1,27 +1,48 @@
 //! The shape of a tensor: element type and extents.
 
+use super::RecordType;
 use crate::catalog::DType;
 use crate::error::{Error, Result};
 
 /// An element type with extents, outermost first. [`Element::shape`](crate::Element::shape) returns
 /// it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Shape {
     dtype: DType,
     extents: Vec<u64>,
+    record: Option<RecordType>,
 }
 
 impl Shape {
     pub(crate) fn new(dtype: DType, extents: Vec<u64>) -> Shape {
-        Shape { dtype, extents }
+        Shape {
+            dtype,
+            extents,
+            record: None,
+        }
     }
 
-    /// Returns the element type.
+    /// Returns the shape of structs: of their bytes, with one more dimension.
+    pub(crate) fn of_structs(record: RecordType, mut extents: Vec<u64>) -> Shape {
+        extents.push(record.size as u64);
+        Shape {
+            dtype: DType::U8,
+            extents,
+            record: Some(record),
+        }
+    }
+
+    /// Returns the struct that each element is, unless elements are numbers.
+    pub(crate) fn record(&self) -> Option<RecordType> {
+        self.record
+    }
+
+    /// Returns the element type. Structs are `U8`.
     pub fn dtype(&self) -> DType {
         self.dtype
     }
 
-    /// Returns the extents, outermost first.
+    /// Returns the extents, outermost first. For structs, the bytes of one follow.
     pub fn extents(&self) -> &[u64] {
         &self.extents
     }

@@ -124,6 +124,7 @@ mod tests {
             role,
             fill: Fill::Poison,
             tolerance: Tolerance::Exact,
+            record: None,
         };
         vec![tensor("x", vec![2, 3], Role::Input), tensor("y", vec![3], Role::Output)]
     }

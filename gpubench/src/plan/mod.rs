@@ -6,6 +6,7 @@
 
 pub(crate) mod launcher;
 mod library_call;
+pub(crate) mod record;
 pub(crate) mod rules;
 mod tensor_map;
 mod types;

@@ -8,6 +8,7 @@
 use std::collections::HashSet;
 
 use super::library_call::check_library_call;
+use super::record::{check_record, check_reference_of_structs};
 use super::{Argument, BufferId, ConstantValue, Cooperation, Dependence, Launch, Plan, Span, Step};
 use crate::catalog::{
     DeviceFacts, Execution, Fill, Mismatched, Recording, Reference, Role, Tensor, Tolerance, write_nothing,
@@ -29,7 +30,7 @@ const MAX_CLUSTER: u32 = 16;
 /// The end of every message about a feature that came with clusters.
 const SINCE_90: &str = "need compute capability 9.0 (hint: add `requires(capability = 9.0)`)";
 
-fn broken(message: impl std::fmt::Display) -> Result<()> {
+pub(super) fn broken(message: impl std::fmt::Display) -> Result<()> {
     Err(Error::new(message))
 }
 
@@ -65,6 +66,7 @@ pub fn check(recording: &Recording, facts: &DeviceFacts) -> Result<()> {
         }
         _ => {}
     }
+    check_reference_of_structs(reference, tensors)?;
     let Some(plan) = reference.plan() else { return Ok(()) };
     check_plan(plan, tensors, facts)
         .and_then(|()| check_reference(plan, tensors))
@@ -129,12 +131,19 @@ pub(crate) fn check_tensor(tensor: &Tensor) -> Result<()> {
     if tensor.fill == Fill::Stored && tensor.role != Role::Constant {
         return broken("every call would have the same contents");
     }
+    if let Some(record) = &tensor.record {
+        return check_record(record, tensor);
+    }
     check_fill(&tensor.fill, tensor.dtype)?;
-    match tensor.tolerance.bounds() {
+    check_tolerance(tensor.tolerance)
+}
+
+pub(super) fn check_tolerance(tolerance: Tolerance) -> Result<()> {
+    match tolerance.bounds() {
         Some((rtol, atol)) if !(rtol.is_finite() && rtol >= 0.0 && atol.is_finite() && atol >= 0.0) => broken(format!(
             "a tolerance must be finite and not negative: rtol = {rtol}, atol = {atol}"
         )),
-        _ => check_mismatched(tensor.tolerance),
+        _ => check_mismatched(tolerance),
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use crate::catalog::Role;
-use crate::element::{Element, Elements};
+use crate::element::{Element, Elements, Number, type_name};
 use crate::error::{Error, Result};
 use crate::plan::launcher::no_tensor;
 
@@ -37,7 +37,7 @@ pub struct Answer<'a, T> {
 /// Which elements of an output are ignored. Empty if none is.
 pub(crate) type Ignored = Rc<RefCell<Vec<bool>>>;
 
-impl<'a, T: Element> Answer<'a, T> {
+impl<'a, T: Number> Answer<'a, T> {
     /// Returns what the call wrote. Elements that it did not write hold noise.
     pub fn got(&self) -> &'a [T] {
         self.got
@@ -104,7 +104,7 @@ impl<'a, T: Element> Answer<'a, T> {
     /// # Panics
     /// Panics if the tensors are not equally many whole rows.
     #[track_caller]
-    pub fn ties<V: Element>(&mut self, k: usize, values: &[V], cols: usize) {
+    pub fn ties<V: Number>(&mut self, k: usize, values: &[V], cols: usize) {
         self.check_rows(k);
         if k == 0 {
             return;
@@ -151,7 +151,7 @@ impl<'a, T: Element> Answer<'a, T> {
 }
 
 /// Orders elements of a type. A NaN has a place too, and zero equals negative zero.
-fn order<T: Element>(one: &T, other: &T) -> Ordering {
+fn order<T: Number>(one: &T, other: &T) -> Ordering {
     let [first, second] = [one, other].map(|element| element.to_f64() + 0.0);
     // 64-bit integers are rounded, and complex numbers have a second part.
     first.total_cmp(&second).then_with(|| one.order_of_equals(*other))
@@ -190,7 +190,7 @@ impl<'a> CheckData<'a> {
     }
 
     /// Takes a tensor that the call wrote.
-    pub(crate) fn answer<T: Element>(&mut self, name: &str) -> Result<Answer<'a, T>> {
+    pub(crate) fn answer<T: Number>(&mut self, name: &str) -> Result<Answer<'a, T>> {
         let tensor = self.tensor(name, &[Role::Output, Role::InOut], "judges")?;
         let (expected, got) = match tensor.answer.take() {
             Some((expected, got)) => (Some(expected), Some(got)),
@@ -260,8 +260,8 @@ impl<'a> CheckData<'a> {
 
 fn typed<'a, T: Element>(name: &str, elements: Option<Elements<'a>>) -> Result<&'a mut [T]> {
     let elements = elements.ok_or_else(|| Error::new(format!("the tensor `{name}` is already taken")))?;
-    let dtype = elements.dtype();
-    T::of(elements).ok_or_else(|| Error::new(format!("the tensor `{name}` holds {dtype}, not {}", T::DTYPE)))
+    let held = elements.type_name().to_owned();
+    T::of(elements).ok_or_else(|| Error::new(format!("the tensor `{name}` holds {held}, not {}", type_name::<T>())))
 }
 
 #[cfg(test)]
@@ -270,7 +270,7 @@ mod tests {
     use crate::Complex32;
 
     /// Returns the expected elements after a check.
-    fn after<T: Element>(expected: &[T], got: &[T], check: impl FnOnce(&mut Answer<'_, T>)) -> Vec<T> {
+    fn after<T: Number>(expected: &[T], got: &[T], check: impl FnOnce(&mut Answer<'_, T>)) -> Vec<T> {
         let mut expected = expected.to_vec();
         let mut answer = Answer {
             got,

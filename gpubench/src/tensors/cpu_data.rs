@@ -1,7 +1,7 @@
 //! Tensors in CPU memory, for generators and references.
 
 use crate::catalog::Role;
-use crate::element::{Element, Elements};
+use crate::element::{Element, Elements, type_name};
 use crate::error::{Error, Result};
 use crate::plan::launcher::no_tensor;
 
@@ -47,8 +47,8 @@ impl<'a> CpuData<'a> {
             .elements
             .take()
             .ok_or_else(|| Error::new(format!("the tensor `{name}` is already taken")))?;
-        let dtype = elements.dtype();
-        T::of(elements).ok_or_else(|| Error::new(format!("the tensor `{name}` holds {dtype}, not {}", T::DTYPE)))
+        let held = elements.type_name().to_owned();
+        T::of(elements).ok_or_else(|| Error::new(format!("the tensor `{name}` holds {held}, not {}", type_name::<T>())))
     }
 
     /// Returns the memory of a tensor that has some, which can still be taken.

@@ -17,10 +17,11 @@ pub use fill::{Bits, Bound, ByCpu, ByKernel, DeclaredFill, Integers, IntoFill, N
 pub use rng::Rng;
 pub use stored::{FileFill, FileTensor, TensorFile};
 
-use crate::catalog::{Fill, Mismatched, Role, Tensor, Tolerance};
-use crate::element::Shape;
+use crate::catalog::{Fill, Mismatched, Record, Role, Tensor, Tolerance};
+use crate::element::{RecordType, Shape};
 use crate::error::{Error, Outcome, Result};
 use crate::plan::KernelRef;
+use crate::plan::record::no_check_of_structs;
 use crate::plan::rules::check_tensor;
 use crate::source::Kernel;
 use std::fmt;
@@ -275,16 +276,41 @@ impl Declared {
             DeclaredFill::Kernel(user) => Fill::Kernel(kernel(user)?),
             DeclaredFill::File(file) => file.check(self.role, &self.shape)?,
         };
+        let (tolerance, record) = match self.shape.record() {
+            None => (self.judged(comparison)?, None),
+            Some(record) => (Tolerance::Exact, Some(Box::new(self.record(record, comparison)?))),
+        };
         let tensor = Tensor {
             name: self.name.clone(),
             dtype: self.shape.dtype(),
             shape: self.shape.extents().to_vec(),
             role: self.role,
             fill,
-            tolerance: self.judged(comparison)?,
+            tolerance,
+            record,
         };
         check_tensor(&tensor)?;
         Ok(tensor)
+    }
+
+    /// Returns the structs of the tensor. Each field of an output is compared as an output of its
+    /// type would be.
+    fn record(&self, record: RecordType, comparison: Comparison) -> Result<Record> {
+        if self.tolerance.is_some() {
+            return Err(Error::new(format!(
+                "each field of `{}` is compared on its own (hint: write `#[tolerance(..)]` or `#[exact]` before the fields)",
+                record.name
+            )));
+        }
+        if comparison == Comparison::ByCheck && self.role.is_output() {
+            return Err(no_check_of_structs(record.name));
+        }
+        Ok(record.describe(|dtype, stated| match stated {
+            _ if !self.role.is_output() => Tolerance::Exact,
+            Some(stated) => stated,
+            None if dtype.is_float() => comparison.of(dtype),
+            None => Tolerance::Exact,
+        }))
     }
 
     fn judged(&self, comparison: Comparison) -> Result<Tolerance> {

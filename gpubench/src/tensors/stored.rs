@@ -3,7 +3,7 @@
 use super::Rng;
 use super::fill::{DeclaredFill, IntoFill};
 use crate::catalog::{DType, Fill, Role};
-use crate::element::{BF16, Complex32, Element, Elements, F8E4M3, F8E5M2, F16, Shape};
+use crate::element::{BF16, Complex32, Elements, F8E4M3, F8E5M2, F16, Number, Shape};
 use crate::error::{Error, Result};
 use crate::tensor_file::{StoredTensor, WrongFile, check, named, npy, safetensors};
 use std::fmt;
@@ -105,6 +105,9 @@ impl FileTensor {
 impl FileFill {
     /// Returns the fill for the catalog, if the file has such a tensor.
     pub(super) fn check(&self, role: Role, shape: &Shape) -> Result<Fill> {
+        if shape.record().is_some() {
+            return Err(no_structs());
+        }
         self.bytes(shape)?;
         let dtype = shape.dtype();
         match &self.change {
@@ -162,12 +165,13 @@ impl FileFill {
             Elements::F32(to) => self.write(bytes, to, f32::from_le_bytes, rows, rng),
             Elements::Complex32(to) => self.write(bytes, to, complex_from_le_bytes, rows, rng),
             Elements::F64(to) => self.write(bytes, to, f64::from_le_bytes, rows, rng),
+            Elements::Structs(..) => return Err(no_structs()),
         }
         Ok(())
     }
 
     /// Writes elements that `read` makes of their bytes, changed.
-    fn write<T: Element, const N: usize>(
+    fn write<T: Number, const N: usize>(
         &self,
         bytes: &[u8],
         to: &mut [T],
@@ -199,6 +203,10 @@ impl FileFill {
             }
         }
     }
+}
+
+fn no_structs() -> Error {
+    Error::new("a file cannot fill a tensor of structs (hint: fill it with `ByCpu` or `ByKernel`)")
 }
 
 /// Reads the real and the imaginary part.

@@ -11,7 +11,7 @@ mod scaling {
 
     cuda_source!(SCALE = "kernels/sums.cu");
 
-    fn scale_on_cpu<T: Element>(_n: usize, x: &[T], y: &mut [T]) {
+    fn scale_on_cpu<T: Number>(_n: usize, x: &[T], y: &mut [T]) {
         for (x, y) in x.iter().zip(y) {
             *y = T::from_f64(2.0 * x.to_f64());
         }
@@ -31,8 +31,8 @@ mod scaling {
     #[problem(types(From = [f32, F16], To = [f32, f64]), axes(n = [8]))]
     fn converted<To, From>(n: usize, #[fill(Integers(0..100), n)] x: &[From], #[shape(n)] y: &mut [To])
     where
-        From: Element,
-        To: Element,
+        From: Number,
+        To: Number,
     {
         for (x, y) in x.iter().zip(y) {
             *y = To::from_f64(x.to_f64());

@@ -138,6 +138,15 @@ constexpr uint32_t PIECE = GB_RUN_BYTES;
 constexpr uint32_t PIECE = 64;
 #endif
 
+// Makes the noise that was written where element `index` is. Of elements that were gathered from
+// rows, only those of a row follow each other in the stream.
+template <class E>
+GB_RARE void make_noise_of_row(const gb_check_args &a, uint64_t index, uint8_t *noise) {
+  constexpr uint32_t SIZE = sizeof(typename E::Bits);
+  const uint64_t row = index / a.poison_row, place = index % a.poison_row;
+  make_noise(a.poison_key, a.poison_offset + row * a.poison_pitch + place * SIZE, SIZE, noise);
+}
+
 template <class E>
 GB_INLINE void describe_piece(const gb_check_args &a, uint64_t start, const typename E::Bits *got,
                               const typename E::Bits *expected, uint32_t n, gb_check_partial &partial) {
@@ -146,8 +155,12 @@ GB_INLINE void describe_piece(const gb_check_args &a, uint64_t start, const type
   bool has_noise = false;
   GB_ONE_BY_ONE for (uint32_t i = 0; i < n; ++i) {
     bool poisoned = !judge<E>(a, got[i], expected[i]).right;
-    if (poisoned && !has_noise) make_noise(a.poison_key, a.poison_offset + start * SIZE, n * SIZE, noise);
-    has_noise |= poisoned;
+    if (poisoned && a.poison_row != 0) {
+      make_noise_of_row<E>(a, start + i, noise + i * SIZE);
+    } else if (poisoned && !has_noise) {
+      make_noise(a.poison_key, a.poison_offset + start * SIZE, n * SIZE, noise);
+      has_noise = true;
+    }
     const typename E::Raw raw = E::raw(got[i]);
     GB_ONE_BY_ONE for (uint32_t byte = 0; poisoned && byte < SIZE; ++byte) {
       poisoned = (uint8_t)((uint64_t)raw >> (8 * byte)) == noise[i * SIZE + byte];

@@ -251,6 +251,10 @@ struct gb_check_args {
   uint64_t poison_key;
   /** Offset of the first byte of `got` in that stream. */
   uint64_t poison_offset;
+  /** Elements that follow each other in that stream, as in `got`; 0 if all do. */
+  uint64_t poison_row;
+  /** Bytes in that stream from the start of one such row to the next. */
+  uint64_t poison_pitch;
   /** Key of the order in which the tensor is visited. */
   uint64_t order_key;
   /** `partial_count` times `gb_check_partial`; all are written. */

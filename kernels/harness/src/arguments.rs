@@ -48,7 +48,7 @@ arguments! {
     LinesArguments: Lines, 5 words;
     FlushArguments: Flush, 4 words;
     DigestArguments: Digest, 6 words;
-    CheckArguments: Check, 11 words;
+    CheckArguments: Check, 13 words;
     StampArguments: Stamp, 1 words;
     RevealArguments: Reveal, 42 words;
     TwinArguments: Twin, 28 words;

@@ -1,7 +1,7 @@
 //! The structs the harness kernels share with the tool, made by bindgen from `include/gb_harness.h`.
 //! Change the header, then run `regenerate.sh`.
 
-// header: 4216483c68ca842b
+// header: 772e0e75e74b2d57
 #![allow(missing_docs, non_camel_case_types, clippy::unreadable_literal, clippy::manual_c_str_literals)]
 
 pub const GB_NO_INDEX: u64 = 18446744073709551615;
@@ -458,6 +458,10 @@ pub struct gb_check_args {
     pub poison_key: u64,
     /// Offset of the first byte of `got` in that stream.
     pub poison_offset: u64,
+    /// Elements that follow each other in that stream, as in `got`; 0 if all do.
+    pub poison_row: u64,
+    /// Bytes in that stream from the start of one such row to the next.
+    pub poison_pitch: u64,
     /// Key of the order in which the tensor is visited.
     pub order_key: u64,
     /// `partial_count` times `gb_check_partial`; all are written.
@@ -471,7 +475,7 @@ pub struct gb_check_args {
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of gb_check_args"][::core::mem::size_of::<gb_check_args>() - 88usize];
+    ["Size of gb_check_args"][::core::mem::size_of::<gb_check_args>() - 104usize];
     ["Alignment of gb_check_args"][::core::mem::align_of::<gb_check_args>() - 8usize];
     [
         "Offset of field: gb_check_args::got",
@@ -495,20 +499,26 @@ const _: () = {
         "Offset of field: gb_check_args::poison_offset",
     ][::core::mem::offset_of!(gb_check_args, poison_offset) - 48usize];
     [
+        "Offset of field: gb_check_args::poison_row",
+    ][::core::mem::offset_of!(gb_check_args, poison_row) - 56usize];
+    [
+        "Offset of field: gb_check_args::poison_pitch",
+    ][::core::mem::offset_of!(gb_check_args, poison_pitch) - 64usize];
+    [
         "Offset of field: gb_check_args::order_key",
-    ][::core::mem::offset_of!(gb_check_args, order_key) - 56usize];
+    ][::core::mem::offset_of!(gb_check_args, order_key) - 72usize];
     [
         "Offset of field: gb_check_args::partials",
-    ][::core::mem::offset_of!(gb_check_args, partials) - 64usize];
+    ][::core::mem::offset_of!(gb_check_args, partials) - 80usize];
     [
         "Offset of field: gb_check_args::partial_count",
-    ][::core::mem::offset_of!(gb_check_args, partial_count) - 72usize];
+    ][::core::mem::offset_of!(gb_check_args, partial_count) - 88usize];
     [
         "Offset of field: gb_check_args::dtype",
-    ][::core::mem::offset_of!(gb_check_args, dtype) - 80usize];
+    ][::core::mem::offset_of!(gb_check_args, dtype) - 96usize];
     [
         "Offset of field: gb_check_args::mode",
-    ][::core::mem::offset_of!(gb_check_args, mode) - 84usize];
+    ][::core::mem::offset_of!(gb_check_args, mode) - 100usize];
 };
 /// The findings of one reporter of `gb_check`.
 #[repr(C)]

@@ -42,6 +42,19 @@ enum Mode {
 
 /// Checks elements, given as bits.
 fn checked(dtype: u32, mode: Mode, got: &[u64], expected: &[u64], geometry: Geometry, partials: usize) -> CheckSummary {
+    checked_in_rows(dtype, mode, (got, expected), geometry, partials, (0, 0))
+}
+
+/// Checks elements that were gathered from rows. `rows` has the elements of a row, and its pitch in
+/// the stream of the poison.
+fn checked_in_rows(
+    dtype: u32,
+    mode: Mode,
+    (got, expected): (&[u64], &[u64]),
+    geometry: Geometry,
+    partials: usize,
+    rows: (u64, u64),
+) -> CheckSummary {
     let memory = |elements: &[u64]| -> Vec<u64> {
         let bytes: Vec<u8> = elements
             .iter()
@@ -72,6 +85,8 @@ fn checked(dtype: u32, mode: Mode, got: &[u64], expected: &[u64], geometry: Geom
         atol,
         poison_key: POISON,
         poison_offset: POISON_OFFSET,
+        poison_row: rows.0,
+        poison_pitch: rows.1,
         order_key: 7,
         partials: address_mut(&mut results),
         partial_count: partials as u64,
@@ -85,9 +100,13 @@ fn checked(dtype: u32, mode: Mode, got: &[u64], expected: &[u64], geometry: Geom
 
 /// Returns the poison at element `index`.
 fn poison(dtype: u32, index: usize) -> u64 {
-    let bytes = size(dtype);
-    (0..bytes).fold(0, |bits, byte| {
-        bits | u64::from(noise_byte(POISON, POISON_OFFSET + (index * bytes + byte) as u64)) << (8 * byte)
+    poison_at(dtype, index * size(dtype))
+}
+
+/// Returns the poison of an element that begins at byte `start`.
+fn poison_at(dtype: u32, start: usize) -> u64 {
+    (0..size(dtype)).fold(0, |bits, byte| {
+        bits | u64::from(noise_byte(POISON, POISON_OFFSET + (start + byte) as u64)) << (8 * byte)
     })
 }
 
@@ -437,6 +456,30 @@ fn an_unwritten_output_differs_from_a_wrong_one() {
             checked(dtype, Mode::Exact, &got, &expected, GEOMETRIES[0], 1).unwritten,
             0
         );
+    }
+}
+
+#[test]
+fn unwritten_elements_are_found_where_they_were_in_rows() {
+    const LEN: usize = 3001;
+    let expected = [1; LEN];
+    for dtype in ALL {
+        for (of_row, padding) in [(1, 0), (1, 12), (3, 1), (7, 4)] {
+            let pitch = of_row * size(dtype) + padding;
+            let place = |index: usize| index / of_row * pitch + index % of_row * size(dtype);
+            let mut got: Vec<u64> = (0..LEN).map(|index| poison_at(dtype, place(index))).collect();
+            let rows = (of_row as u64, pitch as u64);
+            let check = |got: &[u64]| checked_in_rows(dtype, Mode::Exact, (got, &expected), GEOMETRIES[3], 9, rows);
+            let summary = check(&got);
+            assert_eq!(summary.unwritten, summary.wrong(), "type {dtype}, {of_row} in a row");
+            assert!(summary.unwritten > LEN as u64 * 9 / 10);
+            got[LEN / 2..].iter_mut().for_each(|bits| *bits ^= 2);
+            let half = check(&got);
+            assert!(
+                half.unwritten <= LEN as u64 / 2 && half.wrong() > half.unwritten,
+                "type {dtype}"
+            );
+        }
     }
 }
 

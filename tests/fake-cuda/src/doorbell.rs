@@ -10,12 +10,13 @@ const BYTES: usize = 0x10000;
 const WORD: usize = 0x90;
 
 /// The functions that submit work, once each, as an H200 with driver 580 does.
-const SUBMITTING: [&str; 9] = [
+const SUBMITTING: [&str; 10] = [
     "cuLaunchKernelEx",
     "cuGraphLaunch",
     "cuStreamWaitValue32_v2",
     "cuStreamWriteValue32_v2",
     "cuMemcpyAsync",
+    "cuMemcpy2DAsync_v2",
     "cuMemcpyDtoHAsync_v2",
     "cuMemcpyHtoDAsync_v2",
     "cuMemsetD8Async",

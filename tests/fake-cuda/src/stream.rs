@@ -2,8 +2,8 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use cudarc::driver::sys::{CUdeviceptr, CUevent, CUstream};
-use gpubench_device::{DevicePtr, Driver as _, Event, Stream};
+use cudarc::driver::sys::{CUDA_MEMCPY2D, CUdeviceptr, CUevent, CUresult, CUstream};
+use gpubench_device::{DevicePtr, Driver as _, Event, Stream, StridedRows};
 
 use crate::activity::{Operation, queued};
 use crate::behaviour::behaviour;
@@ -85,6 +85,27 @@ pub(crate) unsafe extern "C" fn cuMemcpyAsync(
         }
         queued(Operation::Copy);
         copy(gpu, stream, target, source, bytes)
+    })
+}
+
+/// Copies rows between device memory whose target has no gaps.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuMemcpy2DAsync_v2(copy: *const CUDA_MEMCPY2D, stream: CUstream) -> c_int {
+    in_context("cuMemcpy2DAsync_v2", |gpu| {
+        // SAFETY: the caller passes a valid description.
+        let copy = unsafe { &*copy };
+        if copy.dstPitch != copy.WidthInBytes || copy.srcPitch < copy.WidthInBytes {
+            return Err(Refusal(CUresult::CUDA_ERROR_INVALID_VALUE as c_int));
+        }
+        queued(Operation::Copy);
+        let rows = StridedRows {
+            first: DevicePtr(copy.srcDevice),
+            bytes: copy.WidthInBytes as u64,
+            pitch: copy.srcPitch as u64,
+            count: copy.Height as u64,
+        };
+        let stream = Stream::of_pointer(stream)?;
+        Ok(gpu.cpu.gather(stream, DevicePtr(copy.dstDevice), &rows)?)
     })
 }
 

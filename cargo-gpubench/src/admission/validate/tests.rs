@@ -77,6 +77,7 @@ fn recording() -> Recording {
         role,
         fill,
         tolerance: Tolerance::Exact,
+        record: None,
     };
     Recording {
         tensors: vec![

@@ -152,6 +152,7 @@ mod tests {
             role,
             fill,
             tolerance: Tolerance::Exact,
+            record: None,
         };
         Recording {
             tensors: vec![

@@ -83,6 +83,7 @@ mod tests {
             role: Role::Output,
             fill: Fill::Poison,
             tolerance: Tolerance::Exact,
+            record: None,
         };
         let recording = Recording {
             tensors: vec![output],

@@ -23,6 +23,10 @@ pub(super) fn log(flaws: &[Flaw], judged: &Judged) -> String {
         .failures
         .iter()
         .map(|(case, failure)| format!("`{case}` could not be judged: {}", failure.message));
+    let with_structs = judged.with_structs.iter().map(|(case, tensor)| {
+        let text = format!("`{case}` was not judged: `{tensor}` holds structs, for which no wrong answers are tried");
+        json!({ "level": "note", "message": { "text": printable_line(&text) } })
+    });
     let nothing = judged.has_judged_nothing().then(|| NOTHING_JUDGED.to_owned());
     let failures: Vec<Value> = failed
         .chain(nothing)
@@ -39,7 +43,7 @@ pub(super) fn log(flaws: &[Flaw], judged: &Judged) -> String {
             }},
             "invocations": [{
                 "executionSuccessful": failures.is_empty(),
-                "toolExecutionNotifications": failures,
+                "toolExecutionNotifications": failures.iter().cloned().chain(with_structs).collect::<Vec<Value>>(),
             }],
             "columnKind": "unicodeCodePoints",
             "results": results,

@@ -34,12 +34,15 @@ pub(super) struct Judged {
     pub(super) cases: Vec<JudgedCase>,
     /// The names of cases that could not be judged, with the reasons.
     pub(super) failures: Vec<(String, CaseFailure)>,
+    /// The names of cases that are not judged because a tensor holds structs, with its name.
+    pub(super) with_structs: Vec<(String, String)>,
     /// The number of cases that are not for the CPU device, or skip themselves.
     pub(super) skipped: usize,
 }
 
 /// The message if there is no such case.
-pub(super) const NOTHING_JUDGED: &str = "no case was judged: the selected ones are not for the CPU device, or skipped";
+pub(super) const NOTHING_JUDGED: &str =
+    "no case was judged: the selected ones are not for the CPU device, hold structs, or skipped";
 
 impl Judged {
     /// Whether there was nothing to judge.
@@ -127,6 +130,10 @@ pub(super) fn judge(
         let modules = build.compile(without_kernels.iter());
         for (case, recorded) in ready {
             let name = case.name_as(naming);
+            if let Some(tensor) = recorded.recording.tensors.iter().find(|tensor| tensor.record.is_some()) {
+                judged.with_structs.push((name, tensor.name.clone()));
+                continue;
+            }
             let found = modules_of(&recorded.recording, &modules).and_then(|own_modules| {
                 let author = authors.client(library);
                 let author = author.map_err(|problem| CaseFailure::author(Cause::AuthorFailed, &problem))?;

@@ -27,6 +27,13 @@ pub(super) fn report(flaws: &[Flaw], judged: &Judged) -> String {
         let (case, message) = (printable_line(case), printable(&failure.message));
         let _ = writeln!(text, "{ERROR}error{ERROR:#}: `{case}` could not be judged: {message}\n");
     }
+    for (case, tensor) in &judged.with_structs {
+        let (case, tensor) = (printable_line(case), printable_line(tensor));
+        let _ = writeln!(
+            text,
+            "{HINT}note{HINT:#}: `{case}` was not judged: `{tensor}` holds structs, for which no wrong answers are tried\n"
+        );
+    }
     text + &summary(flaws, judged)
 }
 
@@ -147,6 +154,9 @@ fn summary(flaws: &[Flaw], judged: &Judged) -> String {
     )];
     if !judged.failures.is_empty() {
         parts.push(format!("{} could not be judged", judged.failures.len()));
+    }
+    if !judged.with_structs.is_empty() {
+        parts.push(format!("{} with structs not judged", judged.with_structs.len()));
     }
     if judged.skipped > 0 {
         parts.push(format!("{} not for the CPU device, or skipped", judged.skipped));

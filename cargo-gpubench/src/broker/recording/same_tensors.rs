@@ -1,6 +1,6 @@
 //! Whether cases have the same tensors and kind of time, so that they can be measured alternately.
 
-use gpubench::catalog::{Fill, Recording, Tensor};
+use gpubench::catalog::{Fill, Record, Recording, Tensor, Tolerance};
 use gpubench_protocol::window::Gate;
 
 /// A case's name for messages, and its recording or tensors.
@@ -37,7 +37,7 @@ fn difference_of_tensors(
     let name = &ours.name;
     let what = if theirs.name != ours.name {
         return Some(format!("`{name}` is called `{}` in {their_name}", theirs.name));
-    } else if (theirs.dtype, &theirs.shape) != (ours.dtype, &ours.shape) {
+    } else if (theirs.dtype, &theirs.shape) != (ours.dtype, &ours.shape) || layout(theirs) != layout(ours) {
         "a different type or shape"
     } else if theirs.role != ours.role {
         "a different role"
@@ -47,6 +47,16 @@ fn difference_of_tensors(
         "a different tolerance"
     };
     Some(format!("`{name}` has {what} in {their_name}"))
+}
+
+/// Returns where the fields of a tensor's structs are, without their tolerances.
+fn layout(tensor: &Tensor) -> Option<Record> {
+    let mut record = (**tensor.record.as_ref()?).clone();
+    record
+        .fields
+        .iter_mut()
+        .for_each(|field| field.tolerance = Tolerance::Exact);
+    Some(record)
 }
 
 /// All use the generator kernels of one. The sources of another revision may have other numbers.
@@ -68,6 +78,7 @@ mod tests {
             role: Role::Output,
             fill: Fill::Poison,
             tolerance: Tolerance::Exact,
+            record: None,
         }
     }
 

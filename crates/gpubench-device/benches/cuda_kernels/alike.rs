@@ -257,6 +257,8 @@ fn check(
         atol: rtol,
         poison_key: 2,
         poison_offset: 48,
+        poison_row: 0,
+        poison_pitch: 0,
         order_key: 77,
         partials: side.partials(),
         partial_count,

@@ -20,7 +20,7 @@ use crate::word::SharedWord;
 use crate::{
     Absence, AbsenceKind, Access, ClockBound, CountRequest, Counter, CounterHold, DeviceError, DevicePtr, Driver,
     Event, Facts, Freeze, Function, Graph, HostWork, LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources,
-    Stream, Tracer, monotonic_ns,
+    Stream, StridedRows, Tracer, monotonic_ns,
 };
 
 /// Default size of a cache flush, in bytes. Shared cloud machines report last-level caches of
@@ -405,6 +405,11 @@ impl Driver for CpuDriver {
         self.push(stream, Operation::Copy { target, source, bytes })
     }
 
+    fn gather(&mut self, stream: Stream, target: DevicePtr, rows: &StridedRows) -> Result<(), DeviceError> {
+        let (target, rows) = (target.0, *rows);
+        self.push(stream, Operation::Gather { target, rows })
+    }
+
     fn set(&mut self, stream: Stream, target: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError> {
         let (target, bytes) = (target.0, bytes as usize);
         self.push(stream, Operation::Set { target, value, bytes })
@@ -553,6 +558,25 @@ mod tests {
         let mut copied = [0; 8];
         driver.read(memory.offset(8), &mut copied).unwrap();
         assert_eq!(copied, [2; 8]);
+    }
+
+    #[test]
+    fn rows_are_gathered_without_what_is_between_them() {
+        let (mut driver, stream, memory) = device();
+        let bytes: Vec<u8> = (0..24).collect();
+        driver.write(memory, &bytes).unwrap();
+        let rows = StridedRows {
+            first: memory.offset(3),
+            bytes: 2,
+            pitch: 7,
+            count: 3,
+        };
+        driver.set(stream, memory.offset(100), 9, 8).unwrap();
+        driver.gather(stream, memory.offset(100), &rows).unwrap();
+        driver.synchronize(stream).unwrap();
+        let mut gathered = [0; 8];
+        driver.read(memory.offset(100), &mut gathered).unwrap();
+        assert_eq!(gathered, [3, 4, 10, 11, 17, 18, 9, 9]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::executor::{Access, FaultKind, Kernel, KernelFault, LaunchShape, Pool};
 use crate::word::SharedWord;
-use crate::{DeviceError, Fault, FaultCode, HostWork, SourceLine, monotonic_ns};
+use crate::{DeviceError, Fault, FaultCode, HostWork, SourceLine, StridedRows, monotonic_ns};
 
 /// The time at which an event was recorded, in nanoseconds of the monotonic clock; 0 before that.
 pub(super) type EventTime = Arc<AtomicU64>;
@@ -49,6 +49,10 @@ pub(super) enum Operation {
         target: u64,
         source: u64,
         bytes: usize,
+    },
+    Gather {
+        target: u64,
+        rows: StridedRows,
     },
     Set {
         target: u64,
@@ -249,6 +253,8 @@ impl StreamThread {
             Operation::Copy { target, source, bytes } => unsafe {
                 std::ptr::copy_nonoverlapping(*source as *const u8, *target as *mut u8, *bytes);
             },
+            // SAFETY: the driver's callers pass mapped ranges that do not overlap.
+            Operation::Gather { target, rows } => unsafe { gather(*target, rows) },
             // SAFETY: the driver's callers pass a range that is mapped for stores.
             Operation::Set { target, value, bytes } => unsafe {
                 std::ptr::write_bytes(*target as *mut u8, *value, *bytes);
@@ -324,6 +330,24 @@ fn code_of(kind: &FaultKind) -> FaultCode {
         }
         FaultKind::Trap { .. } | FaultKind::Assert { .. } => FaultCode::Trap,
         FaultKind::InvalidLaunch | FaultKind::OutOfStacks | FaultKind::OutOfDynamicShared => FaultCode::Other,
+    }
+}
+
+/// Copies rows to where each follows the one before.
+///
+/// # Safety
+/// All rows must be mapped, and the target for as many bytes. They must not overlap.
+unsafe fn gather(target: u64, rows: &StridedRows) {
+    let StridedRows {
+        first,
+        bytes,
+        pitch,
+        count,
+    } = *rows;
+    for row in 0..count {
+        let (source, target) = (first.0 + row * pitch, target + row * bytes);
+        // SAFETY: the caller passes mapped ranges that do not overlap.
+        unsafe { std::ptr::copy_nonoverlapping(source as *const u8, target as *mut u8, bytes as usize) };
     }
 }
 

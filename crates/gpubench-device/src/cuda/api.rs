@@ -8,9 +8,9 @@
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
 
 use cudarc::driver::sys::{
-    CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUgraph, CUgraphExec, CUjit_option, CUlaunchConfig,
-    CUmemAccessDesc, CUmemAllocationHandleType, CUmemAllocationProp, CUmemGenericAllocationHandle, CUmodule, CUstream,
-    CUuuid,
+    CUDA_MEMCPY2D, CUcontext, CUdevice, CUdeviceptr, CUevent, CUfunction, CUgraph, CUgraphExec, CUjit_option,
+    CUlaunchConfig, CUmemAccessDesc, CUmemAllocationHandleType, CUmemAllocationProp, CUmemGenericAllocationHandle,
+    CUmodule, CUstream, CUuuid,
 };
 
 macro_rules! driver_api {
@@ -97,6 +97,7 @@ driver_api! {
         fn cuMemcpyAsync(CUdeviceptr, CUdeviceptr, usize, CUstream);
         fn cuMemcpyDtoHAsync_v2(*mut c_void, CUdeviceptr, usize, CUstream);
         fn cuMemcpyHtoDAsync_v2(CUdeviceptr, *const c_void, usize, CUstream);
+        fn cuMemcpy2DAsync_v2(*const CUDA_MEMCPY2D, CUstream);
         fn cuMemsetD8Async(CUdeviceptr, u8, usize, CUstream);
         fn cuModuleLoadDataEx(*mut CUmodule, *const c_void, c_uint, *mut CUjit_option, *mut *mut c_void);
         fn cuModuleUnload(CUmodule);

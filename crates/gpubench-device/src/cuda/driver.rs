@@ -6,7 +6,8 @@ use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use cudarc::driver::sys::{
-    CUevent, CUevent_flags, CUevent_record_flags, CUstream, CUstreamWaitValue_flags, CUstreamWriteValue_flags,
+    CUDA_MEMCPY2D, CUevent, CUevent_flags, CUevent_record_flags, CUmemorytype, CUstream, CUstreamWaitValue_flags,
+    CUstreamWriteValue_flags,
 };
 
 use gpubench::plan::TensorMapDescription;
@@ -28,7 +29,8 @@ use crate::driver::check_arguments;
 use crate::word::SharedWord;
 use crate::{
     Access, CountRequest, Counter, CounterHold, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, Graph,
-    HostWork, LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources, Stream, Tracer, monotonic_ns,
+    HostWork, LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources, Stream, StridedRows, Tracer,
+    monotonic_ns,
 };
 
 /// How long a wait spins before it yields the core.
@@ -375,6 +377,33 @@ impl Driver for CudaDriver {
         let (target, source, bytes) = (target.0, source.0, bytes as usize);
         // SAFETY: the trait's callers pass mapped ranges that do not overlap.
         unsafe { call!(self.context.api, cuMemcpyAsync(target, source, bytes, stream)) }.map_err(of_call)
+    }
+
+    fn gather(&mut self, stream: Stream, target: DevicePtr, rows: &StridedRows) -> Result<(), DeviceError> {
+        let stream = self.stream_handle(stream)?;
+        if rows.bytes == 0 || rows.count == 0 {
+            return Ok(());
+        }
+        let copy = CUDA_MEMCPY2D {
+            srcXInBytes: 0,
+            srcY: 0,
+            srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            srcHost: std::ptr::null(),
+            srcDevice: rows.first.0,
+            srcArray: std::ptr::null_mut(),
+            srcPitch: rows.pitch as usize,
+            dstXInBytes: 0,
+            dstY: 0,
+            dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            dstHost: std::ptr::null_mut(),
+            dstDevice: target.0,
+            dstArray: std::ptr::null_mut(),
+            dstPitch: rows.bytes as usize,
+            WidthInBytes: rows.bytes as usize,
+            Height: rows.count as usize,
+        };
+        // SAFETY: the trait's callers pass mapped ranges that do not overlap.
+        unsafe { call!(self.context.api, cuMemcpy2DAsync_v2(&raw const copy, stream)) }.map_err(of_call)
     }
 
     fn set(&mut self, stream: Stream, target: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError> {

@@ -242,7 +242,7 @@ impl Harness {
             dtype,
             tolerance,
             poison_key,
-            poison_offset,
+            poison,
             order_key,
         } = *comparison;
         let (mode, rtol, atol) = match tolerance.bounds() {
@@ -259,7 +259,9 @@ impl Harness {
             rtol,
             atol,
             poison_key,
-            poison_offset,
+            poison_offset: poison.offset,
+            poison_row: poison.row.map_or(0, |row| row.elements.get()),
+            poison_pitch: poison.row.map_or(0, |row| row.pitch),
             order_key,
             partials: report.address.0,
             partial_count,
@@ -434,6 +436,7 @@ mod tests {
     use crate::cpu::CpuDriver;
     use crate::cpu::executor::ScheduleSeed;
     use crate::faulty::FaultyDriver;
+    use crate::harness::PoisonPlace;
 
     const BYTES: u64 = 64;
 
@@ -456,7 +459,7 @@ mod tests {
             dtype: DType::U8,
             tolerance: Tolerance::Exact,
             poison_key: 0,
-            poison_offset: 0,
+            poison: PoisonPlace::default(),
             order_key: 0,
         }
     }

@@ -1,6 +1,6 @@
 //! The tool's own kernels: loading and launching.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 
 use gpubench::catalog::{DType, Fill, Tensor, Tolerance};
 use gpubench_harness::arguments::{
@@ -75,10 +75,28 @@ pub struct Comparison {
     pub tolerance: Tolerance,
     /// Key of the poison in `got`.
     pub poison_key: u64,
-    /// Offset of `got` in the poison's stream.
-    pub poison_offset: u64,
+    /// Where the poison of `got` is in its stream.
+    pub poison: PoisonPlace,
     /// Key of the order in which blocks visit the tensor.
     pub order_key: u64,
+}
+
+/// Where the poison of a tensor under test is in its stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PoisonPlace {
+    /// Offset of the first element.
+    pub offset: u64,
+    /// Elements that follow each other there, if the tensor was gathered from rows.
+    pub row: Option<PoisonRow>,
+}
+
+/// A row of elements among others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PoisonRow {
+    /// Number of elements.
+    pub elements: NonZeroU64,
+    /// Bytes from the start of a row to the start of the next.
+    pub pitch: u64,
 }
 
 /// Two buffers, for a copy of chosen lines from one to the other.

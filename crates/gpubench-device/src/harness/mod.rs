@@ -8,4 +8,6 @@ mod kernels;
 
 pub use batch::{Batch, Captured, DigestSlot, DigestSum, Finding, Findings, Nanoseconds, PendingCopy, Ticket};
 pub use judge::Judged;
-pub use kernels::{AccessKind, BufferAccess, Comparison, Coverage, Harness, LineCopy, kernel_names};
+pub use kernels::{
+    AccessKind, BufferAccess, Comparison, Coverage, Harness, LineCopy, PoisonPlace, PoisonRow, kernel_names,
+};

@@ -316,13 +316,17 @@ impl RefereeClient {
             .send(to_referee::CHECKED, &[bytemuck::bytes_of(checked)], &[])
     }
 
-    /// Returns where an output of the last window differs from the expected one. All is zero if it
-    /// does not.
+    /// Returns where an output of the last window, or a field of one, differs from the expected
+    /// one. All is zero if it does not.
     ///
     /// # Errors
     /// If the referee fails.
-    pub fn differences(&mut self, tensor: u64, interrupt: &Interrupt) -> Result<Differences, RoleFailure> {
-        let order = DifferencesOrder { tensor };
+    pub fn differences(
+        &mut self,
+        (tensor, field): (u64, u64),
+        interrupt: &Interrupt,
+    ) -> Result<Differences, RoleFailure> {
+        let order = DifferencesOrder { tensor, field };
         self.child
             .send(to_referee::DIFFERENCES, &[bytemuck::bytes_of(&order)], &[])?;
         let frame = self

@@ -244,6 +244,7 @@ mod tests {
             role,
             fill: Fill::Poison,
             tolerance: Tolerance::Close { rtol: 1e-3, atol: 0.0 },
+            record: None,
         }
     }
 

@@ -11,7 +11,7 @@ use super::rule::Rule;
 use crate::clients::AuthorProblem;
 use crate::measurement::MeasureError;
 use gpubench_device::Driver;
-use gpubench_device::harness::Comparison;
+use gpubench_device::harness::{Comparison, PoisonPlace};
 use gpubench_protocol::wire::{CheckOrder, CheckSubject};
 
 /// Who says which outputs are right.
@@ -177,7 +177,7 @@ impl OpenLint<'_> {
             dtype: tensor.dtype,
             tolerance,
             poison_key: 0,
-            poison_offset: 0,
+            poison: PoisonPlace::default(),
             order_key: 0,
         };
         let bench = &mut *self.bench;

@@ -44,6 +44,7 @@ mod tests {
             role,
             fill: Fill::Poison,
             tolerance: Tolerance::Exact,
+            record: None,
         }
     }
 

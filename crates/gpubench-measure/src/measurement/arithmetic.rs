@@ -101,6 +101,7 @@ mod tests {
                 role,
                 fill: Fill::Poison,
                 tolerance: Tolerance::Exact,
+                record: None,
             };
             operand_type(&types.iter().map(tensor).collect::<Vec<_>>())
         };

@@ -394,7 +394,7 @@ impl<'a> Arm<'a> {
         let tensors = &self.case().recording.tensors;
         let of_one_call = &tensors[..tensors.len() / self.calls_of_sample().get() as usize];
         let windows = self.runs.iter().flat_map(|run| &run.windows);
-        may_be_blind(of_one_call, &windows.collect::<Vec<_>>())
+        may_be_blind(&gpubench::catalog::by_field(of_one_call), &windows.collect::<Vec<_>>())
     }
 
     /// Returns the judgements on the windows of a test's first process, each alone.

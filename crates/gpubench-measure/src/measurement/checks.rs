@@ -5,7 +5,7 @@ mod tolerances;
 
 use std::num::NonZeroU32;
 
-use gpubench::catalog::{Mismatched, Recording, Tensor, Tolerance};
+use gpubench::catalog::{Mismatched, Recording, Tensor, Tolerance, by_field};
 
 use self::blindness::{AcceptedAnswers, blindness_of_constants, stale_output_passes};
 pub(super) use self::blindness::{LEAST_CALLS, may_be_blind};
@@ -25,11 +25,8 @@ pub(super) fn checks(
     windows: &[&WindowEvidence],
     decisive: Option<usize>,
 ) -> Vec<Check> {
-    let outputs: Vec<&Tensor> = recording
-        .tensors
-        .iter()
-        .filter(|tensor| tensor.role.is_output())
-        .collect();
+    let tensors = by_field(&recording.tensors);
+    let outputs: Vec<&Tensor> = tensors.iter().filter(|tensor| tensor.role.is_output()).collect();
     let checked = windows.iter().filter(|window| window.facts.end == WindowEnd::Checked);
     let decisive = decisive.map(|position| std::slice::from_ref(&windows[position]));
     let shown = |position: usize| {
@@ -58,7 +55,9 @@ pub(super) fn checks(
     let all = outputs.iter().enumerate();
     all.filter_map(|(position, tensor)| {
         let (output, median_abs_error) = shown(position)?;
-        let found = differences.iter().find(|found| found.tensor == output.tensor);
+        let found = differences
+            .iter()
+            .find(|found| (found.tensor, found.field) == (output.tensor, output.field));
         Some(Check {
             stale_output_passes: stale_output_passes(windows, position),
             median_abs_error,
@@ -125,6 +124,10 @@ pub(super) fn check_findings(
     checks: &[Check],
     distinct_inputs: u64,
 ) -> CheckFindings {
+    let recording = &Recording {
+        tensors: by_field(&recording.tensors),
+        ..recording.clone()
+    };
     let accepted = AcceptedAnswers::of(&recording.tensors, windows, checks, distinct_inputs);
     CheckFindings {
         blind: blindness_of_constants(recording, windows, distinct_inputs).or_else(|| accepted.blindness()),

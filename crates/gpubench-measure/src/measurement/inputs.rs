@@ -95,6 +95,7 @@ mod tests {
             role,
             fill: Fill::Poison,
             tolerance: Tolerance::Exact,
+            record: None,
         };
         Recording {
             tensors: vec![

@@ -3,6 +3,8 @@
 use gpubench::catalog::Tensor;
 use gpubench_protocol::wire::{Coordinates, Differences};
 
+use crate::verdict::placed;
+
 /// A box of wrong and right elements is worth a word if it is at most this part of the output.
 const SMALL: f64 = 0.5;
 
@@ -48,7 +50,7 @@ fn region(tensor: &Tensor, coordinates: &[Coordinates]) -> String {
     let ranges: Vec<String> = dimensions
         .map(|(coordinates, extent)| range(*coordinates, *extent))
         .collect();
-    format!("`{}[{}]`", tensor.name, ranges.join(", "))
+    format!("`{}`", placed(&tensor.name, &ranges))
 }
 
 fn range(Coordinates { first, last, step, .. }: Coordinates, extent: u64) -> String {
@@ -75,6 +77,7 @@ mod tests {
             role: Role::Output,
             fill: Fill::Poison,
             tolerance: Tolerance::Exact,
+            record: None,
         }
     }
 

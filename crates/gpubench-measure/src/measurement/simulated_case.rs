@@ -54,6 +54,7 @@ impl Stage {
             role: Role::Output,
             fill: Fill::Poison,
             tolerance: Tolerance::Exact,
+            record: None,
         };
         Stage {
             recording: Recording {
@@ -310,9 +311,10 @@ pub(super) fn with_memory_for(
                     broker.send_record(from_referee::FACTS, &facts(&order))
                 }
                 to_referee::DIFFERENCES => {
-                    let DifferencesOrder { tensor } = frame.record().unwrap();
+                    let DifferencesOrder { tensor, field } = frame.record().unwrap();
                     let found = Differences {
                         tensor,
+                        field,
                         wrong: 1,
                         ..Differences::zeroed()
                     };

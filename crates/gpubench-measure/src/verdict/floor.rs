@@ -67,6 +67,7 @@ mod tests {
             role,
             fill: Fill::Poison,
             tolerance: Tolerance::Exact,
+            record: None,
         };
         Recording {
             tensors: vec![tensor("x", Role::Input), tensor("y", Role::Output)],

@@ -1,6 +1,8 @@
 //! The judge: a pure function from evidence to judgement.
 
-use gpubench::catalog::Tensor;
+use std::borrow::Cow;
+
+use gpubench::catalog::{Tensor, by_field};
 
 use super::conservation::judge_conservation;
 use super::disturbance::judge_disturbance;
@@ -202,12 +204,12 @@ fn inspect_facts(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Fin
         MadeCalls::All => evidence.tensors.len(),
         MadeCalls::First => evidence.tensors.len() / evidence.calls.get() as usize,
     };
-    let tensors = evidence.tensors.iter().take(made);
-    let expected: Vec<u64> = tensors.filter(is_output).map(Tensor::elements).collect();
+    let parts = by_field(&evidence.tensors[..made.min(evidence.tensors.len())]);
+    let expected: Vec<u64> = parts.iter().filter(is_output).map(Tensor::elements).collect();
     let outputs = window.facts.outputs();
     let fits = |(output, elements): (&OutputFacts, &u64)| {
-        let tensor = evidence.tensors.get(output.tensor as usize);
-        tensor.is_some() && output.elements == *elements && output.matched <= output.elements
+        let part = part(evidence, output);
+        part.is_some() && output.elements == *elements && output.matched <= output.elements
     };
     if outputs.len() == expected.len() && outputs.iter().zip(&expected).all(fits) {
         return None;
@@ -219,20 +221,26 @@ fn inspect_facts(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Fin
     finding(Verdict::Error, Cause::Internal, message)
 }
 
+/// Returns the tensor that the facts are about: an output, or a field of one.
+fn part<'e>(evidence: &Evidence<'e>, output: &OutputFacts) -> Option<Cow<'e, Tensor>> {
+    let tensor = evidence.tensors.get(usize::try_from(output.tensor).ok()?)?;
+    tensor.part(usize::try_from(output.field).ok()?)
+}
+
 fn inspect_outputs(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<Finding> {
     let outputs = window.facts.outputs();
     let wrong = outputs.iter().filter(|output| output.matched != output.elements);
     // An output with a specific cause is more useful than a mismatch.
-    let cause_of = |output: &OutputFacts| cause_of(output, tells_answers_apart(evidence, output.tensor));
+    let cause_of = |output: &OutputFacts| cause_of(output, tells_answers_apart(evidence, output));
     let output = wrong.min_by_key(|output| cause_of(output) == Cause::Mismatch)?;
-    let tensor = evidence.tensors.get(output.tensor as usize)?;
+    let tensor = part(evidence, output)?;
     let cause = cause_of(output);
     finding(
         Verdict::WrongOutput,
         cause,
         words::wrong_output(
             cause,
-            tensor,
+            &tensor,
             evidence.scratch,
             output,
             window.facts.window,
@@ -241,13 +249,13 @@ fn inspect_outputs(evidence: &Evidence<'_>, window: &WindowEvidence) -> Option<F
     )
 }
 
-/// Whether the tolerance of a tensor tells a right answer from others. If it has accepted zeros or
-/// an old answer once, an output that matches an old answer need not be a replay.
-fn tells_answers_apart(evidence: &Evidence<'_>, tensor: u64) -> bool {
+/// Whether the tolerance of an output, or of a field, tells a right answer from others. If it has
+/// accepted zeros or an old answer once, one that matches an old answer need not be a replay.
+fn tells_answers_apart(evidence: &Evidence<'_>, asked: &OutputFacts) -> bool {
     let mut outputs = evidence.windows().flat_map(|window| window.facts.outputs());
     !outputs.any(|output| {
         let passes = [output.zeros(), output.old_answer()].contains(&OtherAnswer::Passes);
-        output.tensor == tensor && passes
+        (output.tensor, output.field) == (asked.tensor, asked.field) && passes
     })
 }
 

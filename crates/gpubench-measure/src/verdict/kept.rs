@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use gpubench::catalog::Tensor;
+use gpubench::catalog::{Tensor, by_field};
 use gpubench::codec;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -103,7 +103,8 @@ fn decoded<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Tensor>, D:
             .try_fold(element, |size, extent| size.checked_mul(*extent))
             .is_some()
     };
-    match tensors.iter().find(|tensor| !has_size(tensor)) {
+    let parts = by_field(&tensors);
+    match tensors.iter().chain(&parts).find(|tensor| !has_size(tensor)) {
         Some(tensor) => Err(D::Error::custom(format_args!(
             "the size of `{}` has no number",
             tensor.name

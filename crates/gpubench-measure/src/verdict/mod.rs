@@ -27,4 +27,5 @@ pub use judge::{Judgement, judge};
 pub use kept::KeptEvidence;
 pub(crate) use orders::are_differently_wrong;
 pub use sharing::sharing;
+pub(crate) use words::placed;
 pub use words::tolerance_in_words;

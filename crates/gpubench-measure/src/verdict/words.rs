@@ -9,6 +9,18 @@ use super::Cause;
 use gpubench_contract::ElementValue;
 use gpubench_contract::units::percent;
 
+/// Puts the indices of an element, one for each dimension, where its tensor's name has a place for
+/// them: `hits[3, 17].position[2]` for `hits[].position[]`, and `y[3, 17]` for `y`.
+pub(crate) fn placed(name: &str, indices: &[String]) -> String {
+    match name.split_once("[]") {
+        None => format!("{name}[{}]", indices.join(", ")),
+        Some((structs, field)) => match (field.strip_suffix("[]"), indices.split_last()) {
+            (Some(field), Some((last, others))) => format!("{structs}[{}]{field}[{last}]", others.join(", ")),
+            _ => format!("{structs}[{}]{field}", indices.join(", ")),
+        },
+    }
+}
+
 /// Formats an element's position, as in `y[3, 17]`.
 pub(super) fn element_name(tensor: &Tensor, index: u64) -> String {
     let mut rest = index;
@@ -19,7 +31,7 @@ pub(super) fn element_name(tensor: &Tensor, index: u64) -> String {
         rest /= extent;
     }
     position.reverse();
-    format!("`{}[{}]`", tensor.name, position.join(", "))
+    format!("`{}`", placed(&tensor.name, &position))
 }
 
 /// Describes what a tolerance allows, as in `rtol 1e-3, atol 0e0`. `None` if it allows nothing.
@@ -259,6 +271,7 @@ mod tests {
             role: Role::Output,
             fill: Fill::Poison,
             tolerance: Tolerance::Exact,
+            record: None,
         };
         let mut facts = <WindowFacts as bytemuck::Zeroable>::zeroed();
         (facts.window, facts.redzone_bytes, facts.redzone_offset) = (2, bytes, offset);
@@ -276,6 +289,7 @@ mod tests {
                 role: Role::Output,
                 fill: Fill::Poison,
                 tolerance,
+                record: None,
             };
             let output = OutputFacts {
                 expected_bits: expected,
@@ -317,6 +331,7 @@ mod tests {
             role,
             fill: Fill::Poison,
             tolerance: Tolerance::Exact,
+            record: None,
         };
         let output = OutputFacts {
             elements: 4,

@@ -292,6 +292,7 @@ mod tests {
             role: Role::Input,
             fill: Fill::Bits,
             tolerance: Tolerance::Exact,
+            record: None,
         };
         let place = CallPlace {
             kind: DeviceKind::Cuda,

@@ -9,6 +9,7 @@ use gpubench::catalog::{Reference, Tolerance};
 use super::RefereeError;
 use super::buffers::{Answers, Buffer};
 use super::case::{OpenCase, Referee};
+use super::parts::parts;
 use crate::window::WindowId;
 use crate::wire::{
     Channel, CheckOrder, CheckSubject, CheckVerdict, Checked, NOWHERE, OtherAnswer, Patience, WindowFacts,
@@ -108,11 +109,12 @@ impl Referee {
     ) -> Result<Vec<OtherAnswer>, RefereeError> {
         let checked = self.ask_check(case, made, CheckSubject::OtherAnswer, other, broker)?;
         let mut found = Vec::new();
-        for (index, buffer, answers) in outputs(case, made) {
+        // No output is of structs, so each is one part.
+        for part in parts(&case.recording.tensors[..made], case.tensors()) {
             let is_rejected = checked.verdict != CheckVerdict::Accepted;
             let comparison = Comparison {
-                got: other(&answers),
-                ..self.comparison(&case.recording.tensors[index], &buffer, &answers, place)
+                got: other(&part.answers),
+                ..self.comparison(&part, place)
             };
             let passes = !is_rejected && self.compare_and_judge(&comparison)?.summary.all_match();
             found.push(if passes {

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use gpubench::catalog::{Recording, Role, Tensor};
 
 use super::RefereeError;
+use super::parts::FieldBuffers;
 use crate::window::{CodePlacement, Maker};
 use crate::wire::BufferLayout;
 use gpubench_device::{Access, DeviceError, DevicePtr, Driver, Freeze, Memory};
@@ -62,6 +63,8 @@ pub(super) struct Answers {
     pub(super) first: DevicePtr,
     /// The worker's output when the referee saw *done*.
     pub(super) snapshot: DevicePtr,
+    /// The fields of all of these, if the output is of structs.
+    pub(super) fields: Option<FieldBuffers>,
 }
 
 impl Buffer {
@@ -115,6 +118,9 @@ impl Buffer {
             shared.for_each(|author| driver.release(author.memory));
             for address in [answers.expected, answers.previous, answers.first, answers.snapshot] {
                 driver.free(address);
+            }
+            if let Some(fields) = answers.fields {
+                fields.free(driver);
             }
         }
     }
@@ -184,6 +190,7 @@ fn answers(
         previous: driver.alloc(layout.len)?,
         first: driver.alloc(layout.len)?,
         snapshot: driver.alloc(layout.len)?,
+        fields: FieldBuffers::for_tensor(driver, tensor)?,
     })
 }
 

@@ -2,18 +2,21 @@
 //! together.
 
 use bytemuck::Zeroable;
-use gpubench::catalog::{DType, Tensor, Tolerance};
+use gpubench::catalog::{DType, Tolerance};
 use gpubench_harness::{CheckSummary, NoiseSummary};
 
 use super::RefereeError;
 use super::buffers::{Answers, Buffer, PristineBuffers};
 use super::case::{OpenCase, Referee};
 use super::other_answers::asked;
+use super::parts::{Part, parts};
 use super::wrong_output::EarlierAnswers;
 use crate::window::{KeyPurpose, Seeds, WindowContent, WindowId, WindowKind};
 use crate::wire::{Channel, NOWHERE, OutputFacts, WindowFacts};
 use gpubench_device::DevicePtr;
-use gpubench_device::harness::{Batch, Comparison, Coverage, DigestSlot, DigestSum, Findings, Judged, Ticket};
+use gpubench_device::harness::{
+    Batch, Comparison, Coverage, DigestSlot, DigestSum, Findings, Judged, PoisonPlace, Ticket,
+};
 
 /// Keys of a window's digests, on the device.
 #[derive(Debug)]
@@ -121,16 +124,21 @@ impl Referee {
         let made = case.tensors_of(facts.kind.made_calls());
         let digests = outputs(case.tensors()).zip(digests);
         let digests = digests.take_while(|((index, ..), _)| *index < made);
-        for (count, ((index, ..), digest)) in digests.enumerate() {
+        let mut count = 0;
+        for (position, ((index, ..), digest)) in digests.enumerate() {
             let DigestSum(digest_expected) = found.get(digest)?;
-            facts.outputs[count] = OutputFacts {
-                tensor: index as u64,
-                digest_claimed: claimed.get(count).copied().unwrap_or(0),
-                digest_expected,
-                ..OutputFacts::zeroed()
-            };
-            facts.output_count = count as u32 + 1;
+            for field in 0..case.recording.tensors[index].parts() {
+                facts.outputs[count] = OutputFacts {
+                    tensor: index as u64,
+                    field: field as u64,
+                    digest_claimed: claimed.get(position).copied().unwrap_or(0),
+                    digest_expected,
+                    ..OutputFacts::zeroed()
+                };
+                count += 1;
+            }
         }
+        facts.output_count = count as u32;
         match facts.kind.content() {
             WindowContent::Twin | WindowContent::Nothing => Ok(()),
             WindowContent::Call => self.report_call(case, call, found, facts, broker),
@@ -157,27 +165,30 @@ impl Referee {
             true => self.check_snapshots(case, facts, broker)?,
             false => None,
         };
-        let checked = outputs(case.tensors()).enumerate().zip(checks.outputs).take(made);
-        for ((count, (index, buffer, answers)), check) in checked {
+        let parts = parts(&case.recording.tensors, case.tensors());
+        for ((count, part), check) in parts.iter().enumerate().zip(checks.outputs).take(made) {
             let output = &mut facts.outputs[count];
-            let comparison = self.comparison(&case.recording.tensors[index], buffer, answers, place);
+            let comparison = self.comparison(part, place);
             let found = found.get(check)?;
             let judged = match (case.is_checked(), rejected) {
                 (true, None) => self.compare_and_judge(&comparison)?,
                 _ => self.judge(&comparison, found)?,
             };
             fill_in(output, &judged);
-            let earlier = EarlierAnswers::new(case, index, answers, call);
+            let earlier = EarlierAnswers::new(case, &parts, part, call);
+            if is_asked || output.first_wrong != NOWHERE {
+                self.gather_other_answers(part)?;
+            }
             if is_asked && !case.is_checked() {
-                output.old_answer = self.check_old_answer(&comparison, answers)? as u64;
+                output.old_answer = self.check_old_answer(&comparison, &part.answers)? as u64;
             }
             if rejected.is_none() && output.first_wrong != NOWHERE {
-                self.classify_wrong_output(&comparison, buffer, earlier, output)?;
+                self.classify_wrong_output(&comparison, part.given, earlier, output)?;
                 let decisive = Comparison {
                     tolerance: judged.tolerance,
                     ..comparison
                 };
-                let found = self.differences(index, &case.recording.tensors[index].shape, &decisive)?;
+                let found = self.differences((part.index, part.field), &part.tensor.shape, &decisive)?;
                 self.differences_of_window.push(found);
             }
             if output.same_as_first == output.elements && output.elements > 0 {
@@ -200,9 +211,9 @@ impl Referee {
         }
         // The broker may keep wrong outputs, and zeros replace them.
         if is_asked && are_right && !case.is_checked() {
-            for (output, (index, buffer, answers)) in facts.outputs.iter_mut().zip(outputs(case.tensors())).take(made) {
-                let comparison = self.comparison(&case.recording.tensors[index], buffer, answers, place);
-                output.zeros = self.check_zeros(&comparison, answers, buffer.layout.len)? as u64;
+            for (output, part) in facts.outputs.iter_mut().zip(&parts).take(made) {
+                let comparison = self.comparison(part, place);
+                output.zeros = self.check_zeros(&comparison, &part.answers, part.tensor.bytes())? as u64;
             }
         }
         for check in checks.redzone {
@@ -214,7 +225,9 @@ impl Referee {
                 facts.redzone_bytes = noise.different;
             }
         }
-        for (output, late_writes) in facts.outputs.iter_mut().zip(checks.late_writes) {
+        // Late writes are those to a whole output: its first part stands for it.
+        let wholes = facts.outputs.iter_mut().filter(|output| output.field == 0);
+        for (output, late_writes) in wholes.zip(checks.late_writes) {
             output.late_bytes = found.get(late_writes)?.wrong();
         }
         Ok(())
@@ -247,8 +260,9 @@ impl Referee {
         batch: &mut Batch,
     ) -> Result<Vec<Ticket<CheckSummary>>, RefereeError> {
         let mut tickets = Vec::new();
-        for (index, buffer, answers) in outputs(side) {
-            let comparison = self.comparison(&case.recording.tensors[index], buffer, answers, place);
+        for part in parts(&case.recording.tensors, side) {
+            self.gather_answers(&part)?;
+            let comparison = self.comparison(&part, place);
             tickets.push(self.harness.check(&mut *self.driver, batch, &comparison)?);
         }
         Ok(tickets)
@@ -296,7 +310,7 @@ impl Referee {
                 dtype: DType::U8,
                 tolerance: Tolerance::Exact,
                 poison_key: 0,
-                poison_offset: 0,
+                poison: PoisonPlace::default(),
                 order_key: 0,
             };
             tickets.push(self.harness.check(&mut *self.driver, batch, &same)?);
@@ -304,13 +318,8 @@ impl Referee {
         Ok(tickets)
     }
 
-    pub(super) fn comparison(
-        &self,
-        tensor: &Tensor,
-        buffer: &Buffer,
-        answers: &Answers,
-        place: WindowId,
-    ) -> Comparison {
+    pub(super) fn comparison(&self, part: &Part<'_>, place: WindowId) -> Comparison {
+        let Part { tensor, answers, .. } = part;
         Comparison {
             got: answers.snapshot,
             expected: answers.expected,
@@ -318,7 +327,7 @@ impl Referee {
             dtype: tensor.dtype,
             tolerance: tensor.tolerance,
             poison_key: self.seeds.key(KeyPurpose::Poison, place),
-            poison_offset: buffer.layout.offset,
+            poison: part.poison,
             order_key: self.seeds.key(KeyPurpose::CheckOrder, place),
         }
     }

@@ -17,10 +17,10 @@ const MOST_BYTES: u64 = 1 << 30;
 
 impl Referee {
     /// Reads both sides of a comparison, up to a limit, and describes the elements that differ.
-    /// `index` is the tensor's position.
+    /// `part` is the tensor's position, and its field.
     pub(super) fn differences(
         &mut self,
-        index: usize,
+        part: (usize, usize),
         shape: &[u64],
         comparison: &Comparison,
     ) -> Result<Differences, RefereeError> {
@@ -46,7 +46,7 @@ impl Referee {
             }
             start += count;
         }
-        Ok(found.differences(index))
+        Ok(found.differences(part))
     }
 }
 
@@ -151,9 +151,10 @@ impl Found {
         }
     }
 
-    fn differences(self, index: usize) -> Differences {
+    fn differences(self, (index, field): (usize, usize)) -> Differences {
         Differences {
             tensor: index as u64,
+            field: field as u64,
             ..self.found
         }
     }
@@ -190,7 +191,7 @@ mod tests {
         for index in indices {
             found.add(index, 1, index);
         }
-        found.differences(3)
+        found.differences((3, 0))
     }
 
     #[test]
@@ -202,7 +203,7 @@ mod tests {
             dtype,
             tolerance: gpubench::catalog::Tolerance::Close { rtol: 0.3, atol: 0.0 },
             poison_key: 0,
-            poison_offset: 0,
+            poison: gpubench_device::harness::PoisonPlace::default(),
             order_key: 0,
         };
         let z = |re: f32, im: f32| u64::from(re.to_bits()) | u64::from(im.to_bits()) << 32;

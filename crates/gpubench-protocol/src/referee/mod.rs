@@ -23,6 +23,7 @@ mod new_memory;
 mod other_answers;
 mod own_kernels;
 mod page;
+mod parts;
 mod preparation;
 mod process;
 mod stamps;

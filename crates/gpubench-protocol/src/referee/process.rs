@@ -129,8 +129,8 @@ impl Referee {
             to_referee::DIFFERENCES => {
                 let order: DifferencesOrder = frame.record()?;
                 let mut all = self.differences_of_window.iter();
-                let found = all.find(|found| found.tensor == order.tensor).copied();
-                let found = found.unwrap_or_else(Differences::zeroed);
+                let found = all.find(|found| (found.tensor, found.field) == (order.tensor, order.field));
+                let found = found.copied().unwrap_or_else(Differences::zeroed);
                 Ok(channel.send_record(from_referee::DIFFERENCES_FOUND, &found)?)
             }
             to_referee::CONTENTS => {
@@ -269,7 +269,7 @@ mod tests {
         referee.differences_of_window = vec![of_tensor(1), of_tensor(3)];
         let (own, other) = Channel::pair().expect("a connection");
         for (tensor, wrong) in [(3, 13), (1, 11), (2, 0)] {
-            let order = DifferencesOrder { tensor };
+            let order = DifferencesOrder { tensor, field: 0 };
             let mut frame = frame(to_referee::DIFFERENCES, bytemuck::bytes_of(&order));
             referee.carry_out(&mut frame, &mut None, &own).expect("an answer");
             let answer = other.receive(Patience::Forever).expect("an answer");

@@ -114,6 +114,7 @@ fn recording() -> Recording {
         role,
         fill,
         tolerance: Tolerance::Exact,
+        record: None,
     };
     Recording {
         tensors: vec![

@@ -4,8 +4,8 @@ use gpubench::catalog::{DType, Tolerance};
 use gpubench_harness::CheckSummary;
 
 use super::RefereeError;
-use super::buffers::{Answers, Buffer};
 use super::case::{OpenCase, Referee};
+use super::parts::Part;
 use crate::wire::{OutputFacts, Replay};
 use gpubench_device::DevicePtr;
 use gpubench_device::harness::{Comparison, Judged};
@@ -21,14 +21,18 @@ pub(super) struct EarlierAnswers {
 }
 
 impl EarlierAnswers {
-    /// Returns the earlier answers for the output at `index` of a window, the case's `position`-th.
-    pub(super) fn new(case: &OpenCase, index: usize, answers: &Answers, position: u32) -> EarlierAnswers {
-        let in_window = index.checked_sub(case.tensors_of_call());
-        let in_window = in_window.and_then(|index| case.tensors()[index].answers.as_ref());
+    /// Returns the earlier answers for one of the parts of a window, the case's `position`-th.
+    pub(super) fn new(case: &OpenCase, parts: &[Part<'_>], part: &Part<'_>, position: u32) -> EarlierAnswers {
+        let Part { answers, .. } = part;
+        let in_window = part.index.checked_sub(case.tensors_of_call());
+        let in_window = in_window.and_then(|index| {
+            let mut parts = parts.iter();
+            parts.find(|other| (other.index, other.field) == (index, part.field))
+        });
         let is_later = position > 1;
         EarlierAnswers {
             previous: in_window
-                .map(|answers| answers.expected)
+                .map(|other| other.answers.expected)
                 .or(is_later.then_some(answers.previous)),
             first: is_later.then_some(answers.first),
         }
@@ -37,19 +41,19 @@ impl EarlierAnswers {
 
 impl Referee {
     /// Adds facts about a wrong output: the first wrong element, whether it repeats an earlier
-    /// answer, and whether it was written at all.
+    /// answer, and whether it was written at all. `given` is what an in-out tensor held before.
     pub(super) fn classify_wrong_output(
         &mut self,
         comparison: &Comparison,
-        buffer: &Buffer,
+        given: Option<DevicePtr>,
         earlier: EarlierAnswers,
         output: &mut OutputFacts,
     ) -> Result<(), RefereeError> {
         output.expected_bits = self.element(comparison.expected, comparison.dtype, output.first_wrong)?;
         output.got_bits = self.element(comparison.got, comparison.dtype, output.first_wrong)?;
         output.replay = self.find_replay(comparison, earlier)? as u64;
-        if let Some(pristine) = &buffer.pristine {
-            output.unwritten = self.left_as_given(comparison, pristine.current)?;
+        if let Some(given) = given {
+            output.unwritten = self.left_as_given(comparison, given)?;
         }
         Ok(())
     }

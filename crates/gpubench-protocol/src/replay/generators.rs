@@ -50,7 +50,7 @@ impl Generators {
                     function: find(driver, kernel, &space)?,
                     position: position as u64,
                     role: tensor.role,
-                    elements: tensor.elements(),
+                    elements: tensor.items(),
                     target: operand.contents.ok_or(ReplayError::Missing("a buffer"))?,
                 });
             }

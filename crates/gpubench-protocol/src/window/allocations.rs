@@ -120,6 +120,7 @@ mod tests {
             role: *role,
             fill: Fill::Bits,
             tolerance: Tolerance::Exact,
+            record: None,
         };
         roles.iter().map(tensor).collect()
     }

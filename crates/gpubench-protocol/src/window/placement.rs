@@ -122,6 +122,12 @@ impl<'a> CodePlacement<'a> {
             Role::InOut => 7,
             Role::Scratch => 1,
         };
-        held_by_referee + self.author_copies(tensor) as u64
+        // The fields of structs, of what is compared.
+        let fields = match (&tensor.record, tensor.role) {
+            (Some(_), Role::Output) => 4,
+            (Some(_), Role::InOut) => 5,
+            _ => 0,
+        };
+        held_by_referee + fields + self.author_copies(tensor) as u64
     }
 }

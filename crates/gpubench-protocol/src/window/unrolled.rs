@@ -118,6 +118,7 @@ mod tests {
             role,
             fill: Fill::Bits,
             tolerance: Tolerance::Exact,
+            record: None,
         }
     }
 

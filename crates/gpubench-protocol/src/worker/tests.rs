@@ -32,6 +32,7 @@ pub(super) fn recording() -> Recording {
         role,
         fill: Fill::Poison,
         tolerance: Tolerance::Exact,
+        record: None,
     };
     let all = |buffer| Span {
         buffer,

@@ -40,6 +40,7 @@ fn checked(submission: &Submission) {
         role,
         fill,
         tolerance: Tolerance::Exact,
+        record: None,
     };
     let tensors = vec![
         tensor(

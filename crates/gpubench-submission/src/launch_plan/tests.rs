@@ -17,6 +17,7 @@ fn tensors() -> Vec<Tensor> {
             _ => Fill::Poison,
         },
         tolerance: Tolerance::Exact,
+        record: None,
     };
     vec![
         tensor("matrix", DType::F32, &[12, 4], Role::Input),

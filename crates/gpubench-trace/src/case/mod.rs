@@ -239,6 +239,7 @@ impl Builder<'_> {
             role,
             fill,
             tolerance,
+            record: None,
         });
         Ok(())
     }

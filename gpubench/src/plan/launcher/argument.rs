@@ -2,7 +2,7 @@
 
 use super::buffer::{Buffer, BufferParam, Constant, In, InOut, Out, Scratch, View};
 use crate::catalog::{DType, Role};
-use crate::element::{BF16, Complex32, Element, F8E4M3, F8E5M2, F16};
+use crate::element::{BF16, Complex32, Element, F8E4M3, F8E5M2, F16, type_name};
 use crate::plan::{ArgumentType, FieldType, TensorMapDescription};
 
 /// An argument of a kernel: a buffer, [`Null`], a scalar, or a `#[repr(C)]` struct that derives
@@ -270,11 +270,11 @@ macro_rules! pointers {
     ($($buffer:ident)*) => {$(
         impl<T: Element> KernelArg for $buffer<T> {
             fn argument(&self) -> RecordedArgument {
-                let name = format!("{}<{}>", stringify!($buffer), T::DTYPE);
-                let fields = match <$buffer<T> as BufferParam>::ROLE {
-                    // Scratch memory has no fixed type.
-                    Role::Scratch => Vec::new(),
-                    _ => vec![field("", 0, T::DTYPE)],
+                let name = format!("{}<{}>", stringify!($buffer), type_name::<T>());
+                let fields = match (<$buffer<T> as BufferParam>::ROLE, T::RECORD) {
+                    // Scratch memory has no fixed type, and a kernel may see structs as numbers.
+                    (Role::Scratch, _) | (_, Some(_)) => Vec::new(),
+                    (_, None) => vec![field("", 0, T::DTYPE)],
                 };
                 RecordedArgument::Pointer(self.view(), ArgumentType { name, fields })
             }

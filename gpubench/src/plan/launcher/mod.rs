@@ -15,7 +15,7 @@ pub use tensor_map::TensorMap;
 use std::ops::Range;
 
 use crate::catalog::{DeviceFacts, DeviceKind, Occupancy, OccupancyQuery, Role, Tensor};
-use crate::element::Element;
+use crate::element::{Element, type_name};
 use crate::error::{Error, Result};
 use crate::plan::rules::{self, StepRules};
 use crate::plan::{Argument, BufferId, ConstantValue, KernelRef, Launch, Plan, Span, Step, TensorMapDescription};
@@ -394,17 +394,22 @@ pub(crate) fn declared<B: BufferParam>(tensors: &[Tensor], name: &str) -> Result
         no_tensor(name, &names)
     })?;
     let tensor = &tensors[position];
-    if tensor.role != B::ROLE || tensor.dtype != B::Element::DTYPE {
-        let wanted = format!("`{}<{}>`", B::TYPE, B::Element::DTYPE);
-        let declared = format!("`{}<{}>`", type_of(tensor.role), tensor.dtype);
+    let is_of_type = match (&tensor.record, B::Element::RECORD) {
+        (None, None) => tensor.dtype == B::Element::DTYPE,
+        (Some(record), Some(own)) => own.is(record),
+        _ => false,
+    };
+    if tensor.role != B::ROLE || !is_of_type {
+        let wanted = format!("`{}<{}>`", B::TYPE, type_name::<B::Element>());
+        let declared = format!("`{}<{}>`", type_of(tensor.role), tensor.item_type());
         return Err(Error::new(format!(
             "the parameter `{name}` is {wanted}, but the tensor is declared as {declared}"
         )));
     }
     Ok(B::from_view(View::whole(
         BufferId::Tensor(position as u32),
-        tensor.elements(),
-        tensor.dtype.size(),
+        tensor.items(),
+        size_of::<B::Element>(),
     )))
 }
 

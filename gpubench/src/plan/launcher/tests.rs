@@ -22,6 +22,7 @@ fn tensor(name: &str, dtype: DType, len: u64, role: Role) -> Tensor {
         role,
         fill: Fill::Poison,
         tolerance: Tolerance::Exact,
+        record: None,
     }
 }
 

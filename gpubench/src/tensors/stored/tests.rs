@@ -1,4 +1,5 @@
 use super::*;
+use crate::element::Element;
 use crate::tensor_file::safetensors::header;
 use crate::tensors::{CpuData, CpuTensor, Tensors};
 

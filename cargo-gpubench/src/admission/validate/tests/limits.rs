@@ -1,7 +1,7 @@
 //! Values on both sides of every limit.
 
 use super::*;
-use gpubench::catalog::Counter;
+use gpubench::catalog::{Counter, Field, Record};
 
 fn valid(change: impl FnOnce(&mut Recording)) -> bool {
     verdict(change) == "valid"
@@ -38,6 +38,56 @@ fn the_number_of_outputs_is_limited() {
         assert_eq!(with(MAX_OUTPUTS, role), "valid");
         assert_eq!(with(MAX_OUTPUTS + 1, role), "it has 61 outputs; the limit is 60");
     }
+}
+
+/// Returns the verdict on an output of structs of 64 bytes with these fields of a byte.
+fn with_fields(fields: impl Iterator<Item = (u64, Option<u64>)>) -> String {
+    let field = |(offset, count)| Field {
+        name: format!("f{offset}"),
+        offset,
+        dtype: DType::U8,
+        count,
+        tolerance: Tolerance::Exact,
+    };
+    let fields: Vec<Field> = fields.map(field).collect();
+    verdict(|recording| {
+        let output = recording.tensors.last_mut().unwrap();
+        output.dtype = DType::U8;
+        *output.shape.last_mut().unwrap() *= 4;
+        output.shape.push(64);
+        output.tolerance = Tolerance::Exact;
+        output.record = Some(Box::new(Record {
+            name: "Wide".to_owned(),
+            fields,
+        }));
+    })
+}
+
+#[test]
+fn each_field_of_structs_is_one_of_the_outputs() {
+    let of_a_byte = |fields: u64| with_fields((0..fields).map(|offset| (offset, None)));
+    assert_eq!(of_a_byte(MAX_OUTPUTS as u64), "valid");
+    assert_eq!(
+        of_a_byte(MAX_OUTPUTS as u64 + 1),
+        "it has 61 outputs, of which each field of structs is one; the limit is 60"
+    );
+}
+
+#[test]
+fn structs_of_a_hostile_library_are_refused() {
+    for (field, expected) in [
+        ((0, Some(65)), "ends behind the 64 bytes"),
+        ((64, None), "ends behind the 64 bytes"),
+        ((u64::MAX, Some(u64::MAX)), "ends behind the 64 bytes"),
+        ((1, Some(u64::MAX)), "ends behind the 64 bytes"),
+        ((0, Some(0)), "without elements"),
+    ] {
+        let found = with_fields([field].into_iter());
+        assert!(found.contains(expected), "{field:?}: {found}");
+    }
+    assert!(with_fields([(0, Some(9)), (8, None)].into_iter()).contains("overlaps"));
+    assert!(with_fields((0..1000).map(|offset| (offset, None))).contains("1 to 64 fields"));
+    assert!(with_fields(std::iter::empty()).contains("1 to 64 fields"));
 }
 
 #[test]

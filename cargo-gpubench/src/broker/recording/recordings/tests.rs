@@ -40,6 +40,7 @@ fn recording() -> Recording {
         role: Role::Output,
         fill: Fill::Poison,
         tolerance: Tolerance::Exact,
+        record: None,
     };
     let launch = Launch {
         kernel: kernel(),

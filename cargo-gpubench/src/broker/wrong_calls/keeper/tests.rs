@@ -18,6 +18,7 @@ fn tensor(name: &str, role: Role, dtype: DType, shape: &[u64]) -> Tensor {
         role,
         fill: Fill::Poison,
         tolerance: Tolerance::Exact,
+        record: None,
     }
 }
 

@@ -115,6 +115,7 @@ fn gpu_and_cpu_device_make_the_same_inputs() {
         shape: vec![10_007],
         fill: gpubench::catalog::Fill::Uniform { low: -1.0, high: 1.0 },
         tolerance: gpubench::catalog::Tolerance::Exact,
+        record: None,
     };
     let fill = |driver: &mut dyn Driver| -> Vec<u8> {
         let harness = Harness::load(driver).or_chain();

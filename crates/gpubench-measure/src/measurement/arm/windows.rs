@@ -300,7 +300,7 @@ impl Arm<'_> {
         let outputs = window.facts.outputs().iter();
         let wrong = outputs.filter(|output| output.matched != output.elements);
         let referee = &mut *context.sequencer.referee;
-        let found = wrong.map(|output| referee.differences(output.tensor, interrupt));
+        let found = wrong.map(|output| referee.differences((output.tensor, output.field), interrupt));
         window.differences = found.collect::<Result<_, _>>().map_err(MeasureError::referee)?;
         Ok(())
     }

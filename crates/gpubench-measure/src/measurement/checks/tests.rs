@@ -13,6 +13,7 @@ fn y(tolerance: Tolerance) -> Tensor {
         role: Role::Output,
         fill: Fill::Poison,
         tolerance,
+        record: None,
     }
 }
 

@@ -124,6 +124,7 @@ fn recording(execution: gpubench::catalog::Execution) -> Recording {
         role: Role::Input,
         fill: Fill::Poison,
         tolerance: Tolerance::Exact,
+        record: None,
     };
     Recording {
         tensors: vec![x],

@@ -31,6 +31,7 @@ fn tensors() -> Vec<Tensor> {
         role: Role::Output,
         fill: Fill::Poison,
         tolerance: Tolerance::Close { rtol: 1e-5, atol: 0.0 },
+        record: None,
     }]
 }
 
@@ -111,6 +112,20 @@ fn kept_tensors_whose_size_has_no_number_are_refused() {
     tensors[0].shape = vec![1 << 32, 1 << 30];
     let refusal = read(&tensors).expect_err("2^64 bytes").to_string();
     assert!(refusal.starts_with("the size of `y` has no number"), "{refusal}");
+    tensors[0].shape = vec![1 << 30, 8];
+    let at = gpubench::catalog::Field {
+        name: "at".to_owned(),
+        offset: 0,
+        dtype: DType::U8,
+        count: Some(1 << 40),
+        tolerance: Tolerance::Exact,
+    };
+    tensors[0].record = Some(Box::new(gpubench::catalog::Record {
+        name: "Hit".to_owned(),
+        fields: vec![at],
+    }));
+    let refusal = read(&tensors).expect_err("2^70 bytes").to_string();
+    assert!(refusal.starts_with("the size of `y[].at[]` has no number"), "{refusal}");
 }
 
 fn judge_windows(windows: &[WindowEvidence], ending: Ending) -> Judgement {

@@ -4,7 +4,9 @@ use super::calls::every_role;
 use super::*;
 use crate::referee::check::digest_keys;
 use crate::referee::page::WorkerPage;
+use crate::referee::parts::parts;
 use crate::referee::wrong_output::EarlierAnswers;
+use gpubench_device::harness::PoisonPlace;
 
 fn worker_page(case: &OpenCase) -> &WorkerPage {
     case.page_of(WindowOwner::default()).unwrap()
@@ -171,7 +173,7 @@ fn in_out_elements_whose_input_is_right_do_not_count_as_unwritten() {
             dtype: DType::F32,
             tolerance: Tolerance::Exact,
             poison_key: 1,
-            poison_offset: 0,
+            poison: PoisonPlace::default(),
             order_key: 2,
         };
         let summary = referee.compare(&comparison).unwrap();
@@ -181,13 +183,11 @@ fn in_out_elements_whose_input_is_right_do_not_count_as_unwritten() {
             first_wrong: summary.first_wrong.unwrap(),
             ..bytemuck::Zeroable::zeroed()
         };
+        let parts = parts(&case.recording.tensors, case.buffers());
+        let part = parts.iter().find(|part| part.index == 3).unwrap();
+        let earlier = EarlierAnswers::new(&case, &parts, part, 1);
         referee
-            .classify_wrong_output(
-                &comparison,
-                buffer,
-                EarlierAnswers::new(&case, 3, answers, 1),
-                &mut output,
-            )
+            .classify_wrong_output(&comparison, Some(pristine.current), earlier, &mut output)
             .unwrap();
         assert_eq!(output.unwritten, unwritten);
     }
@@ -291,7 +291,7 @@ fn an_old_answer_that_differs_only_late_fails() {
         dtype: DType::F32,
         tolerance: Tolerance::Exact,
         poison_key: 1,
-        poison_offset: 0,
+        poison: PoisonPlace::default(),
         order_key: 2,
     };
     let contents = vec![0; 4 * LONG];
@@ -439,7 +439,9 @@ fn the_previous_call_of_a_graph_is_the_one_before_in_the_same_window() {
     let case = open_case(&mut referee, BEGINNING, calls, ALONE, in_graph, &[]).unwrap();
     let expected = |index: usize| case.buffers()[index].answers.as_ref().unwrap().expected;
     let earlier = |index: usize, position| {
-        EarlierAnswers::new(&case, index, case.buffers()[index].answers.as_ref().unwrap(), position).previous
+        let parts = parts(&case.recording.tensors, case.buffers());
+        let part = parts.iter().find(|part| part.index == index).unwrap();
+        EarlierAnswers::new(&case, &parts, part, position).previous
     };
     let last_window = case.buffers()[1].answers.as_ref().unwrap().previous;
     assert_eq!(earlier(1, 1), None, "the first call of a case");
@@ -521,11 +523,11 @@ fn the_host_finds_as_many_wrong_elements_as_the_device() {
                 dtype,
                 tolerance,
                 poison_key: 1,
-                poison_offset: 0,
+                poison: PoisonPlace::default(),
                 order_key: 2,
             };
             let summary = referee.compare(&comparison).unwrap();
-            let found = referee.differences(1, &[ELEMENTS as u64], &comparison).unwrap();
+            let found = referee.differences((1, 0), &[ELEMENTS as u64], &comparison).unwrap();
             assert_eq!(found.wrong, summary.wrong(), "{dtype:?} {tolerance:?}");
             let first = found.elements().first().map(|element| element.index);
             assert_eq!(first, summary.first_wrong, "{dtype:?} {tolerance:?}");

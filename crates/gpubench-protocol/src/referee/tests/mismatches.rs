@@ -3,7 +3,7 @@
 use super::*;
 use crate::referee::buffers::Answers;
 use gpubench::catalog::Mismatched;
-use gpubench_device::harness::{Comparison, Judged};
+use gpubench_device::harness::{Comparison, Judged, PoisonPlace};
 
 /// One element of a hundred may be ten tolerances off.
 const MOSTLY: Tolerance = Tolerance::Mostly {
@@ -20,7 +20,7 @@ fn comparison(answers: &Answers) -> Comparison {
         dtype: DType::F32,
         tolerance: MOSTLY,
         poison_key: 1,
-        poison_offset: 0,
+        poison: PoisonPlace::default(),
         order_key: 2,
     }
 }
@@ -110,7 +110,7 @@ fn an_element_that_was_not_written_is_never_within_the_share() {
             mismatched: Mismatched { share: 0.5, cap: 1e300 },
         },
         poison_key: key,
-        poison_offset: offset,
+        poison: PoisonPlace { offset, row: None },
         ..comparison(&answers)
     };
     let judged = stage.referee.compare_and_judge(&anything).unwrap();

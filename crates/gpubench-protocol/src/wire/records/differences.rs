@@ -14,6 +14,8 @@ pub const MOST_DIMENSIONS: usize = 8;
 pub struct DifferencesOrder {
     /// Position of the tensor.
     pub tensor: u64,
+    /// Position of the field, if the tensor holds structs; 0 otherwise.
+    pub field: u64,
 }
 
 /// Where an output differs from the expected one. All zero if it does not.
@@ -22,6 +24,8 @@ pub struct DifferencesOrder {
 pub struct Differences {
     /// Position of the tensor.
     pub tensor: u64,
+    /// Position of the field, if the tensor holds structs; 0 otherwise.
+    pub field: u64,
     /// Number of wrong elements that were found. The end of a large output is not looked at.
     pub wrong: u64,
     /// Number of `elements` that are used.

@@ -16,6 +16,9 @@ pub const NOWHERE: u64 = u64::MAX;
 pub struct OutputFacts {
     /// Position of the tensor.
     pub tensor: u64,
+    /// Position of the field, if the tensor holds structs; 0 otherwise.
+    #[serde(default)]
+    pub field: u64,
     /// Number of compared elements. It is always all of them.
     pub elements: u64,
     /// Number of elements that match the expected ones, with those in `mismatched`.

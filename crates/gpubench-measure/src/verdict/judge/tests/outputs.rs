@@ -1,6 +1,7 @@
 //! Every flaw is found in each of several outputs and in every kind of window.
 
 use super::*;
+use gpubench::catalog::{Field, Record};
 
 const KINDS: [WindowKind; 2] = [WindowKind::Timed, WindowKind::EarlyCheck];
 
@@ -201,6 +202,64 @@ fn facts_that_do_not_match_an_output_never_pass() {
                 (Verdict::Error, Some(Cause::Internal), Some(position))
             );
         });
+    }
+}
+
+/// An output of four structs of eight bytes, with a float and an array.
+fn structs() -> Vec<Tensor> {
+    let [output] = <[Tensor; 1]>::try_from(tensors()).unwrap();
+    let field = |name: &str, offset, count| Field {
+        name: name.to_owned(),
+        offset,
+        dtype: DType::F32,
+        count,
+        tolerance: Tolerance::Exact,
+    };
+    vec![Tensor {
+        name: "hits".to_owned(),
+        dtype: DType::U8,
+        shape: vec![2, 2, 12],
+        tolerance: Tolerance::Exact,
+        record: Some(Box::new(Record {
+            name: "Hit".to_owned(),
+            fields: vec![field("value", 0, None), field("at", 4, Some(2))],
+        })),
+        ..output
+    }]
+}
+
+#[test]
+fn a_wrong_field_of_structs_has_its_name() {
+    let right = |elements: u64, field: u64| OutputFacts {
+        field,
+        elements,
+        matched: elements,
+        ..good_output()
+    };
+    let judged = |change: fn(&mut [OutputFacts])| {
+        let mut window = window(1, right(4, 0));
+        window.facts.outputs[1] = right(8, 1);
+        window.facts.output_count = 2;
+        change(&mut window.facts.outputs);
+        judge(&evidence(&structs(), &[window], Ending::Stopped))
+    };
+    assert_eq!(judged(|_| ()).verdict, Verdict::Pass);
+    let wrong = judged(|outputs| (outputs[1].matched, outputs[1].first_wrong) = (7, 5));
+    let message = wrong.message.unwrap();
+    assert_eq!(wrong.verdict, Verdict::WrongOutput);
+    assert!(
+        message.starts_with("1 of 8 elements of `hits[].at[]` are wrong"),
+        "{message}"
+    );
+    assert!(message.contains("first wrong element `hits[1, 0].at[1]`"), "{message}");
+    let late = judged(|outputs| outputs[0].late_bytes = 2);
+    assert!(late.message.unwrap().starts_with("2 bytes of `hits` changed"));
+    for unfit in [
+        (|outputs| outputs[1].field = 2) as fn(&mut [OutputFacts]),
+        |outputs| outputs[1].field = u64::MAX,
+        |outputs| outputs.swap(0, 1),
+    ] {
+        assert_eq!(judged(unfit).verdict, Verdict::Error);
     }
 }
 

@@ -1,0 +1,140 @@
+//! `#[derive(Element)]`.
+
+use crate::comparison::Comparison;
+use crate::library;
+use crate::signature::comparison_of;
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Attribute, Data, DeriveInput, Error, Field, Fields, Ident, Meta, Path, Result, Token};
+
+/// Returns an implementation that describes every field, with its comparison.
+pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
+    let item: DeriveInput = syn::parse2(item)?;
+    let Data::Struct(data) = &item.data else {
+        return Err(Error::new(
+            item.ident.span(),
+            "`Element` can be derived only for structs",
+        ));
+    };
+    let fields = match &data.fields {
+        Fields::Named(fields) if !fields.named.is_empty() => &fields.named,
+        Fields::Named(_) => {
+            return Err(Error::new(
+                item.ident.span(),
+                "a struct without fields has nothing to compare",
+            ));
+        }
+        Fields::Unnamed(fields) => {
+            return Err(Error::new(
+                fields.span(),
+                "fields of an element need names, which messages and results repeat: `struct Hit { value: f32, index: u32 }`",
+            ));
+        }
+        Fields::Unit => {
+            return Err(Error::new(
+                item.ident.span(),
+                "a struct without fields has nothing to compare",
+            ));
+        }
+    };
+    if !item.generics.params.is_empty() {
+        return Err(Error::new(
+            item.generics.params.span(),
+            "an element cannot be generic: its layout is part of the case",
+        ));
+    }
+    check_layout(&item)?;
+    let renamed = renamed_library(&item.attrs)?;
+    let described = fields.iter().map(described).collect::<Result<Vec<_>>>()?;
+    let (name, text) = (&item.ident, item.ident.unraw().to_string());
+    let implementation = quote! {
+        #[automatically_derived]
+        impl __gpubench::Element for #name {
+            const DTYPE: __gpubench::catalog::DType = __gpubench::catalog::DType::U8;
+            const RECORD: ::core::option::Option<__gpubench::__private::RecordType> =
+                ::core::option::Option::Some(__gpubench::__private::RecordType {
+                    name: #text,
+                    size: ::core::mem::size_of::<#name>(),
+                    fields: || __gpubench::__private::Vec::from([#(#described),*]),
+                });
+            const CUDA_TYPE: &'static ::core::primitive::str = #text;
+
+            fn of(elements: __gpubench::__private::Elements<'_>) -> ::core::option::Option<&mut [Self]> {
+                __gpubench::__private::struct_elements(elements)
+            }
+        }
+    };
+    Ok(library::scope(renamed.as_ref(), &implementation))
+}
+
+/// Returns the description of a field.
+fn described(field: &Field) -> Result<TokenStream> {
+    let (name, ty) = (&field.ident, &field.ty);
+    let text = name.as_ref().map(|name| name.unraw().to_string());
+    let mut comparison: Option<Comparison> = None;
+    for attribute in field.attrs.iter().filter(|attribute| is_comparison(attribute)) {
+        if comparison.is_some() {
+            return Err(Error::new(
+                attribute.path().span(),
+                "a field can have only one `#[exact]` or `#[tolerance(..)]`",
+            ));
+        }
+        comparison = Some(comparison_of(attribute)?);
+    }
+    let comparison = Comparison::tokens(comparison.as_ref());
+    let describe = quote_spanned!(ty.span()=> __gpubench::__private::field::<#ty>);
+    Ok(quote!(#describe(#text, ::core::mem::offset_of!(Self, #name), #comparison)))
+}
+
+fn is_comparison(attribute: &Attribute) -> bool {
+    attribute.path().is_ident("exact") || attribute.path().is_ident("tolerance")
+}
+
+/// Returns the path in `#[element(crate = gb)]`.
+fn renamed_library(attributes: &[Attribute]) -> Result<Option<Path>> {
+    let mut library = None;
+    for attribute in attributes {
+        if is_comparison(attribute) {
+            return Err(Error::new(
+                attribute.path().span(),
+                "each field is compared on its own: write this before a field",
+            ));
+        }
+        if !attribute.path().is_ident("element") {
+            continue;
+        }
+        library = Some(attribute.parse_args_with(|input: ParseStream| {
+            let wrong = |span| Error::new(span, "expected `#[element(crate = gb)]`");
+            let option = input.call(Ident::parse_any).map_err(|error| wrong(error.span()))?;
+            if option == "crate" {
+                library::parse(&option, input)
+            } else {
+                Err(wrong(option.span()))
+            }
+        })?);
+    }
+    Ok(library)
+}
+
+/// Checks that the struct is `#[repr(C)]` and not packed.
+fn check_layout(item: &DeriveInput) -> Result<()> {
+    let mut is_c = false;
+    for attribute in item.attrs.iter().filter(|attribute| attribute.path().is_ident("repr")) {
+        for layout in attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated)? {
+            if layout.path().is_ident("packed") {
+                return Err(Error::new(layout.span(), "an element cannot be a packed struct"));
+            }
+            is_c |= layout.path().is_ident("C");
+        }
+    }
+    if is_c {
+        Ok(())
+    } else {
+        let message = "an element must have a C layout: add `#[repr(C)]`";
+        Err(Error::new(item.ident.span(), message))
+    }
+}
