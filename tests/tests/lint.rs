@@ -387,3 +387,17 @@ fn the_suite_is_clean() {
         finished.stdout
     );
 }
+
+#[test]
+fn cases_with_structs_are_named_as_not_judged() {
+    let finished = lint(
+        &Fixture::new("judged"),
+        &["^structs::right::", "^shares::all_are_right::"],
+    );
+    let text = &finished.stdout;
+    assert!(
+        text.contains("note: `structs::right::n=1000` was not judged: `hits` holds structs"),
+        "{text}"
+    );
+    assert!(text.contains("in 1 judged case; 1 with structs not judged"), "{text}");
+}

@@ -54,7 +54,7 @@ fn check_field(field: &Field, start: u64, size: u64) -> Result<u64> {
     };
     let end = bytes.and_then(|bytes| field.offset.checked_add(bytes));
     let Some(end) = end.filter(|end| *end <= size) else {
-        return Err(Error::new(format!("it ends behind the {size} bytes of its struct")));
+        return Err(Error::new(format!("it ends after the {size} bytes of its struct")));
     };
     if field.offset < start {
         return Err(Error::new("it overlaps the field before it"));

@@ -63,7 +63,7 @@ fn a_layout_of_a_hostile_catalog_is_refused() {
         field("a", u64::MAX, DType::U8, None),
         field("a", 1, DType::U8, Some(u64::MAX)),
     ] {
-        assert!(with_fields(vec![outside]).contains("ends behind"));
+        assert!(with_fields(vec![outside]).contains("ends after"));
     }
     assert!(with_fields(vec![field("a", 0, DType::U8, Some(0))]).contains("without elements"));
     assert!(with_fields(Vec::new()).contains("1 to 64 fields"));

@@ -76,10 +76,10 @@ fn each_field_of_structs_is_one_of_the_outputs() {
 #[test]
 fn structs_of_a_hostile_library_are_refused() {
     for (field, expected) in [
-        ((0, Some(65)), "ends behind the 64 bytes"),
-        ((64, None), "ends behind the 64 bytes"),
-        ((u64::MAX, Some(u64::MAX)), "ends behind the 64 bytes"),
-        ((1, Some(u64::MAX)), "ends behind the 64 bytes"),
+        ((0, Some(65)), "ends after the 64 bytes"),
+        ((64, None), "ends after the 64 bytes"),
+        ((u64::MAX, Some(u64::MAX)), "ends after the 64 bytes"),
+        ((1, Some(u64::MAX)), "ends after the 64 bytes"),
         ((0, Some(0)), "without elements"),
     ] {
         let found = with_fields([field].into_iter());
