@@ -96,11 +96,12 @@ fn ran(case: &Case) -> Result<(Vec<f32>, Vec<u8>), String> {
 /// `shape` is that of `y`.
 fn ran_with(case: &Case, shape: &[u64]) -> Result<(Vec<f32>, Vec<u8>), String> {
     let folder = tempfile::tempdir().expect("a folder");
-    case.reference.write(folder.path()).expect("room");
-    case.reference.write(folder.path()).expect_err("nothing is overwritten");
+    case.reference.write(folder.path(), "call.json").expect("room");
     let path = |name: &str| folder.path().join(name);
     fs::write(path("in"), inputs(case)).expect("room");
-    let provider = case.reference.provider(PYTHON, folder.path().to_str().expect("text"));
+    let provider = case
+        .reference
+        .provider(PYTHON, folder.path().to_str().expect("text"), "call.json");
     let mut command = Command::new(&provider.command[0]);
     command.args(&provider.command[1..]).args([path("in"), path("out")]);
     // From the folder alone, as another user would run it.

@@ -96,34 +96,31 @@ impl ReferenceProgram {
         }
     }
 
-    /// Returns the names and contents of the files that the command needs in its folder.
-    pub fn files(&self) -> [(&'static str, &str); 3] {
-        [
-            ("gpubench_reference.py", PROGRAM),
-            ("reference.py", &self.source),
-            ("call.json", &self.call),
-        ]
-    }
-
-    /// Writes the files into a folder, which should have no others.
+    /// Writes the files into a folder, which should have no others than those of other cases of the
+    /// definition. `call` is the name of the file that differs between them.
     ///
     /// # Errors
-    /// A file exists already, or cannot be written.
-    pub fn write(&self, folder: &Path) -> io::Result<()> {
-        for (name, contents) in self.files() {
-            let mut file = std::fs::File::create_new(folder.join(name))?;
-            io::Write::write_all(&mut file, contents.as_bytes())?;
+    /// A file cannot be written.
+    pub fn write(&self, folder: &Path, call: &str) -> io::Result<()> {
+        let files = [
+            ("gpubench_reference.py", PROGRAM),
+            ("reference.py", &self.source),
+            (call, &self.call),
+        ];
+        for (name, contents) in files {
+            let path = folder.join(name);
+            if !path.exists() {
+                std::fs::write(path, contents)?;
+            }
         }
         Ok(())
     }
 
     /// Returns the command, for a folder that has the files. `python` is the interpreter: a name on
-    /// the `PATH`, or an absolute path.
-    pub fn provider(&self, python: &str, folder: &str) -> Provider {
+    /// the `PATH`, or an absolute path. `call` is as in [`ReferenceProgram::write`].
+    pub fn provider(&self, python: &str, folder: &str, call: &str) -> Provider {
         Provider {
-            command: [python, "-B", "gpubench_reference.py", "call.json"]
-                .map(str::to_owned)
-                .into(),
+            command: [python, "-B", "gpubench_reference.py", call].map(str::to_owned).into(),
             folder: folder.to_owned(),
             params: self.params.clone(),
         }

@@ -70,7 +70,7 @@ fn assert_is_accepted(case: &Case) {
         tensors: case.tensors.clone(),
         work: Work::default(),
         plan: Plan::default(),
-        reference: Reference::Provider(Box::new(case.reference.provider("python3", "/"))),
+        reference: Reference::Provider(Box::new(case.reference.provider("python3", "/", "call.json"))),
         execution: Execution::Hosted,
         call: None,
     };
@@ -136,12 +136,13 @@ fn tensors_scalars_and_axes_of_a_definition_become_those_of_a_case() {
 fn a_reference_is_a_command_with_its_files_in_a_folder() {
     let case = made(Dialect::SolExecBench, &rope(), &workload()).expect("a case");
     let folder = tempfile::tempdir().expect("a folder");
-    case.reference.write(folder.path()).expect("room");
-    case.reference.write(folder.path()).expect_err("nothing is overwritten");
+    for call in ["call.json", "call.json", "call-2.json"] {
+        case.reference.write(folder.path(), call).expect("room");
+    }
     let text = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect(name);
     assert_eq!(text("reference.py"), "def run(a, b, c, d):\n    return a, 1\n");
     insta::assert_snapshot!(text("call.json"));
-    let provider = case.reference.provider("/usr/bin/python3", "/somewhere");
+    let provider = case.reference.provider("/usr/bin/python3", "/somewhere", "call.json");
     assert_eq!(
         provider.command,
         ["/usr/bin/python3", "-B", "gpubench_reference.py", "call.json"]
