@@ -92,26 +92,48 @@ impl AuthorClient {
         output: Output,
         interrupt: &Interrupt,
     ) -> Result<(AuthorClient, Catalog), AuthorProblem> {
-        let mut child = Child::spawn(
-            RoleName::Author,
-            output,
-            RoleEnvironment {
-                library_path,
-                ..RoleEnvironment::default()
-            },
-        )?;
-        let frame = child.expect(from_author::SANDBOX, within, interrupt)?;
-        let report: SandboxReport = child.record(&frame)?;
-        let mut author = AuthorClient {
-            confinement: Confinement::from(&report),
-            child,
-            within,
-        };
+        let mut author = AuthorClient::begin(library_path, within, output, interrupt)?;
         let files: Vec<_> = library.iter().map(AsFd::as_fd).collect();
         let answer = author.order(to_author::LOAD, &[], &files, interrupt)?;
         let catalog = codec::decode(&answer).map_err(|error| AuthorProblem::damaged("catalog", &error))?;
         refuse_unusable_texts(&catalog)?;
         Ok((author, catalog))
+    }
+
+    /// Starts an author without a library, which holds a file with the contents of stored tensors.
+    /// The request of a case is then where each of its stored tensors begins in the file.
+    ///
+    /// # Errors
+    /// If the process fails.
+    pub fn holding(
+        stored: &FrozenFile,
+        within: Duration,
+        output: Output,
+        interrupt: &Interrupt,
+    ) -> Result<AuthorClient, AuthorProblem> {
+        let mut author = AuthorClient::begin(&[], within, output, interrupt)?;
+        author.order(to_author::HOLD, &[], &[stored.as_fd()], interrupt)?;
+        Ok(author)
+    }
+
+    fn begin(
+        library_path: &[PathBuf],
+        within: Duration,
+        output: Output,
+        interrupt: &Interrupt,
+    ) -> Result<AuthorClient, AuthorProblem> {
+        let environment = RoleEnvironment {
+            library_path,
+            ..RoleEnvironment::default()
+        };
+        let mut child = Child::spawn(RoleName::Author, output, environment)?;
+        let frame = child.expect(from_author::SANDBOX, within, interrupt)?;
+        let report: SandboxReport = child.record(&frame)?;
+        Ok(AuthorClient {
+            confinement: Confinement::from(&report),
+            child,
+            within,
+        })
     }
 
     /// Limits the time of each further answer.

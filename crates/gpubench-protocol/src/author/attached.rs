@@ -10,9 +10,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gpubench::abi::Buffer;
-use gpubench::catalog::{Recording, Reference, Role, Tolerance};
+use gpubench::catalog::{Fill, Recording, Reference, Role, Tolerance};
 
 use super::own_kernels::OwnKernels;
+use super::stored_tensors::StoredTensors;
 use crate::cdylib::{AuthorError, Library};
 use crate::replay::Operand;
 use crate::window::{CodePlacement, Maker};
@@ -100,6 +101,27 @@ impl Attached {
         } else {
             Ok(())
         }
+    }
+
+    /// Copies the contents of stored tensors, once: they are constants.
+    pub(super) fn copy_stored(&mut self, from: &StoredTensors, order: &Generate) -> Result<(), AuthorError> {
+        if order.window != 0 {
+            return Ok(());
+        }
+        let starts: Vec<u64> = bytemuck::allocation::pod_collect_to_vec(&self.case.request[..]);
+        let tensors = self.case.recording.tensors.iter().zip(&self.case.layouts);
+        let stored = tensors
+            .zip(&self.operands)
+            .filter(|((tensor, _), _)| tensor.fill == Fill::Stored);
+        // Each call has the same ones.
+        for (((_, layout), operand), start) in stored.zip(starts.iter().cycle()) {
+            if let Some(contents) = operand.contents {
+                // SAFETY: this process's own writable mapping of that length; nothing else uses it.
+                let memory = unsafe { std::slice::from_raw_parts_mut(contents.0 as *mut u8, layout.len as usize) };
+                from.copy(*start, memory)?;
+            }
+        }
+        Ok(())
     }
 
     fn generate_on_cpu(&mut self, library: Library, order: &Generate) -> Result<(), AuthorError> {

@@ -7,6 +7,7 @@ use gpubench::catalog::Recording;
 use gpubench::codec;
 
 use super::attached::{Attached, Attachment};
+use super::stored_tensors::StoredTensors;
 use crate::cdylib::{AuthorError, Library, Recorded};
 use crate::wire::{
     Attach, AuthorFailure, BufferLayout, Channel, ChannelError, CheckOrder, Frame, Generate, Patience, SandboxReport,
@@ -25,6 +26,7 @@ pub fn serve(channel: &Channel) -> Result<(), ChannelError> {
     channel.send_record(from_author::SANDBOX, &SandboxReport::from(&confinement))?;
     let mut author = Author {
         library: None,
+        stored: None,
         attached: None,
     };
     loop {
@@ -45,6 +47,8 @@ pub fn serve(channel: &Channel) -> Result<(), ChannelError> {
 
 struct Author {
     library: Option<Library>,
+    /// The contents of tensors, if there is no library.
+    stored: Option<StoredTensors>,
     attached: Option<Attached>,
 }
 
@@ -60,6 +64,13 @@ impl Author {
                 let library = Library::load(files)?;
                 Ok(done(self.library.insert(library).catalog()?))
             }
+            to_author::HOLD => {
+                let files = take_files(1, &mut frame.descriptors);
+                let file = files.and_then(|files| files.into_iter().next());
+                let file = file.ok_or_else(|| invalid_order("the file is not frozen"))?;
+                self.stored = Some(StoredTensors::in_file(&file)?);
+                Ok(done(Vec::new()))
+            }
             to_author::RECORD => {
                 let (benchmark, request) = read_head::<u32>(&frame.payload)?;
                 match self.library()?.record(benchmark, request)? {
@@ -74,6 +85,9 @@ impl Author {
             }
             to_author::GENERATE => {
                 let (order, _) = read_head::<Generate>(&frame.payload)?;
+                if let (Some(stored), Some(attached)) = (&self.stored, &mut self.attached) {
+                    return attached.copy_stored(stored, &order).map(|()| done(Vec::new()));
+                }
                 let library = self.library()?;
                 self.attached()?.generate(library, &order).map(|()| done(Vec::new()))
             }

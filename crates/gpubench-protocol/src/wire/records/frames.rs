@@ -159,6 +159,10 @@ pub mod to_author {
     pub const DETACH: u32 = 6;
     /// [`CheckOrder`](crate::wire::CheckOrder): run the check on the attached buffers.
     pub const CHECK: u32 = 7;
+    /// Instead of `LOAD`: there is no library, and the descriptor is a file with the contents of
+    /// stored tensors. The request of a case is then where each of its stored tensors begins in the
+    /// file, as `u64`.
+    pub const HOLD: u32 = 8;
 }
 
 /// Kinds of frames from an author to the broker.
