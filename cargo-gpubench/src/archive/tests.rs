@@ -12,7 +12,7 @@ use tar::{EntryType, Header};
 use super::manifest::{LONGEST_MANIFEST, MANIFEST};
 use super::needed::needed_from;
 use super::*;
-use crate::cdylibs::{Built, BuiltLibrary, Coverage};
+use crate::cdylibs::{Built, BuiltLibrary, Coverage, LibraryForm};
 use crate::config::CaseSettings;
 use crate::test_folder::TestFolder;
 use gpubench_diagnostic::{Expected, Explanation};
@@ -554,6 +554,7 @@ fn built(library: &Utf8Path, search: &Utf8Path) -> Built {
             version: "1.0.0".to_owned(),
             root: search.to_owned(),
             library: library.to_owned(),
+            form: LibraryForm::Cdylib,
             code: Vec::new(),
             library_path: vec![search.to_owned()],
             own_libraries: crate::cdylibs::OwnLibraries::OnDisk,

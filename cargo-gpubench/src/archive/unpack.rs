@@ -11,7 +11,7 @@ use super::digest::CopyError;
 use super::needed::refuse_nameless;
 use super::read::Archive;
 use super::{ArchiveError, ArchivedFile, ArchivedLibrary, Damage, Digest, ExtractTo, ExtractionFolder, Manifest};
-use crate::cdylibs::{Built, BuiltLibrary, CargoTarget, Coverage, OwnLibraries, freeze_libraries};
+use crate::cdylibs::{Built, BuiltLibrary, CargoTarget, Coverage, LibraryForm, OwnLibraries, freeze_libraries};
 use gpubench_device::FrozenFile;
 
 /// An unpacked archive. Every file is verified.
@@ -83,6 +83,7 @@ impl Unpacked {
             version: archived.version.clone(),
             root: folder.to_owned(),
             library,
+            form: LibraryForm::Cdylib,
             code,
             // The copies are loaded by themselves, in a sandbox. In a folder that the linker
             // searches, they could replace the libraries of this tool's own processes.

@@ -76,8 +76,9 @@ impl<'a> CaseRunner<'a> {
             environment,
             repeat: Some(options.repeated_command()),
         };
-        let scoring = selected.entrants.map(|_| Scoring {
+        let scoring = selected.entrants.map(|entrants| Scoring {
             over: options.grading.as_ref().and_then(|grading| grading.over.clone()),
+            solutions: entrants.solutions(selected.catalogs),
         });
         Ok(CaseRunner {
             names,

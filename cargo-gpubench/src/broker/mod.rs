@@ -14,6 +14,7 @@ mod choice;
 mod code;
 mod compare;
 mod contest;
+mod dataset;
 mod device;
 mod file_names;
 mod grading;

@@ -85,7 +85,7 @@ impl Places {
                     sources: Some(root),
                 })
             }
-            LibrarySource::Build(_) | LibrarySource::Archive { .. } => Ok(Places {
+            LibrarySource::Build(_) | LibrarySource::Archive { .. } | LibrarySource::Dataset(_) => Ok(Places {
                 home: Home::ABSENT,
                 sources: None,
             }),

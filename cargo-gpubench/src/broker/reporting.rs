@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::against::results::OtherResults;
+use super::dataset::TraceReporter;
+use super::grading::Solutions;
 use super::options::{ExportFormat, MessageFormat, OnSkip, OutputOptions, RunOptions, Verbosity};
 use super::stored::bookkeeping::{Bookkeeping, ResultPlan};
 use gpubench_contract::{
@@ -25,6 +27,8 @@ use gpubench_store::{contests, graded};
 pub(super) struct Scoring {
     /// The submission that the others are compared with.
     pub(super) over: Option<String>,
+    /// What traces are written of.
+    pub(super) solutions: Option<Solutions>,
 }
 
 /// The reporters of a run, and what is done with its results.
@@ -58,7 +62,8 @@ impl Reporting {
         scoring: Option<Scoring>,
     ) -> Result<Reporting, Failure> {
         let began = Instant::now();
-        let reporters = Reporters(reporters(options)?);
+        let solutions = scoring.as_ref().and_then(|scoring| scoring.solutions.as_ref());
+        let reporters = Reporters(reporters(options, solutions)?);
         let mut reporting = Reporting {
             reporters,
             bookkeeping: plan.begin(&run)?,
@@ -170,7 +175,7 @@ impl Reporting {
         for contest in contests(&stored) {
             self.notify(|reporter| reporter.contest_complete(&contest));
         }
-        if let Some(Scoring { over }) = self.scoring.clone() {
+        if let Some(Scoring { over, .. }) = self.scoring.clone() {
             let all = graded(&stored, over.as_deref());
             let rival = all.iter().find(|one| over.as_ref() == Some(&one.submission));
             if let Some(rival) = rival.filter(|rival| rival.score.is_none()) {
@@ -277,7 +282,7 @@ fn first_of(failures: Vec<Failure>) -> Result<(), Failure> {
 }
 
 /// Returns the reporters: the one on the terminal and every export.
-fn reporters(options: &RunOptions) -> Result<Vec<Box<dyn Reporter>>, OutputError> {
+fn reporters(options: &RunOptions, solutions: Option<&Solutions>) -> Result<Vec<Box<dyn Reporter>>, OutputError> {
     let mut reporters: Vec<Box<dyn Reporter>> = vec![match options.output.format {
         MessageFormat::Human => Box::new(terminal_reporter(options)),
         MessageFormat::Json => Box::new(JsonReporter::new(Output::stdout())),
@@ -286,6 +291,11 @@ fn reporters(options: &RunOptions) -> Result<Vec<Box<dyn Reporter>>, OutputError
     for export in &options.output.exports {
         let output = export.outlet.open()?;
         reporters.push(match export.format {
+            ExportFormat::Traces => match solutions.cloned() {
+                Some(Solutions { problem, names }) => Box::new(TraceReporter::new(output, problem, names)),
+                // No option asks for traces of anything else.
+                None => continue,
+            },
             ExportFormat::Json => Box::new(JsonReporter::new(output)),
             ExportFormat::Csv if compares => Box::new(CsvReporter::new(output).awaiting_a_comparison()),
             ExportFormat::Csv => Box::new(CsvReporter::new(output)),

@@ -97,7 +97,10 @@ impl Sources {
         settings: AuthorSettings<'a>,
     ) -> Result<(Both<Authors<'a>>, Both<Vec<Catalog>>), Failure> {
         let listed = Authors::start(&self.built().libraries, settings);
-        let (candidate, catalogs) = listed.map_err(|error| self.candidate.explain(error))?;
+        let (candidate, mut catalogs) = listed.map_err(|error| self.candidate.explain(error))?;
+        if let Some(dataset) = self.candidate.dataset() {
+            catalogs = vec![dataset.catalog()];
+        }
         let other = self.other.as_ref().map(|other| other.authors(settings)).transpose()?;
         let (other, other_catalogs) = other.unzip();
         let catalogs = Both {
@@ -121,7 +124,8 @@ impl Sources {
         let built = self.built();
         let enter = |grading| {
             let kind = facts.device.kind;
-            Entrants::enter(grading, built, &mut catalogs.candidate, kind, seeds.master())
+            let dataset = self.candidate.dataset();
+            Entrants::enter(grading, (built, dataset), &mut catalogs.candidate, kind, seeds.master())
         };
         let entrants = options.grading.as_ref().map(enter).transpose()?;
         if let Some(note) = entrants.as_ref().and_then(Entrants::note) {

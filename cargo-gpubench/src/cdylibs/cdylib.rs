@@ -80,6 +80,8 @@ pub struct BuiltLibrary {
     pub root: Utf8PathBuf,
     /// The shared library.
     pub library: Utf8PathBuf,
+    /// What its code is.
+    pub form: LibraryForm,
     /// The frozen copies to load: the libraries that it needs, then the library.
     pub code: Vec<FrozenFile>,
     /// Folders of the libraries that it needs. A process that loads it puts them first in
@@ -89,6 +91,16 @@ pub struct BuiltLibrary {
     pub own_libraries: OwnLibraries,
     /// Measurement settings of the package's manifest.
     pub settings: CaseSettings,
+}
+
+/// What the files of a library are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LibraryForm {
+    /// A cdylib with benchmarks or problems.
+    #[default]
+    Cdylib,
+    /// No code: one file with the contents of tensors, for a problem without a crate.
+    StoredTensors,
 }
 
 impl BuiltLibrary {
@@ -400,6 +412,7 @@ impl Outputs {
             version: package.version.to_string(),
             root: package.manifest_path.parent().unwrap_or(Utf8Path::new("/")).to_owned(),
             library: library.to_owned(),
+            form: LibraryForm::Cdylib,
             code: freeze_libraries(library, &library_path, |_, _| Ok::<(), FreezeError>(()))?,
             library_path,
             own_libraries: OwnLibraries::OnDisk,

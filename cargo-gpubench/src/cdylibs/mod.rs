@@ -31,7 +31,7 @@ mod workspace_root;
 
 pub(crate) use cargo::make_crate;
 pub use cargo_target::{CargoTarget, TargetName};
-pub use cdylib::{Built, BuiltLibrary, build_cdylibs, packages_of};
+pub use cdylib::{Built, BuiltLibrary, LibraryForm, build_cdylibs, packages_of};
 pub use error::{BuildError, BuildNotice, Unsuitable};
 pub use features::FeatureSelection;
 pub(crate) use frozen_libraries::{freeze_libraries, has_name_of_its_file};

@@ -95,6 +95,9 @@ pub enum UsageError {
         /// The file.
         file: camino::Utf8PathBuf,
     },
+    /// `grade --definition` without a solution.
+    #[error("there is nothing to grade against the definition")]
+    NothingToGrade,
     /// `--reward` with several submissions.
     #[error("a reward is of one submission, and there are {submissions}")]
     SeveralRewards {
@@ -155,6 +158,7 @@ impl Expected for UsageError {
             }
             Self::FileTaken { .. } => Some("name another file for one of them".to_owned()),
             Self::StandardOutputTaken { .. } => Some("name a file instead of `-` for one of them".to_owned()),
+            Self::NothingToGrade => Some("name a solution with `--solution FILE`".to_owned()),
             Self::SeveralRewards { .. } => Some(
                 "grade each with a command of its own; besides it there may be the one that `--over` names".to_owned(),
             ),

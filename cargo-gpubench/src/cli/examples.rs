@@ -9,7 +9,11 @@ use crate::config::Row;
 const PREFIXES: &[(&str, &str, &[&str])] = &[
     ("archive", "archive --archive-file kernels.tar.gz ", &["kernels.tar.gz"]),
     ("compare", "compare main pr ", &["main"]),
-    ("grade", "grade --problem row_sums fast.cu ", &["row_sums"]),
+    (
+        "grade",
+        "grade --problem row_sums fast.cu ",
+        &["row_sums", "--definition"],
+    ),
     ("probe", "probe --system ", &["--", "--pid", "--system"]),
     ("judge", "judge results.jsonl ", &["results.jsonl"]),
     ("report", "report results.jsonl ", &["results.jsonl"]),

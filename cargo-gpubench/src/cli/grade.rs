@@ -10,14 +10,17 @@ use super::standard_output::refuse_to_mix;
 use crate::archive::ExtractTo;
 use crate::broker::cases::{AxisOverride, CaseSelection, NameFilter, NamePattern};
 use crate::broker::options::{
-    Action, CaseOrder, Export, ExportFormat, GradedCases, GradingOptions, LibrarySource, OnSkip, OutputOptions,
-    ResultOptions, RunOptions, SubmissionPlace,
+    Action, CaseOrder, DatasetOptions, Export, ExportFormat, GradedCases, GradingOptions, LibrarySource, OnSkip,
+    OutputOptions, ResultOptions, RunOptions, SubmissionPlace,
 };
 use crate::config::{CaseLayers, TimeLimit, settings};
 use gpubench_report::{OutputTarget, RewardFile};
 
 /// The name of the subcommand.
 pub(super) const GRADE: &str = "grade";
+
+/// The interpreter of a definition's reference, unless another is named.
+const PYTHON: &str = "python3";
 
 settings! {
     /// The options of `cargo gpubench grade`.
@@ -28,15 +31,38 @@ settings! {
         /// CUDA C++ (`.cu`), PTX, a cubin or fatbin, a shared library, a folder or a tarball with
         /// one of them, or `-`: CUDA C++ or a tarball from standard input. How it is launched is
         /// written in the submission itself. Each has results of its own, in the given order.
-        #[arg(value_name = "SUBMISSION", required = true, num_args = 1.., value_hint = ValueHint::AnyPath,
+        #[arg(value_name = "SUBMISSION", required_unless_present = "definition", num_args = 1.., value_hint = ValueHint::AnyPath,
             help_heading = "Grade")]
         submissions: Vec<Utf8PathBuf> => Line "--problem row_sums fast.cu", common;
 
         /// Grade against this problem: the name of a `#[problem]`
         ///
         /// Its last part is enough if no other problem has it.
-        #[arg(long, value_name = "NAME", help_heading = "Grade")]
-        problem: String => Line "--problem row_sums fast.cu", common;
+        #[arg(long, value_name = "NAME", required_unless_present = "definition", help_heading = "Grade")]
+        problem: Option<String> => Line "--problem row_sums fast.cu", common;
+
+        /// Grade against this definition of FlashInfer-Bench
+        ///
+        /// Or of SOL-ExecBench. Its reference runs as a command, with your rights.
+        #[arg(long, value_name = "FILE", requires = "workloads", value_hint = ValueHint::FilePath,
+            conflicts_with_all = ["problem", "archive_file", "axis", "CargoArguments"], help_heading = "Grade")]
+        definition: Option<Utf8PathBuf> => Line "--definition sum.json --workloads sum.jsonl --solution fast.json", common;
+
+        /// The workloads of `--definition`: a case for each line
+        #[arg(long, value_name = "FILE", requires = "definition", value_hint = ValueHint::FilePath, help_heading = "Grade")]
+        workloads: Option<Utf8PathBuf> => Line "--definition sum.json --workloads sum.jsonl --solution fast.json";
+
+        /// Grade this solution of `--definition`
+        ///
+        /// May be given several times.
+        #[arg(long, value_name = "FILE", num_args = 1.., requires = "definition", value_hint = ValueHint::FilePath,
+            help_heading = "Grade")]
+        solution: Vec<Utf8PathBuf> => Line "--definition sum.json --workloads sum.jsonl --solution fast.json", common;
+
+        /// Run the reference of `--definition` with this Python
+        #[arg(long, value_name = "PROGRAM", default_value = PYTHON, requires = "definition",
+            value_hint = ValueHint::CommandName, help_heading = "Grade")]
+        python: String => Line "--definition sum.json --workloads sum.jsonl --python .venv/bin/python --solution fast.json";
 
         /// Only check the submissions, without measuring
         ///
@@ -84,6 +110,13 @@ settings! {
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Save and report")]
         export_ranking: Option<OutputTarget> => Line "--problem row_sums --export-ranking scores.csv a.cu b.cu";
 
+        /// Also write the results to this file as traces of FlashInfer-Bench, one a line
+        ///
+        /// `-` is standard output; the table then goes to standard error.
+        #[arg(long, value_name = "FILE", requires = "definition", conflicts_with = "test", value_hint = ValueHint::FilePath,
+            help_heading = "Save and report")]
+        export_trace: Option<OutputTarget> => Line "--definition sum.json --workloads sum.jsonl --solution fast.json --export-trace traces.jsonl";
+
         /// Replace the values of an axis
         #[arg(long, value_name = "NAME=VALUES", help_heading = "Grade")]
         axis: Vec<AxisOverride> => Line "--problem row_sums --axis rows=64 fast.cu";
@@ -114,6 +147,8 @@ Examples:
   cargo gpubench grade --problem row_sums --test inbox/*.cu  check many, measure none
   cargo gpubench grade --problem row_sums --contest a.cu b.cu
                                                              rank two
+  cargo gpubench grade --definition sum.json --workloads sum.jsonl --solution fast.json
+                                                             files of FlashInfer-Bench
 ";
 
 impl GradeArguments {
@@ -121,7 +156,8 @@ impl GradeArguments {
     /// `repeated` the options that a command to repeat one needs.
     ///
     /// # Errors
-    /// Two outputs use the same file, or a reward would be of several submissions.
+    /// Nothing is graded, two outputs use the same file, or a reward would be of several
+    /// submissions.
     pub(super) fn into_options(self, cases: CaseLayers, repeated: Vec<String>) -> Result<RunOptions, UsageError> {
         let page = self.output.report.clone();
         let (device, measurement) = self.measurement.into_options(cases);
@@ -133,10 +169,37 @@ impl GradeArguments {
             format: ExportFormat::Ranking,
             outlet,
         }));
+        output.exports.extend(self.export_trace.map(|outlet| Export {
+            format: ExportFormat::Traces,
+            outlet,
+        }));
+        let solutions = self.solution.into_iter().map(SubmissionPlace::Solution);
+        let submissions: Vec<SubmissionPlace> = self
+            .submissions
+            .into_iter()
+            .map(SubmissionPlace::from_path)
+            .chain(solutions)
+            .collect();
+        if submissions.is_empty() {
+            return Err(UsageError::NothingToGrade);
+        }
+        let problem = match (&self.problem, &self.definition, &self.workloads) {
+            (_, Some(definition), Some(workloads)) => vec![
+                "--definition".to_owned(),
+                definition.to_string(),
+                "--workloads".to_owned(),
+                workloads.to_string(),
+            ],
+            (problem, ..) => [vec!["--problem".to_owned()], problem.iter().cloned().collect()].concat(),
+        };
+        let python = match self.python.as_str() {
+            PYTHON => Vec::new(),
+            python => vec!["--python".to_owned(), python.to_owned()],
+        };
         let wanted = if self.over.is_some() { 2 } else { 1 };
-        if output.reward.is_some() && self.submissions.len() > wanted {
+        if output.reward.is_some() && submissions.len() > wanted {
             return Err(UsageError::SeveralRewards {
-                submissions: self.submissions.len(),
+                submissions: submissions.len(),
             });
         }
         let results = ResultOptions {
@@ -149,7 +212,9 @@ impl GradeArguments {
             action: if self.test { Action::Test } else { Action::Measure },
             // Each result adds its own submission.
             repeated: [
-                vec![GRADE.to_owned(), "--problem".to_owned(), self.problem.clone()],
+                vec![GRADE.to_owned()],
+                problem,
+                python,
                 flag("--test", self.test),
                 flag("--leaderboard", self.leaderboard),
                 repeated,
@@ -163,12 +228,17 @@ impl GradeArguments {
                 axes: self.axis,
                 ..CaseSelection::default()
             },
-            libraries: match self.archive_file {
-                Some(archive) => LibrarySource::Archive {
+            libraries: match (self.archive_file, self.definition, self.workloads) {
+                (Some(archive), ..) => LibrarySource::Archive {
                     archive,
                     extract_to: ExtractTo::Temporary,
                 },
-                None => LibrarySource::Build(self.cargo.into_options(&output)),
+                (None, Some(definition), Some(workloads)) => LibrarySource::Dataset(DatasetOptions {
+                    definition,
+                    workloads,
+                    python: self.python,
+                }),
+                (None, ..) => LibrarySource::Build(self.cargo.into_options(&output)),
             },
             device,
             measurement,
@@ -190,7 +260,7 @@ impl GradeArguments {
                 } else {
                     GradedCases::Public
                 },
-                submissions: self.submissions.into_iter().map(SubmissionPlace::from_path).collect(),
+                submissions,
                 over: self.over,
                 compile_within: self.compile_timeout.duration(),
             }),

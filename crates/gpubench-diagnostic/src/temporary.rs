@@ -47,10 +47,18 @@ pub enum Purpose {
     Toolkit,
     /// The tensors that a command which is a reference reads and writes.
     Exchange,
+    /// The reference of a definition, and compiled solutions.
+    Definition,
 }
 
 impl Purpose {
-    const ALL: [Purpose; 4] = [Purpose::Worker, Purpose::Archive, Purpose::Toolkit, Purpose::Exchange];
+    const ALL: [Purpose; 5] = [
+        Purpose::Worker,
+        Purpose::Archive,
+        Purpose::Toolkit,
+        Purpose::Exchange,
+        Purpose::Definition,
+    ];
 
     const fn prefix(self) -> &'static str {
         match self {
@@ -58,6 +66,7 @@ impl Purpose {
             Purpose::Archive => "gpubench-archive-",
             Purpose::Toolkit => "gpubench-toolkit-",
             Purpose::Exchange => "gpubench-exchange-",
+            Purpose::Definition => "gpubench-definition-",
         }
     }
 }

@@ -6,13 +6,20 @@ use gpubench_diagnostic::printable_line;
 /// The option that sets modes.
 const MODE: &str = "--mode";
 
+/// The option without which a submission is never a solution, which is a file of JSON.
+const DEFINITION: &str = "--definition";
+
 /// The default of `--min-samples`: any run makes this number of calls.
 const FEWEST_SAMPLES: u64 = 20;
 
 /// Returns the shell command that runs a case of a run with this seed again.
 pub(super) fn command(repeated: &RepeatedCommand, result: &BenchmarkComplete, seed: &str) -> String {
     let mut words = until_failure(with_mode(repeated, result), result);
-    words.extend(result.submission.iter().map(|graded| graded.place.clone()));
+    let graded = result.submission.iter().map(|graded| graded.place.clone());
+    let is_solution = |place: &String| place.ends_with(".json") && words.iter().any(|word| word == DEFINITION);
+    let option = graded.clone().filter(is_solution).map(|_| "--solution".to_owned());
+    let placed: Vec<String> = option.chain(graded).collect();
+    words.extend(placed);
     words.extend(["--exact".to_owned(), result.case.clone()]);
     let is_overridden = |name: &String| repeated.overridden_axes.contains(name);
     for (name, value) in result.params.0.iter().filter(|(name, _)| is_overridden(name)) {

@@ -10,7 +10,7 @@ use gpubench::catalog::{Catalog, DeviceFacts};
 use crate::archive::ExtractTo;
 use crate::broker::libraries::authors::{AuthorSettings, Authors};
 use crate::broker::libraries::built::Libraries;
-use crate::broker::options::{LibrarySource, OpponentSource, Verbosity};
+use crate::broker::options::{DatasetOptions, LibrarySource, OpponentSource, Verbosity};
 use crate::broker::status::{first_of, status};
 use crate::cdylibs::{BuildError, BuildOptions, Built, WorkspaceFolders, names_runtime};
 use crate::checkout::{Checkout, CheckoutError};
@@ -108,7 +108,13 @@ impl<'o> BaselineSource<'o> {
                 let checkout = check_out(revision, build, verbosity, interrupt)?;
                 Ok(BaselineSource::CheckedOut(checkout, build))
             }
-            (OpponentSource::Revision(revision), LibrarySource::Archive { archive, .. }) => Err(NoSources {
+            (
+                OpponentSource::Revision(revision),
+                LibrarySource::Archive { archive, .. }
+                | LibrarySource::Dataset(DatasetOptions {
+                    definition: archive, ..
+                }),
+            ) => Err(NoSources {
                 revision: revision.clone(),
                 archive: archive.clone(),
             }

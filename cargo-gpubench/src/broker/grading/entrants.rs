@@ -1,12 +1,13 @@
 //! The submissions of a run, in the catalog of the problem's crate.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::error::Error;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use gpubench::catalog::{
-    AxisValue, Benchmark, Catalog, DeviceFacts, DeviceKind, Params, Recording, Score, SubmissionLimits,
+    AxisValue, Benchmark, Catalog, DeviceFacts, DeviceKind, Execution, Params, Recording, Score, SubmissionLimits,
 };
 use gpubench::codec;
 
@@ -14,6 +15,7 @@ use super::hidden::Hidden;
 use super::names::{check_rival, name_of, unused};
 use crate::archive::Digest;
 use crate::broker::cases::Case;
+use crate::broker::dataset::{DatasetProblem, Described, ReadSolution, read_solution};
 use crate::broker::options::{GradingOptions, SubmissionPlace};
 use crate::broker::problems::listed::own_problems;
 use crate::cdylibs::Built;
@@ -34,6 +36,8 @@ pub(in crate::broker) struct Entrants {
     /// What each benchmark of the catalog is.
     benchmarks: Vec<Entered>,
     hidden: Hidden,
+    /// The problem, if no crate has it.
+    dataset: Option<Arc<DatasetProblem>>,
 }
 
 /// A benchmark of the catalog.
@@ -64,6 +68,8 @@ pub(in crate::broker) enum Library<'s> {
 /// A submission, or why it cannot be read.
 #[derive(Debug)]
 struct Entrant {
+    /// The name of a solution, if its file says it.
+    solution: Option<String>,
     facts: SubmissionFacts,
     submission: Result<Submission, CaseFailure>,
     /// The copy of a submission that is a library.
@@ -80,12 +86,14 @@ impl Entrants {
     /// There is no problem of that name, or its hidden cases are too many.
     pub(in crate::broker) fn enter(
         options: &GradingOptions,
-        built: &Built,
+        (built, dataset): (&Built, Option<&Arc<DatasetProblem>>),
         catalogs: &mut [Catalog],
         device: DeviceKind,
         seed: &[u8; 32],
     ) -> Result<Entrants, Failure> {
-        let listed = *own_problems(built, catalogs)?.named(&options.problem)?;
+        let of_dataset = dataset.map(|dataset| dataset.name());
+        let name = options.problem.as_deref().or(of_dataset).unwrap_or_default();
+        let listed = *own_problems(built, catalogs)?.named(name)?;
         let (library, problem, stated) = (listed.library, listed.position, listed.problem.clone());
         let hidden = Hidden::of_problem(&stated, options.cases, device, seed)?;
         catalogs.iter_mut().for_each(|catalog| catalog.benchmarks.clear());
@@ -99,7 +107,10 @@ impl Entrants {
         let (mut names, mut wanted) = (HashSet::new(), Vec::new());
         let (mut entrants, mut benchmarks): (Vec<Entrant>, Vec<Entered>) = Default::default();
         for place in &options.submissions {
-            let mut submission = read(place, stated.limits);
+            let ReadSolution {
+                name: solution,
+                mut submission,
+            } = read(place, stated.limits, dataset.map(|dataset| &**dataset));
             let named = submission.as_ref().map(|submission| submission.name.to_string());
             let source = catalog.sources.len() as u32;
             let code = submission.as_ref().map(|submission| &submission.code);
@@ -134,8 +145,9 @@ impl Entrants {
                     score_rule,
                     hidden_case: None,
                 },
+                solution,
                 library: submission.as_mut().ok().and_then(frozen_library),
-                submission: submission.map_err(|error| invalid(&error, error.hint())),
+                submission,
                 source,
             });
         }
@@ -146,6 +158,7 @@ impl Entrants {
             entrants,
             benchmarks,
             hidden,
+            dataset: dataset.cloned(),
         })
     }
 
@@ -203,11 +216,25 @@ impl Entrants {
         recording: &mut Recording,
         facts: &DeviceFacts,
     ) -> Result<(), CaseFailure> {
-        let Entrant { submission, source, .. } = self.entrant(case);
+        let Entrant {
+            submission,
+            source,
+            solution,
+            ..
+        } = self.entrant(case);
         let submission = submission.as_ref().map_err(Clone::clone)?;
+        let all = self.dataset.as_ref().map(|dataset| dataset.params(&case.params));
+        let all = all.transpose()?;
+        if let (Some(dataset), Some(_), Body::Library(called)) = (&self.dataset, solution, &submission.description.body)
+        {
+            let call = dataset.call(&case.params, &called.function, called.at.of_line())?;
+            recording.call = Some(Box::new(call));
+            recording.execution = Execution::HostedSync;
+            return Ok(());
+        }
         let of_plan = gpubench_submission::Case {
             tensors: &recording.tensors,
-            params: self.params(case),
+            params: all.as_ref().unwrap_or_else(|| self.params(case)),
             facts,
         };
         match submission
@@ -221,6 +248,31 @@ impl Entrants {
             }
         }
         Ok(())
+    }
+
+    /// Returns what the files of a definition say about a case, if the problem is one.
+    pub(in crate::broker) fn described(&self, case: &Case) -> Option<Result<Described, CaseFailure>> {
+        // What no submission can be blamed for comes first, but a refused one needs no reference.
+        let refused = self.entrant(case).submission.as_ref().err();
+        let dataset = self.dataset.as_ref()?;
+        Some(match refused {
+            Some(failure) => Err(failure.clone()),
+            None => dataset.record(&case.params),
+        })
+    }
+
+    /// Returns what traces need of the submissions, if the problem is a definition. `catalogs` are
+    /// those of the run.
+    pub(in crate::broker) fn solutions(&self, catalogs: &[Catalog]) -> Option<Solutions> {
+        let benchmarks = catalogs.iter().flat_map(|catalog| &catalog.benchmarks);
+        let named = benchmarks.zip(&self.benchmarks).filter_map(|(benchmark, entered)| {
+            let solution = self.entrants[entered.entrant].solution.clone()?;
+            Some((benchmark.path.clone(), solution))
+        });
+        Some(Solutions {
+            names: named.collect(),
+            problem: Arc::clone(self.dataset.as_ref()?),
+        })
     }
 
     /// Returns where the library of a case's submission comes from, if it is host code.
@@ -241,14 +293,29 @@ fn with_limits(mut benchmark: Benchmark, limits: SubmissionLimits) -> Benchmark 
     benchmark
 }
 
-fn read(place: &SubmissionPlace, of_problem: SubmissionLimits) -> Result<Submission, ReadError> {
+/// The solutions of a definition, for traces.
+#[derive(Clone, Debug)]
+pub(in crate::broker) struct Solutions {
+    pub(in crate::broker) problem: Arc<DatasetProblem>,
+    /// Their names, by those of their benchmarks.
+    pub(in crate::broker) names: BTreeMap<String, String>,
+}
+
+fn read(place: &SubmissionPlace, of_problem: SubmissionLimits, dataset: Option<&DatasetProblem>) -> ReadSolution {
     let mut limits = Limits::default();
     if let Some(most) = of_problem.source_bytes {
         (limits.total, limits.text) = (limits.total.min(most), limits.text.min(most));
     }
-    match place {
-        SubmissionPlace::Path(path) => Submission::read(path.as_std_path(), &limits),
-        SubmissionPlace::StandardInput => Submission::from_reader(io::stdin().lock(), &limits),
+    let submission = match (place, dataset) {
+        (SubmissionPlace::Solution(path), Some(dataset)) => return read_solution(path, dataset, &limits),
+        (SubmissionPlace::Path(path) | SubmissionPlace::Solution(path), _) => {
+            Submission::read(path.as_std_path(), &limits)
+        }
+        (SubmissionPlace::StandardInput, _) => Submission::from_reader(io::stdin().lock(), &limits),
+    };
+    ReadSolution {
+        name: None,
+        submission: submission.map_err(|error: ReadError| invalid(&error, error.hint())),
     }
 }
 

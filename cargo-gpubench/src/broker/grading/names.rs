@@ -9,11 +9,13 @@ use gpubench_submission::Name;
 
 /// Returns the name of a submission that cannot be read: as if it had no description.
 pub(super) fn name_of(place: &SubmissionPlace) -> String {
-    let SubmissionPlace::Path(path) = place else {
+    let (SubmissionPlace::Path(path) | SubmissionPlace::Solution(path)) = place else {
         return "submission".to_owned();
     };
     let file = path.file_name().unwrap_or(path.as_str());
-    let endings = [".tar.gz", ".tgz", ".tar", ".cu", ".ptx", ".cubin", ".fatbin", ".so"];
+    let endings = [
+        ".tar.gz", ".tgz", ".tar", ".cu", ".ptx", ".cubin", ".fatbin", ".so", ".json",
+    ];
     let stem = endings.iter().find_map(|ending| file.strip_suffix(ending));
     let name = Name::new(stem.filter(|stem| !stem.is_empty()).unwrap_or(file));
     name.map_or_else(|_| "submission".to_owned(), |name| name.to_string())

@@ -5,7 +5,7 @@ use std::time::Duration;
 use gpubench::catalog::Catalog;
 
 use crate::broker::options::RunOptions;
-use crate::cdylibs::{BuiltLibrary, CargoTarget, TargetName};
+use crate::cdylibs::{BuiltLibrary, CargoTarget, LibraryForm, TargetName};
 use gpubench_diagnostic::{ExitCode, Expected, quoted};
 use gpubench_measure::clients::{AuthorClient, AuthorProblem, Interrupt, Output, RoleFailure};
 use gpubench_protocol::wire::AuthorFailure;
@@ -158,12 +158,16 @@ fn name_by_target(catalog: &mut Catalog, library: &BuiltLibrary) {
 }
 
 fn spawn(library: &BuiltLibrary, settings: AuthorSettings<'_>) -> Result<(AuthorClient, Catalog), AuthorProblem> {
-    let search = library.search_path();
-    AuthorClient::spawn(
-        &library.code,
-        &search,
-        settings.within,
-        settings.output,
-        settings.interrupt,
-    )
+    let AuthorSettings {
+        within,
+        output,
+        interrupt,
+    } = settings;
+    match (library.form, &library.code[..]) {
+        (LibraryForm::StoredTensors, [stored]) => {
+            let client = AuthorClient::holding(stored, within, output, interrupt)?;
+            Ok((client, Catalog::default()))
+        }
+        _ => AuthorClient::spawn(&library.code, &library.search_path(), within, output, interrupt),
+    }
 }

@@ -1,12 +1,14 @@
 //! The libraries of a run, built here or unpacked from an archive.
 
 use std::fmt;
+use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use gpubench::catalog::{Catalog, DeviceFacts};
 
 use super::authors::ListingError;
 use crate::archive::{AheadCompiler, ArchiveError, Manifest, Unpacked, fitting, unpack};
+use crate::broker::dataset::DatasetProblem;
 use crate::broker::options::LibrarySource;
 use crate::cdylibs::{Built, Coverage, build_cdylibs};
 use crate::checkout::Checkout;
@@ -23,6 +25,8 @@ pub(crate) struct Libraries {
     pub(crate) built: Built,
     /// The archive that they come from.
     archive: Option<Box<OpenedArchive>>,
+    /// The definition and workloads that they stand for.
+    dataset: Option<Arc<DatasetProblem>>,
 }
 
 /// An archive that libraries come from.
@@ -66,7 +70,19 @@ impl Libraries {
             LibrarySource::Build(options) => {
                 let built = build_cdylibs(options, interrupt.flag())?;
                 built.notices.iter().for_each(|notice| print_warning(notice));
-                Ok(Libraries { built, archive: None })
+                Ok(Libraries {
+                    built,
+                    archive: None,
+                    dataset: None,
+                })
+            }
+            LibrarySource::Dataset(options) => {
+                let problem = DatasetProblem::read(options)?;
+                Ok(Libraries {
+                    built: problem.built(),
+                    archive: None,
+                    dataset: Some(problem),
+                })
             }
             LibrarySource::Archive { archive, extract_to } => {
                 let unpacked = unpack(archive, extract_to, interrupt.flag())?;
@@ -76,6 +92,7 @@ impl Libraries {
                         path: archive.clone(),
                         unpacked,
                     })),
+                    dataset: None,
                 })
             }
         }
@@ -91,12 +108,21 @@ impl Libraries {
             runtime_version: String::new(),
             notices: Vec::new(),
         };
-        Libraries { built, archive: None }
+        Libraries {
+            built,
+            archive: None,
+            dataset: None,
+        }
     }
 
     /// Returns the archive that the libraries come from.
     pub(crate) fn archive(&self) -> Option<&OpenedArchive> {
         self.archive.as_deref()
+    }
+
+    /// Returns the definition and workloads that they stand for, if no crate has the problem.
+    pub(crate) fn dataset(&self) -> Option<&Arc<DatasetProblem>> {
+        self.dataset.as_ref()
     }
 
     /// Returns the compiler of a run. Kernels of an archive that fit the device take precedence

@@ -8,8 +8,8 @@ use camino::Utf8PathBuf;
 /// What is graded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GradingOptions {
-    /// `--problem`: the name of the problem.
-    pub problem: String,
+    /// `--problem`: the name of the problem. Without one, it is that of `--definition`.
+    pub problem: Option<String>,
     /// Which of its cases.
     pub cases: GradedCases,
     /// The submissions, in order.
@@ -37,6 +37,8 @@ pub enum SubmissionPlace {
     Path(Utf8PathBuf),
     /// `-`: standard input.
     StandardInput,
+    /// `--solution`: a file of FlashInfer-Bench or SOL-ExecBench.
+    Solution(Utf8PathBuf),
 }
 
 impl SubmissionPlace {
@@ -53,7 +55,7 @@ impl SubmissionPlace {
 impl fmt::Display for SubmissionPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SubmissionPlace::Path(path) => f.write_str(path.as_str()),
+            SubmissionPlace::Path(path) | SubmissionPlace::Solution(path) => f.write_str(path.as_str()),
             SubmissionPlace::StandardInput => f.write_str("-"),
         }
     }

@@ -22,6 +22,19 @@ pub enum LibrarySource {
         /// The folder to unpack to.
         extract_to: ExtractTo,
     },
+    /// `--definition`: there are none, and a definition with workloads is the only problem.
+    Dataset(DatasetOptions),
+}
+
+/// A problem in the files of FlashInfer-Bench or SOL-ExecBench.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DatasetOptions {
+    /// `--definition`: the file of the definition.
+    pub definition: Utf8PathBuf,
+    /// `--workloads`: the file of its workloads.
+    pub workloads: Utf8PathBuf,
+    /// `--python`: the interpreter of its reference, a name on the `PATH` or a path.
+    pub python: String,
 }
 
 /// The options of `cargo gpubench archive`.

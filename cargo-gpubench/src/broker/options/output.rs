@@ -83,6 +83,8 @@ pub enum ExportFormat {
     Samples,
     /// A row a submission.
     Ranking,
+    /// A trace of FlashInfer-Bench or SOL-ExecBench a line.
+    Traces,
     /// A table for a page or a comment.
     Markdown,
     /// XML for CI services.
@@ -99,6 +101,7 @@ impl ExportFormat {
             ExportFormat::Csv => "--export-csv",
             ExportFormat::Samples => "--export-samples",
             ExportFormat::Ranking => "--export-ranking",
+            ExportFormat::Traces => "--export-trace",
             ExportFormat::Markdown => "--export-markdown",
             ExportFormat::Junit => "--export-junit",
             ExportFormat::Tracker(TrackerFormat::Bencher) => "--export-bencher",

@@ -61,7 +61,7 @@ impl RunOptions {
         RepeatedCommand {
             program: match &self.libraries {
                 LibrarySource::Archive { .. } => Program::Executable,
-                LibrarySource::Build(_) => Program::Cargo,
+                LibrarySource::Build(_) | LibrarySource::Dataset(_) => Program::Cargo,
             },
             options: self.repeated.clone(),
             overridden_axes: self.cases.axes.iter().map(|axis| axis.name.clone()).collect(),

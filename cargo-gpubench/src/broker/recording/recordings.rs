@@ -7,6 +7,7 @@ use super::selected::position_for_author;
 use crate::admission::{memory_needed, validate};
 use crate::broker::cases::Case;
 use crate::broker::code::occupancy::{NoAnswer, Occupancies};
+use crate::broker::dataset::Described;
 use crate::broker::grading::Entrants;
 use crate::broker::libraries::authors::Authors;
 use gpubench_contract::Cause;
@@ -90,31 +91,41 @@ fn admit(recording: &Recording, catalog: &Catalog, facts: &Facts) -> Result<(), 
 
 impl Recorder<'_, '_, '_> {
     fn record(&mut self, case: &Case) -> Result<RecordedCase, NoAnswer> {
-        let mut request = RecordRequest {
-            params: self
-                .entrants
-                .map_or(&case.params, |entrants| entrants.params(case))
-                .clone(),
-            facts: self.facts.device.clone(),
-            occupancies: Vec::new(),
-        };
-        let (mut recording, mut encoded) = loop {
-            match self.record_twice(case, &request)? {
-                Recorded::Recording(recording, encoded) => break (*recording, encoded),
-                Recorded::NeedsOccupancy(query) => self.add_occupancy(&mut request, &query)?,
-            }
+        let described = self.entrants.and_then(|entrants| entrants.described(case));
+        let Described { mut recording, request } = match described {
+            Some(described) => described.map_err(NoAnswer::Failed)?,
+            None => self.record_by_author(case)?,
         };
         if let Some(entrants) = self.entrants {
             let completed = entrants.complete(case, &mut recording, &self.facts.device);
             completed.map_err(NoAnswer::Failed)?;
-            encoded = codec::encode(&recording);
         }
         admit(&recording, self.occupancies.build.catalog, self.facts).map_err(NoAnswer::Failed)?;
         Ok(RecordedCase {
-            request: codec::encode(&request),
+            request,
+            encoded: codec::encode(&recording),
             recording,
-            encoded,
         })
+    }
+
+    fn record_by_author(&mut self, case: &Case) -> Result<Described, NoAnswer> {
+        let params = self.entrants.map_or(&case.params, |entrants| entrants.params(case));
+        let mut request = RecordRequest {
+            params: params.clone(),
+            facts: self.facts.device.clone(),
+            occupancies: Vec::new(),
+        };
+        loop {
+            match self.record_twice(case, &request)? {
+                Recorded::Recording(recording, _) => {
+                    return Ok(Described {
+                        recording: *recording,
+                        request: codec::encode(&request),
+                    });
+                }
+                Recorded::NeedsOccupancy(query) => self.add_occupancy(&mut request, &query)?,
+            }
+        }
     }
 
     fn record_twice(&mut self, case: &Case, request: &RecordRequest) -> Result<Recorded, NoAnswer> {

@@ -121,7 +121,7 @@ fn settings_of_cases_reach_a_grading_from_every_layer() {
         Some("4s")
     );
     let grading = options.grading.expect("it grades");
-    assert_eq!(grading.problem, "sums");
+    assert_eq!(grading.problem.as_deref(), Some("sums"));
     let places: Vec<String> = grading.submissions.iter().map(ToString::to_string).collect();
     assert_eq!(places, ["a.cu", "-"]);
     assert_eq!(

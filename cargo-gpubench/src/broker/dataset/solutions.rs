@@ -1,0 +1,66 @@
+//! Solutions, as submissions.
+
+use std::error::Error;
+
+use camino::Utf8Path;
+
+use super::error::DatasetError;
+use super::problem::{DatasetProblem, document};
+use gpubench_contract::Cause;
+use gpubench_diagnostic::{Expected, chain};
+use gpubench_measure::measurement::CaseFailure;
+use gpubench_submission::{Limits, Name, SourceTexts, Submission};
+use gpubench_trace::{MOST_DOCUMENT_BYTES, Solution, Submission as Buildable};
+
+/// A solution, as far as it could be read.
+#[derive(Debug)]
+pub(crate) struct ReadSolution {
+    /// Its name, if the file says it.
+    pub(crate) name: Option<String>,
+    /// The submission, or why there is none.
+    pub(crate) submission: Result<Submission, CaseFailure>,
+}
+
+/// Reads a solution of a problem. One that cannot be graded fails alone.
+pub(crate) fn read_solution(path: &Utf8Path, problem: &DatasetProblem, limits: &Limits) -> ReadSolution {
+    match document(path, "solutions", MOST_DOCUMENT_BYTES, Solution::parse) {
+        Ok(solution) => ReadSolution {
+            submission: submission(path, &solution, problem, limits),
+            name: Some(solution.name),
+        },
+        Err(error) => ReadSolution {
+            name: None,
+            // The hint of an error about a file of solutions is one about the format.
+            submission: Err(invalid::<DatasetError>(&error)),
+        },
+    }
+}
+
+fn submission(
+    path: &Utf8Path,
+    solution: &Solution,
+    problem: &DatasetProblem,
+    limits: &Limits,
+) -> Result<Submission, CaseFailure> {
+    let buildable = Buildable::new(solution, problem.name()).map_err(|error| invalid(&error))?;
+    let files: Vec<(&str, &str)> = buildable
+        .sources
+        .iter()
+        .map(|source| (source.path.as_str(), source.content.as_str()))
+        .collect();
+    let texts = SourceTexts {
+        shown: path.as_str(),
+        files: &files,
+        function: &buildable.function,
+    };
+    let stem = || Name::new(path.file_stem().unwrap_or_default());
+    // A name in the file may be too long for a table. Traces still have it.
+    let name = Name::new(&solution.name).or_else(|error| stem().map_err(|_| error));
+    let name = name.map_err(|error| CaseFailure::error(Cause::SubmissionInvalid, error.to_string()))?;
+    Submission::of_sources(name, &texts, limits).map_err(|error| invalid(&error))
+}
+
+fn invalid<E: Error + Expected>(error: &E) -> CaseFailure {
+    let hint = error.hint().map(|hint| format!(" (hint: {hint})")).unwrap_or_default();
+    CaseFailure::error(Cause::SubmissionInvalid, chain(error) + &hint)
+}
