@@ -37,16 +37,20 @@ fn need(module: &str) {
     );
 }
 
-fn grade() -> Run {
-    Run::outside_of_workspaces(&data_set()).args(["grade", "--device", "cpu", "--python", PYTHON])
+fn grade(python: &str) -> Run {
+    Run::outside_of_workspaces(&data_set()).args(["grade", "--device", "cpu", "--python", python])
 }
 
 fn of_set(definition: &str) -> Run {
+    of_set_with(PYTHON, definition)
+}
+
+fn of_set_with(python: &str, definition: &str) -> Run {
     let [definition, workloads] = [
         format!("definitions/elementwise/{definition}.json"),
         format!("workloads/elementwise/{definition}.jsonl"),
     ];
-    grade().args(["--definition", &definition, "--workloads", &workloads])
+    grade(python).args(["--definition", &definition, "--workloads", &workloads])
 }
 
 fn solution(name: &str) -> String {
@@ -176,8 +180,8 @@ fn each_solution_has_a_trace_for_each_workload() {
     assert!(!graded().finished.stderr.contains("without a trace"));
 }
 
-#[test]
-fn the_models_of_flashinfer_bench_read_the_traces() {
+/// A Python with the models of FlashInfer-Bench, TVM-FFI and NumPy.
+fn python_with_packages() -> String {
     let installed = Command::new(repository().join(".ci/trace-models"))
         .output()
         .expect("it starts");
@@ -187,6 +191,44 @@ fn the_models_of_flashinfer_bench_read_the_traces() {
         String::from_utf8_lossy(&installed.stderr)
     );
     let python = String::from_utf8(installed.stdout).expect("text");
+    python.trim().to_owned()
+}
+
+#[test]
+fn a_solution_is_compiled_with_the_headers_of_tvm_ffi_and_linked_with_it() {
+    let python = python_with_packages();
+    let run = of_set_with(&python, "scaled_add").json();
+    let run = run.args(["--test", "--solution", &solution("with_headers"), &solution("throws")]);
+    let records = run.finish().expect_code(100).records();
+    let results: Vec<&Value> = records.results().collect();
+    assert!(
+        results[..2].iter().all(|result| result["verdict"] == "pass"),
+        "{results:?}"
+    );
+    assert_eq!(results[2]["cause"], "call-failed");
+    let message = results[2]["message"].as_str().expect("a message");
+    assert!(message.contains("no offset of 0.5"), "{message}");
+}
+
+#[test]
+fn without_tvm_ffi_nothing_is_said_of_a_solution_that_needs_it() {
+    let folder = RunFolder::new();
+    let traces = folder.path("traces.jsonl");
+    let run = of_set_with("/bin/false", "scaled_add").args(["--export-trace", traces.as_str()]);
+    let finished = run
+        .args(["--solution", &solution("with_headers")])
+        .finish()
+        .expect_code(96);
+    for words in ["error: compiler-missing", "apache-tvm-ffi", "2 results without a trace"] {
+        let shown = format!("{}{}", finished.stdout, finished.stderr);
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    assert_eq!(std::fs::read_to_string(traces).expect("a file"), "");
+}
+
+#[test]
+fn the_models_of_flashinfer_bench_read_the_traces() {
+    let python = python_with_packages();
     let folder = &graded().folder;
     let copy = |from: &str, to: &str| std::fs::copy(data_set().join(from), folder.path(to)).expect("a copy");
     copy("definitions/elementwise/scaled_add.json", "definition.json");
@@ -198,7 +240,7 @@ fn the_models_of_flashinfer_bench_read_the_traces() {
         .collect();
     std::fs::write(folder.path("workloads.jsonl"), workloads.join("\n")).expect("a file");
     let script = repository().join("crates/gpubench-trace/tests/models.py");
-    let read = Command::new(python.trim())
+    let read = Command::new(python)
         .args([
             "-B",
             script.as_str(),
@@ -304,7 +346,9 @@ impl Files {
         let definition = write("definition.json", self.definition.to_string());
         let workloads = write("workloads.jsonl", lines.join("\n"));
         let solution = write("solution.json", self.solution.to_string());
-        let run = grade().json().args(["--test", "--definition", definition.as_str()]);
+        let run = grade(PYTHON)
+            .json()
+            .args(["--test", "--definition", definition.as_str()]);
         let run = run.args(["--workloads", workloads.as_str(), "--solution", solution.as_str()]);
         run.finish()
     }

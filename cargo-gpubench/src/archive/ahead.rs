@@ -143,9 +143,9 @@ impl Compiler for AheadCompiler {
         }
     }
 
-    fn compile_library(&self, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError> {
+    fn compile_library(&self, wanted: Wanted<'_>, linked: &[PathBuf]) -> Result<PathBuf, KernelBuildError> {
         match self.here(wanted.source) {
-            Ok(here) => here.compile_library(wanted),
+            Ok(here) => here.compile_library(wanted, linked),
             Err(reason) => Err(not_ahead(wanted.source, &[], &reason)),
         }
     }

@@ -208,14 +208,19 @@ impl KernelBuild<'_> {
         library_of(&modules, kernel).cloned()
     }
 
-    /// Compiles the host code of sources to libraries, several at once. Returns copies of them, by
-    /// the positions of their sources in the catalog.
-    pub(crate) fn compile_libraries(&self, sources: &[u32]) -> BTreeMap<u32, Result<FrozenFile, CaseFailure>> {
-        let jobs: Vec<(u32, Vec<String>)> = sources.iter().map(|source| (*source, Vec::new())).collect();
+    /// Compiles the host code of sources to libraries, several at once. Each source comes with the
+    /// libraries that it needs. Returns copies of what is compiled, by the positions of the sources
+    /// in the catalog.
+    pub(crate) fn compile_libraries(
+        &self,
+        sources: &BTreeMap<u32, &[PathBuf]>,
+    ) -> BTreeMap<u32, Result<FrozenFile, CaseFailure>> {
+        let jobs: Vec<(u32, Vec<String>)> = sources.keys().map(|source| (*source, Vec::new())).collect();
         self.for_each_source(&jobs, |position, names| {
             let source = self.source(position)?;
+            let linked = sources.get(&position).copied().unwrap_or_default();
             let _compiles = timeline::span(Track::Command, format!("compiles `{}`", source.name));
-            let library = self.compiler.compile_library(self.wanted(source, names));
+            let library = self.compiler.compile_library(self.wanted(source, names), linked);
             let copy = library.and_then(|library| Ok(FrozenFile::copy_of(&library)?));
             copy.map_err(|error| failure(&error))
         })

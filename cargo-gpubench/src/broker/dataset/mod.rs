@@ -3,8 +3,8 @@
 //! the expected outputs come from the definition's reference, which runs as a command.
 //!
 //! `problem` has the definition and its workloads, `labels` the names of the cases, `stored` the
-//! tensors in safetensors files. `solutions` turns solutions into submissions, and `traces` writes
-//! the results as traces.
+//! tensors in safetensors files. `solutions` turns solutions into submissions, with the
+//! headers and the library of `tvm_ffi`. `traces` writes the results as traces.
 
 mod error;
 mod labels;
@@ -12,6 +12,7 @@ mod problem;
 mod solutions;
 mod stored;
 mod traces;
+mod tvm_ffi;
 
 pub(super) use problem::{DatasetProblem, Described};
 pub(super) use solutions::{ReadSolution, read_solution};

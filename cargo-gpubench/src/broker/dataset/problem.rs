@@ -1,7 +1,7 @@
 //! A definition with its workloads, as a problem.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use gpubench::catalog::{
@@ -13,6 +13,7 @@ use gpubench::plan::{LibraryArgument, LibraryCall, Plan};
 use super::error::DatasetError;
 use super::labels::axes_of;
 use super::stored::Stored;
+use super::tvm_ffi::TvmFfi;
 use crate::broker::options::DatasetOptions;
 use crate::cdylibs::{Built, BuiltLibrary, CargoTarget, Coverage, LibraryForm, OwnLibraries};
 use crate::config::CaseSettings;
@@ -42,6 +43,8 @@ pub(crate) struct DatasetProblem {
     stored: FrozenFile,
     /// The programs of the references, and compiled code.
     folder: TemporaryFolder,
+    /// Once a solution needs it.
+    tvm_ffi: OnceLock<Result<TvmFfi, CaseFailure>>,
 }
 
 /// A case as its problem describes it.
@@ -104,7 +107,19 @@ impl DatasetProblem {
             starts,
             stored: stored.frozen().map_err(DatasetError::Temporary)?,
             folder,
+            tvm_ffi: OnceLock::new(),
         }))
+    }
+
+    /// Returns where TVM-FFI is. Asks the Python of the reference once.
+    ///
+    /// # Errors
+    /// That does not have it.
+    pub(super) fn tvm_ffi(&self) -> Result<&TvmFfi, CaseFailure> {
+        let found = self
+            .tvm_ffi
+            .get_or_init(|| TvmFfi::of(&self.options.python, self.folder.path()));
+        found.as_ref().map_err(Clone::clone)
     }
 
     /// Returns the name of the definition.

@@ -1,15 +1,17 @@
 //! Solutions, as submissions.
 
 use std::error::Error;
+use std::path::PathBuf;
 
 use camino::Utf8Path;
 
 use super::error::DatasetError;
 use super::problem::{DatasetProblem, document};
+use super::tvm_ffi::{TvmFfi, includes_tvm_ffi};
 use gpubench_contract::Cause;
 use gpubench_diagnostic::{Expected, chain};
 use gpubench_measure::measurement::CaseFailure;
-use gpubench_submission::{Limits, Name, SourceTexts, Submission};
+use gpubench_submission::{Code, Limits, Name, SourceTexts, Submission};
 use gpubench_trace::{MOST_DOCUMENT_BYTES, Solution, Submission as Buildable};
 
 /// A solution, as far as it could be read.
@@ -19,17 +21,28 @@ pub(crate) struct ReadSolution {
     pub(crate) name: Option<String>,
     /// The submission, or why there is none.
     pub(crate) submission: Result<Submission, CaseFailure>,
+    /// Libraries that it needs.
+    pub(crate) linked: Vec<PathBuf>,
 }
 
 /// Reads a solution of a problem. One that cannot be graded fails alone.
 pub(crate) fn read_solution(path: &Utf8Path, problem: &DatasetProblem, limits: &Limits) -> ReadSolution {
     match document(path, "solutions", MOST_DOCUMENT_BYTES, Solution::parse) {
-        Ok(solution) => ReadSolution {
-            submission: submission(path, &solution, problem, limits),
-            name: Some(solution.name),
-        },
+        Ok(solution) => {
+            let read = submission(path, &solution, problem, limits);
+            let (submission, linked) = match read {
+                Ok((submission, linked)) => (Ok(submission), linked),
+                Err(failure) => (Err(failure), Vec::new()),
+            };
+            ReadSolution {
+                name: Some(solution.name),
+                submission,
+                linked,
+            }
+        }
         Err(error) => ReadSolution {
             name: None,
+            linked: Vec::new(),
             // The hint of an error about a file of solutions is one about the format.
             submission: Err(invalid::<DatasetError>(&error)),
         },
@@ -41,7 +54,7 @@ fn submission(
     solution: &Solution,
     problem: &DatasetProblem,
     limits: &Limits,
-) -> Result<Submission, CaseFailure> {
+) -> Result<(Submission, Vec<PathBuf>), CaseFailure> {
     let buildable = Buildable::new(solution, problem.name()).map_err(|error| invalid(&error))?;
     let files: Vec<(&str, &str)> = buildable
         .sources
@@ -57,7 +70,16 @@ fn submission(
     // A name in the file may be too long for a table. Traces still have it.
     let name = Name::new(&solution.name).or_else(|error| stem().map_err(|_| error));
     let name = name.map_err(|error| CaseFailure::error(Cause::SubmissionInvalid, error.to_string()))?;
-    Submission::of_sources(name, &texts, limits).map_err(|error| invalid(&error))
+    let mut submission = Submission::of_sources(name, &texts, limits).map_err(|error| invalid(&error))?;
+    let mut linked = Vec::new();
+    if let Code::Kernels(source) = &mut submission.code
+        && source.files.iter().any(|file| includes_tvm_ffi(&file.text()))
+    {
+        let TvmFfi { includes, library } = problem.tvm_ffi()?;
+        source.options = includes.iter().map(|folder| format!("-I{folder}")).collect();
+        linked.push(library.clone());
+    }
+    Ok((submission, linked))
 }
 
 fn invalid<E: Error + Expected>(error: &E) -> CaseFailure {

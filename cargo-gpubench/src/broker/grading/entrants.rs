@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::error::Error;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -61,8 +62,13 @@ enum Visibility {
 pub(in crate::broker) enum Library<'s> {
     /// It is the submission, which was copied when it was read.
     Given(&'s Result<FrozenFile, CaseFailure>),
-    /// It is compiled from the source at this position of the catalog.
-    Compiled(u32),
+    /// It is compiled from a source.
+    Compiled {
+        /// Position in the catalog.
+        source: u32,
+        /// Libraries that it needs.
+        linked: &'s [PathBuf],
+    },
 }
 
 /// A submission, or why it cannot be read.
@@ -76,6 +82,8 @@ struct Entrant {
     library: Option<Result<FrozenFile, CaseFailure>>,
     /// Position of its source in the catalog.
     source: u32,
+    /// Libraries that its host code needs.
+    linked: Vec<PathBuf>,
 }
 
 impl Entrants {
@@ -110,6 +118,7 @@ impl Entrants {
             let ReadSolution {
                 name: solution,
                 mut submission,
+                linked,
             } = read(place, stated.limits, dataset.map(|dataset| &**dataset));
             let named = submission.as_ref().map(|submission| submission.name.to_string());
             let source = catalog.sources.len() as u32;
@@ -149,6 +158,7 @@ impl Entrants {
                 library: submission.as_mut().ok().and_then(frozen_library),
                 submission,
                 source,
+                linked,
             });
         }
         check_rival(options.over.as_deref(), &wanted)?;
@@ -281,7 +291,10 @@ impl Entrants {
         let is_compiled = || entrant.submission.as_ref().is_ok_and(is_called);
         match &entrant.library {
             Some(copy) => Some(Library::Given(copy)),
-            None => is_compiled().then_some(Library::Compiled(entrant.source)),
+            None => is_compiled().then_some(Library::Compiled {
+                source: entrant.source,
+                linked: &entrant.linked,
+            }),
         }
     }
 }
@@ -315,6 +328,7 @@ fn read(place: &SubmissionPlace, of_problem: SubmissionLimits, dataset: Option<&
     };
     ReadSolution {
         name: None,
+        linked: Vec::new(),
         submission: submission.map_err(|error: ReadError| invalid(&error, error.hint())),
     }
 }

@@ -2,7 +2,7 @@
 //! that all cases that name it run the same code.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::recordings::RecordedCase;
 use crate::archive::Digest;
@@ -59,13 +59,20 @@ fn copy(library: &BuiltLibrary, named: &str) -> Result<(FrozenFile, Digest), Cas
 }
 
 impl HostCode {
-    /// Returns the host code of a submission, which is this library.
-    pub(super) fn of_submission(library: Result<FrozenFile, CaseFailure>) -> Result<HostCode, CaseFailure> {
+    /// Returns the host code of a submission, which is this library, linked with others.
+    pub(super) fn of_submission(
+        library: Result<FrozenFile, CaseFailure>,
+        linked: &[PathBuf],
+    ) -> Result<HostCode, CaseFailure> {
         let copy = library?;
         Ok(HostCode {
             own: Digest::of_copy(&copy),
             files: vec![copy],
-            search: Vec::new(),
+            search: linked
+                .iter()
+                .filter_map(|library| library.parent())
+                .map(Path::to_owned)
+                .collect(),
         })
     }
 

@@ -1,6 +1,6 @@
 //! Preparation of the selected cases before any measurement: recording, then compilation.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -205,11 +205,10 @@ impl Side<'_> {
             let modules = build.compile(recordings);
             let library_of_submission = |case: &Case| selected.entrants.and_then(|entrants| entrants.library(case));
             let called = cases.iter().filter_map(|case| match library_of_submission(case) {
-                Some(Library::Compiled(source)) => Some(source),
+                Some(Library::Compiled { source, linked }) => Some((source, linked)),
                 Some(Library::Given(_)) | None => None,
             });
-            let called: BTreeSet<u32> = called.collect();
-            let compiled_libraries = build.compile_libraries(&called.into_iter().collect::<Vec<_>>());
+            let compiled_libraries = build.compile_libraries(&called.collect());
             kernels::notices(&modules).for_each(|notice| print_warning(&notice));
             let mut refusals = GpuRefusals::default();
             if let Some(check) = &self.gpu_check {
@@ -240,8 +239,10 @@ impl Side<'_> {
                 let benchmark = selected.benchmark(case);
                 let own = benchmark.and_then(|benchmark| benchmark.own_library.as_deref());
                 let host_code = match library_of_submission(case) {
-                    Some(Library::Given(copy)) => HostCode::of_submission(copy.clone()),
-                    Some(Library::Compiled(source)) => HostCode::of_submission(compiled(&compiled_libraries, source)),
+                    Some(Library::Given(copy)) => HostCode::of_submission(copy.clone(), &[]),
+                    Some(Library::Compiled { source, linked }) => {
+                        HostCode::of_submission(compiled(&compiled_libraries, source), linked)
+                    }
                     None => host_codes.of_case(library, own),
                 };
                 prepared[position] = Some(recorded.and_then(|recorded| {

@@ -151,12 +151,13 @@ pub trait Compiler: Sync {
     fn compile(&self, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError>;
 
     /// Compiles the host code of a source, with the kernels that it launches, to a library in
-    /// the cache, or finds it there. Returns its path. [`Wanted::names`] does not matter.
+    /// the cache, or finds it there. Returns its path. [`Wanted::names`] does not matter. `linked`
+    /// are shared libraries that it needs.
     ///
     /// # Errors
     /// When the source does not compile, this compiler has none for host code, or a file cannot be
     /// written.
-    fn compile_library(&self, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError>;
+    fn compile_library(&self, wanted: Wanted<'_>, linked: &[PathBuf]) -> Result<PathBuf, KernelBuildError>;
 
     /// Returns the compiler that made a file of this one, for messages. It matters if this compiler
     /// consists of several.

@@ -170,7 +170,7 @@ impl Compiler for HostCompiler {
     }
 
     /// The library is C++ without CUDA: on the CPU device, its functions get ordinary memory.
-    fn compile_library(&self, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError> {
+    fn compile_library(&self, wanted: Wanted<'_>, linked: &[PathBuf]) -> Result<PathBuf, KernelBuildError> {
         let Wanted { source, cache, .. } = wanted;
         let library = cache.join(format!("{}.library.so", self.key(wanted, &processor())));
         if is_intact(&library) {
@@ -182,6 +182,7 @@ impl Compiler for HostCompiler {
             wanted,
             scratch: &scratch,
         };
+        let linked = scratch.add_libraries(linked)?;
         let (main, made) = (&source.files[0].path, scratch.file("library.so"));
         let mut command = Command::new(&self.program);
         command
@@ -199,7 +200,10 @@ impl Compiler for HostCompiler {
             .args(host_options(&source.options))
             .args(["-I.", "-o"])
             .arg(&made)
-            .arg(as_a_file(main));
+            .arg(as_a_file(main))
+            // Not C++.
+            .args(["-x", "none"])
+            .args(linked);
         let finished = job.run(&mut command)?;
         if !finished.status.success() {
             return Err(wanted.rejection(THE_DEVICE.to_owned(), &scratch, &finished.stderr));

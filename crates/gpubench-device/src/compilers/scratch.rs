@@ -49,6 +49,18 @@ impl Scratch {
         write(&self.root.join(name), text.as_bytes())
     }
 
+    /// Adds copies of libraries to link, since a compiler may not read where they are. Returns the
+    /// copies.
+    pub(super) fn add_libraries(&self, libraries: &[PathBuf]) -> Result<Vec<PathBuf>, KernelBuildError> {
+        let folder = self.file("linked");
+        let copies = libraries.iter().map(|library| {
+            let copy = folder.join(library.file_name().unwrap_or_default());
+            write(&copy, &read(library)?)?;
+            Ok(copy)
+        });
+        copies.collect()
+    }
+
     /// Adds headers for the compiler.
     pub(super) fn add_headers(&self, headers: &[(&str, &str)]) -> Result<(), KernelBuildError> {
         headers

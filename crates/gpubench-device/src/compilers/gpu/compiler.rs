@@ -336,7 +336,7 @@ impl Compiler for GpuCompiler {
         }
     }
 
-    fn compile_library(&self, wanted: Wanted<'_>) -> Result<PathBuf, KernelBuildError> {
+    fn compile_library(&self, wanted: Wanted<'_>, linked: &[PathBuf]) -> Result<PathBuf, KernelBuildError> {
         let source = wanted.source;
         let nvcc = self.compilers.nvcc.as_ref().ok_or_else(|| {
             KernelBuildError::NoCompiler(format!(
@@ -352,14 +352,15 @@ impl Compiler for GpuCompiler {
         let options = source_options(source, Dialect::Nvcc)?;
         let architecture = wanted_architecture(source, &options, self.architecture)?;
         let scratch = Scratch::new(wanted.cache, source)?;
-        let library = nvcc.library(&Job {
+        let job = Job {
             wanted,
             device: self.architecture,
             code: nvcc.code(architecture)?,
             maker: Maker::Nvcc,
             source_options: &options,
             scratch: &scratch,
-        })?;
+        };
+        let library = nvcc.library(&job, &scratch.add_libraries(linked)?)?;
         cache_file::keep(&path, &library).map_err(KernelBuildError::io("write", &path))?;
         Ok(path)
     }

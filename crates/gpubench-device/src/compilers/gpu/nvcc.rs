@@ -74,7 +74,7 @@ impl Tool for Nvcc {
         job.scratch
             .add_unit(NVCC_UNIT, &nvcc_unit(job.wanted.source, job.wanted.names))?;
         let ptx = job.scratch.file("kernels.ptx");
-        self.run(job, &["--ptx"], Path::new(NVCC_UNIT), &ptx)?;
+        self.run(job, &["--ptx"], &[Path::new(NVCC_UNIT)], &ptx)?;
         let text = read(&ptx)?;
         let text = String::from_utf8_lossy(&text);
         let (text, symbols) = without_pointers(&text, job.wanted.names.len()).ok_or_else(|| {
@@ -86,7 +86,7 @@ impl Tool for Nvcc {
             Code::Machine(_) => {
                 write(&ptx, text.as_bytes())?;
                 let cubin = job.scratch.file("kernels.cubin");
-                let messages = self.run(job, &["--cubin"], &ptx, &cubin)?;
+                let messages = self.run(job, &["--cubin"], &[&ptx], &cubin)?;
                 (read(&cubin)?, reports(&messages))
             }
         };
@@ -101,17 +101,19 @@ impl Tool for Nvcc {
 
 impl Nvcc {
     /// Compiles the host code of a source, with its kernels, to a shared library.
-    pub(super) fn library(&self, job: &Job<'_>) -> Result<Vec<u8>, KernelBuildError> {
+    /// `linked` are libraries that it needs.
+    pub(super) fn library(&self, job: &Job<'_>, linked: &[PathBuf]) -> Result<Vec<u8>, KernelBuildError> {
         let (main, library) = (
             as_a_file(&job.wanted.source.files[0].path),
             job.scratch.file("library.so"),
         );
-        self.run(job, &["--shared", "-Xcompiler=-fPIC"], &main, &library)?;
+        let inputs: Vec<&Path> = std::iter::once(&main).chain(linked).map(PathBuf::as_path).collect();
+        self.run(job, &["--shared", "-Xcompiler=-fPIC"], &inputs, &library)?;
         read(&library)
     }
 
     /// Runs a step and returns its messages.
-    fn run(&self, job: &Job<'_>, step: &[&str], input: &Path, output: &Path) -> Result<String, KernelBuildError> {
+    fn run(&self, job: &Job<'_>, step: &[&str], inputs: &[&Path], output: &Path) -> Result<String, KernelBuildError> {
         let mut command = Command::new(&self.program);
         command
             .current_dir(job.scratch.root())
@@ -119,7 +121,7 @@ impl Nvcc {
             .args(job.options())
             .args(["-I.", "-o"])
             .arg(output)
-            .arg(input);
+            .args(inputs);
         let finished = job.run(Dialect::Nvcc, &self.readable, &mut command, Stdio::null())?;
         // Some parts of nvcc write messages to standard output, others to standard error.
         let messages = format!("{}{}", String::from_utf8_lossy(&finished.stdout), finished.stderr);
