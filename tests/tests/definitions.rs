@@ -546,6 +546,28 @@ fn a_reference_that_fails_is_no_fault_of_the_solution() {
 }
 
 #[test]
+fn no_output_replaces_a_file_of_the_problem_or_a_solution() {
+    let files = Files::new();
+    let paths = ["definition.json", "workloads.jsonl", "solution.json"].map(|name| {
+        let path = files.folder.path(name);
+        std::fs::write(&path, "precious").expect("a file");
+        path
+    });
+    let [definition, workloads, solution] = &paths;
+    for output in &paths {
+        let run = grade(PYTHON).args(["--definition", definition.as_str(), "--workloads", workloads.as_str()]);
+        let run = run.args(["--export-trace", output.as_str(), "--solution", solution.as_str()]);
+        let finished = run.finish().expect_code(2);
+        assert!(
+            finished.stderr.contains("cannot also be its output"),
+            "{}",
+            finished.stderr
+        );
+        assert_eq!(std::fs::read_to_string(output).expect("a file"), "precious");
+    }
+}
+
+#[test]
 fn options_that_do_not_fit_are_refused() {
     let definition = "definitions/elementwise/scaled_add.json";
     for (line, words) in [

@@ -4,7 +4,7 @@ use camino::Utf8PathBuf;
 use clap::ValueHint;
 
 use super::UsageError;
-use super::overwriting::refuse_to_overwrite;
+use super::overwriting::{refuse_to_overwrite, refuse_to_overwrite_files};
 use super::settings::{CargoArguments, MeasurementArguments, OutputArguments};
 use super::standard_output::refuse_to_mix;
 use crate::archive::ExtractTo;
@@ -206,7 +206,11 @@ impl GradeArguments {
             page,
             ..ResultOptions::default()
         };
-        refuse_to_overwrite(results.runs_read(), output.files().chain(results.page_file()))?;
+        let written = || output.files().chain(results.page_file());
+        refuse_to_overwrite(results.runs_read(), written())?;
+        let files = submissions.iter().filter_map(SubmissionPlace::path);
+        let files = files.chain(self.definition.as_deref()).chain(self.workloads.as_deref());
+        refuse_to_overwrite_files(&files.collect::<Vec<_>>(), written())?;
         refuse_to_mix(&output, &results)?;
         Ok(RunOptions {
             action: if self.test { Action::Test } else { Action::Measure },

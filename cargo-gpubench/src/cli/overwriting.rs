@@ -14,7 +14,17 @@ pub(super) fn refuse_to_overwrite<'a>(
     read: impl IntoIterator<Item = &'a RunName>,
     written: impl IntoIterator<Item = &'a Utf8Path>,
 ) -> Result<(), UsageError> {
-    let read: Vec<&Utf8Path> = read.into_iter().filter_map(file_of).collect();
+    refuse_to_overwrite_files(&read.into_iter().filter_map(file_of).collect::<Vec<_>>(), written)
+}
+
+/// Checks that no output file is one of the files that are read.
+///
+/// # Errors
+/// An output file is also an input.
+pub(super) fn refuse_to_overwrite_files<'a>(
+    read: &[&Utf8Path],
+    written: impl IntoIterator<Item = &'a Utf8Path>,
+) -> Result<(), UsageError> {
     let mut written = written.into_iter();
     match written.find(|file| read.iter().any(|read| is_same(read, file))) {
         None => Ok(()),

@@ -9,7 +9,7 @@ use gpubench_submission::Name;
 
 /// Returns the name of a submission that cannot be read: as if it had no description.
 pub(super) fn name_of(place: &SubmissionPlace) -> String {
-    let (SubmissionPlace::Path(path) | SubmissionPlace::Solution(path)) = place else {
+    let Some(path) = place.path() else {
         return "submission".to_owned();
     };
     let file = path.file_name().unwrap_or(path.as_str());

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 
 /// What is graded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +48,16 @@ impl SubmissionPlace {
             SubmissionPlace::StandardInput
         } else {
             SubmissionPlace::Path(path)
+        }
+    }
+}
+
+impl SubmissionPlace {
+    /// Returns the file or folder. Standard input has none.
+    pub fn path(&self) -> Option<&Utf8Path> {
+        match self {
+            SubmissionPlace::Path(path) | SubmissionPlace::Solution(path) => Some(path),
+            SubmissionPlace::StandardInput => None,
         }
     }
 }
