@@ -19,7 +19,8 @@ fn sources() -> Vec<PathBuf> {
     let root = repository();
     let crates = std::fs::read_dir(root.join("crates")).expect("there are crates");
     let crates = crates.map(|entry| entry.expect("it can be read").path().join("src"));
-    let programs = ["cargo-gpubench/src", "gpubench-probe/src"].map(|path| root.join(path).into_std_path_buf());
+    let programs = ["cargo-gpubench/src", "gpubench-probe/src", "gpubench-serve/src"]
+        .map(|path| root.join(path).into_std_path_buf());
     crates.chain(programs).collect()
 }
 
