@@ -6,6 +6,7 @@ mod client;
 mod guide;
 mod killed;
 mod protocol;
+mod python;
 mod server;
 mod start;
 mod tool_ends;

@@ -1,0 +1,1 @@
+"""A fake KernelBot: the names and fields that a launcher uses."""
