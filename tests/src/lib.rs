@@ -28,4 +28,4 @@ pub use program::{copy_program, write_script};
 pub use records::Records;
 pub use run::{Ending, Finished, Run, Running, wait_until};
 pub use terminal::Terminal;
-pub use tool::{probe_program, tool};
+pub use tool::{probe_program, serve_program, tool};

@@ -40,6 +40,15 @@ pub fn probe_program() -> Utf8PathBuf {
     tool().with_file_name("gpubench-probe")
 }
 
+/// Returns the path of `gpubench-serve`. The first call in a process builds it.
+///
+/// # Panics
+/// If it does not build.
+pub fn serve_program() -> &'static Utf8Path {
+    static PROGRAM: OnceLock<Utf8PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| artifact(&["--package", "gpubench-serve"], "gpubench-serve"))
+}
+
 /// Builds a package of the repository with the profile of the running tests, and returns the path
 /// of a target's file.
 ///
