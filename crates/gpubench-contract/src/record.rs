@@ -495,10 +495,10 @@ words! {
     pub enum Execution {
         /// The tool's own code, which replayed a plan.
         Sealed = "sealed",
-        /// The user's host code, which queued its calls on the tool's stream.
+        /// The user's host code, whose calls a stream of the tool held. The device timed them.
         Hosted = "hosted",
-        /// The user's host code, whose calls may wait for the device (`hosted(sync)`). Their time
-        /// is the wall time of the host.
+        /// The user's host code, whose calls may wait for the device (`hosted(sync)`) and could not
+        /// be held. Their time is the wall time of the host.
         HostedSync = "hosted-sync",
     }
 }

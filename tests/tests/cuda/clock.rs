@@ -166,7 +166,9 @@ fn a_claim_below_two_empty_events_is_a_protocol_violation() {
 /// Runs cases whose calls wait for the device, on a GPU whose clock bounds claims.
 fn waiting(cases: &[&str]) -> Records {
     let gpu = FakeGpu::for_host_code();
-    let run = under_exclusive_clock(&gpu, "gpu").args(["--exact"]).args(cases);
+    let run = under_exclusive_clock(&gpu, "gpu")
+        .args(["--exact"])
+        .args(cases.iter().copied());
     let records = run.finish().records();
     assert_nothing_is_left(&gpu);
     records

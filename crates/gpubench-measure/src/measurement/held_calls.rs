@@ -144,3 +144,185 @@ fn is_doubtful(arm: &Result<Measured, RoleFailure>) -> bool {
     arm.as_ref()
         .is_ok_and(|arm| has_failed(arm) && arm.windows().any(is_right))
 }
+
+#[cfg(test)]
+mod tests {
+    use bytemuck::Zeroable;
+    use gpubench::catalog::Execution;
+    use gpubench_contract::{Cause, MetricKind};
+    use gpubench_protocol::window::{Numbering, WindowKind};
+    use gpubench_protocol::wire::{OutputFacts, WindowFacts};
+
+    use super::super::case::{Entrant, Standing, TurnCase};
+    use super::super::measured::ended;
+    use super::super::run::WorkerRun;
+    use super::super::simulated_case::Stage;
+    use super::*;
+
+    const PASS: (Verdict, Option<Cause>) = (Verdict::Pass, None);
+    const WRONG: (Verdict, Option<Cause>) = (Verdict::WrongOutput, Some(Cause::Mismatch));
+    const LATE: (Verdict, Option<Cause>) = (Verdict::LateWrite, Some(Cause::Incomplete));
+    const SHORT: (Verdict, Option<Cause>) = (Verdict::TimeMismatch, Some(Cause::ClaimTooShort));
+
+    fn window(gate: Gate, matched: u64) -> WindowEvidence {
+        let mut facts = WindowFacts {
+            kind: WindowKind::Timed,
+            gate,
+            output_count: 1,
+            ..WindowFacts::zeroed()
+        };
+        facts.outputs[0] = OutputFacts {
+            elements: 8,
+            matched,
+            ..OutputFacts::zeroed()
+        };
+        WindowEvidence::new(Box::new(facts), None)
+    }
+
+    /// A case that ended like this in a call that `last` held, after `right` held calls.
+    fn arm(end: (Verdict, Option<Cause>), last: Gate, right: usize) -> Result<Measured, RoleFailure> {
+        let windows = std::iter::repeat_n(window(Gate::Stream, 8), right);
+        Ok(Measured {
+            workers: vec![WorkerRun {
+                windows: [window(Gate::Host, 8)].into_iter().chain(windows).collect(),
+                last_gate: Some(last),
+                ..WorkerRun::default()
+            }],
+            gate: last,
+            ..ended(end)
+        })
+    }
+
+    fn measured(arms: Vec<Result<Measured, RoleFailure>>) -> MeasuredInTurns {
+        MeasuredInTurns {
+            arms,
+            next: Numbering::after(40, 8),
+            roles: RolesAfterwards::AtRest,
+        }
+    }
+
+    fn verdicts(measured: &MeasuredInTurns) -> Vec<Verdict> {
+        let arms = measured.arms.iter();
+        arms.map(|arm| arm.as_ref().unwrap().judgement.verdict).collect()
+    }
+
+    #[test]
+    fn only_calls_that_may_wait_and_are_timed_on_a_gpu_are_held_although_they_wait() {
+        use KernelHost::{Author, Referee};
+        for (execution, home, mode, kind, expected) in [
+            (
+                Execution::HostedSync,
+                Referee,
+                RunMode::Measure,
+                MetricKind::Time,
+                Gate::Stream,
+            ),
+            (
+                Execution::HostedSync,
+                Author,
+                RunMode::Measure,
+                MetricKind::Time,
+                Gate::Host,
+            ),
+            (
+                Execution::HostedSync,
+                Referee,
+                RunMode::Test,
+                MetricKind::Time,
+                Gate::Host,
+            ),
+            (
+                Execution::HostedSync,
+                Referee,
+                RunMode::Measure,
+                MetricKind::Memory,
+                Gate::Host,
+            ),
+            (
+                Execution::Hosted,
+                Author,
+                RunMode::Test,
+                MetricKind::Memory,
+                Gate::Stream,
+            ),
+        ] {
+            let stage = Stage::of(1).with(|recording| recording.execution = execution);
+            let mut protocol = Protocol {
+                mode,
+                kernels_run_in: home,
+                ..stage.protocol()
+            };
+            protocol.metric.kind = kind;
+            let case = stage.case();
+            let entrant = Entrant {
+                name: "the case",
+                standing: Standing::Judged,
+                keeper: None,
+            };
+            let turns = CasesInTurns {
+                arms: &[TurnCase { case: &case, entrant }],
+                source: &case,
+                question: None,
+            };
+            assert_eq!(
+                gate_of(&turns, &protocol),
+                expected,
+                "{execution:?} {home:?} {mode:?} {kind:?}"
+            );
+            let held = measured(vec![arm(WRONG, Gate::Stream, 0)]);
+            assert_eq!(fails_held(&turns, &held), execution == Execution::HostedSync);
+            assert!(!fails_held(&turns, &measured(vec![arm(WRONG, Gate::Host, 0)])));
+            assert!(!fails_held(&turns, &measured(vec![arm(SHORT, Gate::Stream, 9)])));
+        }
+    }
+
+    #[test]
+    fn a_case_that_is_right_when_nothing_holds_it_passes_with_a_notice() {
+        for (right, grade) in [(0, Grade::Sealed), (3, Grade::Unverified)] {
+            let held = measured(vec![arm(LATE, Gate::Stream, right)]);
+            let outside = measured(vec![arm(PASS, Gate::Host, 0)]);
+            let settled = settle_held(held, Ok(outside)).unwrap();
+            let arm = settled.arms[0].as_ref().unwrap();
+            assert_eq!(
+                (arm.judgement.verdict, arm.judgement.grade),
+                (Verdict::Pass, grade),
+                "{right}"
+            );
+            let notice = "calls are timed from outside, since the default stream cannot hold them: it was incomplete";
+            assert_eq!(arm.notices, [notice]);
+            assert_eq!(arm.judgement.grade_reason.is_some(), right > 0);
+        }
+    }
+
+    #[test]
+    fn a_case_that_is_wrong_in_any_way_keeps_the_others_held() {
+        let held = || measured(vec![arm(PASS, Gate::Stream, 9), arm(WRONG, Gate::Stream, 0)]);
+        let outside = measured(vec![arm(PASS, Gate::Host, 0), arm(LATE, Gate::Host, 0)]);
+        let settled = settle_held(held(), Ok(outside)).unwrap();
+        assert_eq!(verdicts(&settled), [Verdict::Pass, Verdict::LateWrite]);
+        assert_eq!(settled.arms[0].as_ref().unwrap().gate, Gate::Stream);
+        // One that passes without a hold has wall times, so the others need them, too.
+        let outside = measured(vec![arm(PASS, Gate::Host, 0), arm(PASS, Gate::Host, 0)]);
+        let settled = settle_held(held(), Ok(outside)).unwrap();
+        let gates = settled.arms.iter().map(|arm| arm.as_ref().unwrap().gate);
+        assert_eq!(gates.collect::<Vec<_>>(), [Gate::Host; 2]);
+    }
+
+    #[test]
+    fn a_failure_of_the_second_measurement_leaves_the_first_with_a_notice() {
+        let failed = MeasureError::Attach(crate::clients::AuthorProblem::Refused {
+            failure: gpubench_protocol::wire::AuthorFailure::Panicked,
+            message: "no".to_owned(),
+        });
+        let settled = settle_held(measured(vec![arm(WRONG, Gate::Stream, 0)]), Err(failed)).unwrap();
+        assert_eq!(verdicts(&settled), [Verdict::WrongOutput]);
+        let notices = &settled.arms[0].as_ref().unwrap().notices;
+        assert!(
+            notices[0].starts_with("the measurement with calls that nothing holds failed: "),
+            "{notices:?}"
+        );
+        assert_eq!(settled.roles, RolesAfterwards::Unknown);
+        let interrupted = settle_held(measured(Vec::new()), Err(MeasureError::Interrupted));
+        assert!(matches!(interrupted, Err(MeasureError::Interrupted)));
+    }
+}

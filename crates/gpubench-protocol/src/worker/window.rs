@@ -21,7 +21,8 @@ const LOOK: Duration = Duration::from_millis(2);
 const LONGEST_QUEUEING: Duration = Duration::from_millis(250);
 
 /// Why a call cannot be held.
-const STUCK: &str = "while the call waits, the driver queues nothing behind it (hint: a copy to pageable memory and `cudaFree` wait like this)";
+const STUCK: &str =
+    "while the call waits, the driver queues nothing behind it (hint: a copy to pageable memory waits like this)";
 
 /// The result of arming a window.
 pub(super) enum Armed {

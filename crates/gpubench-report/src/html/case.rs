@@ -149,6 +149,7 @@ fn samples(result: &BenchmarkComplete, stats: &Stats) -> Facts {
         )
         .and_known("Empty measurement", result.event_overhead_ns.map(time))
         .and_known("Empty call, from outside", result.empty_call_ns.map(time))
+        .and_known("A call, from outside", result.call_wall_ns.map(time))
         .and_known("Time on the device", result.device_work.map(|work| time(work.busy_ns)))
         .and("Took", text(wall_time(Duration::from_nanos(result.wall_ns))))
 }

@@ -74,6 +74,9 @@ fn measurement(result: &BenchmarkComplete) -> String {
             .empty_call_ns
             .map(|empty| format!("wall time of an empty call: {}", time(empty))),
         result
+            .call_wall_ns
+            .map(|wall| format!("wall time of a call: {}", time(wall))),
+        result
             .host_ns
             .as_ref()
             .map(|host| format!("host time {} per call", time(host.median_ns))),
