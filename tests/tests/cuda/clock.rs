@@ -209,7 +209,7 @@ fn a_call_that_cannot_be_held_is_timed_from_outside_and_bracketed_by_two_clocks(
     let cases = [
         (
             "copies::waits_for_the_device::n=4099,stream=0",
-            "the driver queues nothing behind it",
+            "the driver queues nothing after it",
         ),
         ("copies::waits_for_the_device::n=4099,stream=2", ""),
         ("copies::works_again_after_its_wait::n=4099", ""),

@@ -22,7 +22,7 @@ const LONGEST_QUEUEING: Duration = Duration::from_millis(250);
 
 /// Why a call cannot be held.
 const STUCK: &str =
-    "while the call waits, the driver queues nothing behind it (hint: a copy to pageable memory waits like this)";
+    "while the call waits, the driver queues nothing after it (hint: a copy to pageable memory waits like this)";
 
 /// The result of arming a window.
 pub(super) enum Armed {
