@@ -67,6 +67,7 @@ fn evidence(output: OutputFacts, redzone_buffer: u64) -> Vec<u8> {
         role: Role::Output,
         fill: Fill::Poison,
         tolerance: Tolerance::Close { rtol: 1e-5, atol: 0.0 },
+        record: None,
     }];
     let bound = match redzone_buffer {
         NOWHERE => ClockBound::Exclusive,

@@ -55,6 +55,7 @@ fn tensors() -> Vec<Tensor> {
         role,
         fill: Fill::Poison,
         tolerance: Tolerance::Exact,
+        record: None,
     };
     vec![tensor("matrix", Role::Input), tensor("sums", Role::Output)]
 }

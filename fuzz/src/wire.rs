@@ -129,6 +129,7 @@ fn recording() -> Recording {
                 atol: 0.0,
                 mismatched: Mismatched { share: 0.01, cap: 10.0 },
             },
+            record: None,
         }],
         work: Work {
             bytes: Some(6),

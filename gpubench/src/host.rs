@@ -62,8 +62,8 @@ impl Host {
     }
 
     /// Returns the stream that calls are timed on: a `CUstream`, which is also a `cudaStream_t`.
-    /// Null on the CPU device, where a call does its work synchronously. The default stream, which a
-    /// timed `hosted(sync)` benchmark gets, is null, too.
+    /// Null on the CPU device, where a call does its work synchronously. The default stream, which
+    /// a timed `hosted(sync)` benchmark gets, is null, too.
     ///
     /// The tool owns it: do not destroy it, and do not wait for it in a call, unless the benchmark
     /// is `hosted(sync)`.

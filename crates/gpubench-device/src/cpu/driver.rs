@@ -450,7 +450,7 @@ impl Driver for CpuDriver {
     }
 
     fn begin_host_call(&mut self, _: HostWork) -> Result<(), DeviceError> {
-        Err(DeviceError::Unsupported("run host code beside its streams".to_owned()))
+        Err(DeviceError::Unsupported("run host code without a stream".to_owned()))
     }
 
     fn end_host_call(&mut self, _: Duration, _: Duration) -> Result<bool, DeviceError> {

@@ -24,7 +24,7 @@ use gpubench_contract::{Grade, Verdict};
 use gpubench_device::KernelHost;
 use gpubench_protocol::window::{Gate, WindowContent};
 
-/// Why the grade is not better after a held call has failed behind others.
+/// Why the grade is not better if a held call has failed after others.
 const DOUBT: &str = "calls that the default stream held back were right at first and then wrong";
 
 /// Returns what holds the calls of cases back at first.

@@ -112,13 +112,13 @@ impl Worker {
         })
     }
 
-    /// Whether a window has a call that may wait for the device, behind the gate of the stream.
+    /// Whether a window has a call that may wait for the device, and that the stream holds.
     fn holds_call_of(&self, order: &WindowOrder) -> bool {
         order.kind.content() == WindowContent::Call && self.assignment.call.may_wait()
     }
 
     /// Queues a window whose call may wait for the device. The call begins on its own thread, and
-    /// has some time to queue its work behind the gate. Then the rest of the window follows. The
+    /// has some time to queue its work, which *go* holds. Then the rest of the window follows. The
     /// wait of the call ends after *go*.
     fn queue_around_call(&mut self, order: &WindowOrder) -> Result<Queued, WorkerError> {
         let (case, device) = (&self.assignment, &mut self.device);
