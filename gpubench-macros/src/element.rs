@@ -11,9 +11,40 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Error, Field, Fields, Ident, Meta, Path, Result, Token};
 
-/// Returns an implementation that describes every field, with its comparison.
+/// Returns an implementation that describes every field, with its comparison. A wrong struct has
+/// one without fields next to the error, so that nothing else is said about its tensors.
 pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
     let item: DeriveInput = syn::parse2(item)?;
+    let renamed = renamed_library(&item.attrs)?;
+    let (described, error) = match fields_of(&item) {
+        Ok(described) => (described, None),
+        Err(error) if item.generics.params.is_empty() => (Vec::new(), Some(error.to_compile_error())),
+        Err(error) => return Err(error),
+    };
+    let (name, text) = (&item.ident, item.ident.unraw().to_string());
+    let implementation = quote! {
+        #[automatically_derived]
+        impl __gpubench::Element for #name {
+            const DTYPE: __gpubench::catalog::DType = __gpubench::catalog::DType::U8;
+            const RECORD: ::core::option::Option<__gpubench::__private::RecordType> =
+                ::core::option::Option::Some(__gpubench::__private::RecordType {
+                    name: #text,
+                    size: ::core::mem::size_of::<#name>(),
+                    fields: || __gpubench::__private::Vec::from([#(#described),*]),
+                });
+            const CUDA_TYPE: &'static ::core::primitive::str = #text;
+
+            fn of(elements: __gpubench::__private::Elements<'_>) -> ::core::option::Option<&mut [Self]> {
+                __gpubench::__private::struct_elements(elements)
+            }
+        }
+    };
+    let implementation = library::scope(renamed.as_ref(), &implementation);
+    Ok(quote!(#error #implementation))
+}
+
+/// Returns the descriptions of the fields of a struct.
+fn fields_of(item: &DeriveInput) -> Result<Vec<TokenStream>> {
     let Data::Struct(data) = &item.data else {
         return Err(Error::new(
             item.ident.span(),
@@ -47,28 +78,8 @@ pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
             "an element cannot be generic: its layout is part of the case",
         ));
     }
-    check_layout(&item)?;
-    let renamed = renamed_library(&item.attrs)?;
-    let described = fields.iter().map(described).collect::<Result<Vec<_>>>()?;
-    let (name, text) = (&item.ident, item.ident.unraw().to_string());
-    let implementation = quote! {
-        #[automatically_derived]
-        impl __gpubench::Element for #name {
-            const DTYPE: __gpubench::catalog::DType = __gpubench::catalog::DType::U8;
-            const RECORD: ::core::option::Option<__gpubench::__private::RecordType> =
-                ::core::option::Option::Some(__gpubench::__private::RecordType {
-                    name: #text,
-                    size: ::core::mem::size_of::<#name>(),
-                    fields: || __gpubench::__private::Vec::from([#(#described),*]),
-                });
-            const CUDA_TYPE: &'static ::core::primitive::str = #text;
-
-            fn of(elements: __gpubench::__private::Elements<'_>) -> ::core::option::Option<&mut [Self]> {
-                __gpubench::__private::struct_elements(elements)
-            }
-        }
-    };
-    Ok(library::scope(renamed.as_ref(), &implementation))
+    check_layout(item)?;
+    fields.iter().map(described).collect()
 }
 
 /// Returns the description of a field.
