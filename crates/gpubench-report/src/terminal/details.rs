@@ -13,10 +13,12 @@ use gpubench_contract::{
 use gpubench_diagnostic::layout::unbroken;
 use gpubench_diagnostic::printable_line;
 
-/// Returns lines on the samples, the measurement and the results. Empty if the case did not pass.
+/// Returns lines on the samples, the measurement and the results. Of a case that did not pass or
+/// has no samples, only the notices.
 pub(super) fn phrases(result: &BenchmarkComplete) -> Vec<String> {
+    let notices = result.notices.iter().map(|notice| printable_line(notice));
     let (Some(stats), Verdict::Pass) = (&result.stats, result.verdict) else {
-        return Vec::new();
+        return notices.collect();
     };
     let mut phrases = vec![samples(&result.metric, stats), measurement(result)];
     phrases.extend(calls(result));
@@ -26,7 +28,7 @@ pub(super) fn phrases(result: &BenchmarkComplete) -> Vec<String> {
     phrases.extend(steps(&result.steps));
     phrases.extend(result.audit.as_ref().map(audit));
     phrases.extend(grade(result));
-    phrases.extend(result.notices.iter().map(|notice| printable_line(notice)));
+    phrases.extend(notices);
     phrases
 }
 
@@ -253,6 +255,26 @@ mod tests {
     use super::*;
     use gpubench_contract::{PartTimes, WorkerShare};
     use gpubench_testing::on_gpu;
+
+    #[test]
+    fn notices_are_shown_of_cases_without_samples_and_of_failed_ones() {
+        let measured = BenchmarkComplete {
+            notices: vec!["nobody wrote a tolerance".to_owned()],
+            ..on_gpu().results[0].clone()
+        };
+        assert!(phrases(&measured).len() > 1);
+        let tested = BenchmarkComplete {
+            stats: None,
+            ..measured.clone()
+        };
+        let failed = BenchmarkComplete {
+            verdict: Verdict::WrongOutput,
+            ..measured
+        };
+        for result in [tested, failed] {
+            assert_eq!(phrases(&result), ["nobody wrote a tolerance"]);
+        }
+    }
 
     #[test]
     fn the_calls_of_a_sample_are_counted_if_there_are_several() {
