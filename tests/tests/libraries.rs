@@ -105,6 +105,7 @@ ends! {
     a_library_that_throws_crashes: "own::failures::throws" is "crashed", "killed", "SIGABRT", "call 1";
     a_constructor_that_exits_is_reported: "own::failures::exits" is "crashed", "exited", "code 0", "setting up";
     a_constructor_that_hangs_times_out: "own::failures::hangs" is "timeout", "slow", "set up", "3s";
+    a_constructor_that_writes_to_the_connection_is_to_blame: "own::failures::garbles" is "protocol-violation", "bad-message", "broke the protocol";
     data_that_is_called_crashes: "own::failures::is_data" is "crashed", "killed", "SIGSEGV";
     a_folder_is_no_library: "own::failures::folder" is "error", "setup-failed", "directory";
     a_text_is_no_library: "own::failures::text" is "error", "setup-failed", "is no ELF file", "`-shared`";

@@ -239,6 +239,10 @@ impl<'a> Arm<'a> {
                 }
             },
             Err(RoleFailure::Silent { within, .. }) => self.ending = Ending::TimedOut { within },
+            Err(failure @ RoleFailure::Protocol { .. }) if self.pool.runs_user_code() => {
+                let what = gpubench_diagnostic::chain(&failure);
+                self.ending = Ending::BrokeProtocol { what };
+            }
             Err(failure) => self.lost = Some(failure),
         }
     }

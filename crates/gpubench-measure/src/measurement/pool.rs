@@ -106,6 +106,11 @@ pub(super) struct ReadyWorker {
 }
 
 impl<'a> WorkerPool<'a> {
+    /// Whether the user's code runs in the process of a worker.
+    pub(super) fn runs_user_code(&self) -> bool {
+        self.policy == StartPolicy::OneAtATime
+    }
+
     /// Starts the first worker, or all that may wait at the same time. [`WorkerPool::next`] waits
     /// for their set-up.
     pub(super) fn start(
