@@ -12,7 +12,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Error, Field, Fields, Ident, Meta, Path, Result, Token};
 
 /// Returns an implementation that describes every field, with its comparison. A wrong struct has
-/// one without fields next to the error, so that nothing else is said about its tensors.
+/// one without fields next to the error, so that rustc finds no other fault in its tensors.
 pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
     let item: DeriveInput = syn::parse2(item)?;
     let renamed = renamed_library(&item.attrs)?;

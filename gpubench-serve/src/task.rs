@@ -29,7 +29,7 @@ impl fmt::Display for TaskId {
 impl FromStr for TaskId {
     type Err = ();
 
-    /// Reads what [`TaskId::fmt`] writes, and no other spelling of it.
+    /// Reads what its `Display` writes, and no other spelling of it.
     fn from_str(text: &str) -> Result<TaskId, ()> {
         let id = u128::from_str_radix(text, 16).map(TaskId).map_err(drop)?;
         if id.to_string() == text { Ok(id) } else { Err(()) }
