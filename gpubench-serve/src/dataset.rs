@@ -9,6 +9,7 @@ use gpubench_diagnostic::{print_warning, read_text_at_most};
 use gpubench_trace::{Definition, MOST_DOCUMENT_BYTES, MOST_FILE_BYTES, read_workloads};
 
 use crate::error::ServeError;
+use crate::excerpt::excerpt;
 
 /// Most folders inside each other.
 const MOST_DEPTH: usize = 8;
@@ -110,7 +111,8 @@ impl Problem {
             .find(|uuid| !self.workloads.iter().any(|workload| workload.uuid == **uuid))
         {
             return Err(format!(
-                "No workloads found: the definition has none with the uuid `{unknown}`"
+                "No workloads found: the definition has none with the uuid `{}`",
+                excerpt(unknown)
             ));
         }
         if self.workloads.is_empty() {

@@ -1,5 +1,6 @@
 //! Connections: how many there are, how long they may take, and how much they may send.
 
+use std::cell::RefCell;
 use std::convert::Infallible;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use serde_json::json;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
 use crate::address::{Listener, Stream};
@@ -43,6 +44,8 @@ pub(crate) struct Reply {
     status: StatusCode,
     json: String,
     retry_after: Option<u32>,
+    /// What the server counts until the client has the answer.
+    held: Option<OwnedSemaphorePermit>,
 }
 
 impl Reply {
@@ -52,6 +55,7 @@ impl Reply {
             status: StatusCode::OK,
             json: json.into(),
             retry_after: None,
+            held: None,
         }
     }
 
@@ -61,6 +65,7 @@ impl Reply {
             status,
             json: json!({ "detail": detail.into() }).to_string(),
             retry_after: None,
+            held: None,
         }
     }
 
@@ -71,6 +76,7 @@ impl Reply {
             status: StatusCode::UNPROCESSABLE_ENTITY,
             json: json!({ "detail": detail }).to_string(),
             retry_after: None,
+            held: None,
         }
     }
 
@@ -80,6 +86,11 @@ impl Reply {
             retry_after: Some(seconds),
             ..Reply::error(StatusCode::SERVICE_UNAVAILABLE, detail)
         }
+    }
+
+    /// The same answer, which holds this until the client has it.
+    pub(crate) fn holding(self, held: Option<OwnedSemaphorePermit>) -> Reply {
+        Reply { held, ..self }
     }
 
     fn response(self) -> Response<Full<Bytes>> {
@@ -120,6 +131,7 @@ pub(crate) async fn serve(listener: Listener, guard: Guard, service: Rc<Service>
 /// Answers one request. A second one on the same connection is not read.
 async fn connection(stream: Box<dyn Stream>, guard: Guard, service: Rc<Service>, bodies: &Semaphore) {
     let answered = Notify::new();
+    let held = RefCell::new(None);
     let serving = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)
@@ -129,11 +141,12 @@ async fn connection(stream: Box<dyn Stream>, guard: Guard, service: Rc<Service>,
         .serve_connection(
             TokioIo::new(stream),
             service_fn(async |request: Request<Incoming>| {
-                let reply = match guard.admit(&request) {
+                let mut reply = match guard.admit(&request) {
                     Ok(()) => service.answer(request, bodies).await,
                     Err(why) => Reply::error(StatusCode::FORBIDDEN, why),
                 };
                 answered.notify_one();
+                held.replace(reply.held.take());
                 Ok::<_, Infallible>(reply.response())
             }),
         );

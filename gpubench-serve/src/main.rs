@@ -11,6 +11,7 @@ mod address;
 mod command_line;
 mod dataset;
 mod error;
+mod excerpt;
 mod grader;
 mod guard;
 mod http;

@@ -1,6 +1,8 @@
 //! The requests of FlashInfer-Bench's `serve`, and their answers.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use gpubench_diagnostic::{hexadecimal, print_warning};
@@ -11,10 +13,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::dataset::Dataset;
+use crate::excerpt::excerpt;
 use crate::http::{self, Reply};
 use crate::queue::{NotTaken, Queue};
 use crate::task::{Task, TaskId};
@@ -30,7 +33,10 @@ const MOST_WAITS: usize = 192;
 const MOST_TASKS: usize = 1024;
 
 /// Most bytes of an answer.
-const MOST_ANSWER_BYTES: usize = 256 << 20;
+const MOST_ANSWER_BYTES: usize = 128 << 20;
+
+/// Most bytes of all answers that clients have not read yet.
+const MOST_UNREAD_BYTES: usize = 256 << 20;
 
 /// What answers requests.
 #[derive(Debug)]
@@ -39,6 +45,8 @@ pub(crate) struct Service {
     dataset: Rc<Dataset>,
     devices: Vec<Rc<Device>>,
     waits: Semaphore,
+    /// Bytes that answers may still take.
+    unread: Arc<Semaphore>,
 }
 
 #[derive(Deserialize)]
@@ -62,6 +70,7 @@ impl Service {
             dataset,
             devices,
             waits: Semaphore::new(MOST_WAITS),
+            unread: Arc::new(Semaphore::new(MOST_UNREAD_BYTES)),
         }
     }
 
@@ -77,15 +86,15 @@ impl Service {
             ["evaluate"] if is(Method::POST) => self.evaluate(&http::body(request, bodies).await?),
             ["tasks", "batch"] if is(Method::POST) => {
                 let batch: Batch = parsed(&http::body(request, bodies).await?)?;
-                self.tasks(&batch.task_ids, batch.timeout)
-                    .await
-                    .map(|answers| Reply::json(format!("[{}]", answers.join(","))))
+                let (mut json, held) = self.tasks(&batch.task_ids, batch.timeout).await?;
+                json.insert(0, '[');
+                json.push(']');
+                Ok(Reply::json(json).holding(held))
             }
             ["tasks", id] if is(Method::GET) => {
                 let seconds = wait_of(request.uri().query().unwrap_or_default())?;
-                self.tasks(&[id.to_owned()], seconds)
-                    .await
-                    .map(|answers| Reply::json(answers.concat()))
+                let (json, held) = self.tasks(&[id.to_owned()], seconds).await?;
+                Ok(Reply::json(json).holding(held))
             }
             ["health"] if is(Method::GET) => Ok(self.health()),
             ["evaluate" | "health"] | ["tasks", _] => {
@@ -97,7 +106,7 @@ impl Service {
 
     fn evaluate(&self, body: &str) -> Result<Reply, Reply> {
         let wanted: Evaluation = parsed(body)?;
-        let invalid = |error: String| Reply::invalid(&["body", "solution"], error);
+        let invalid = |error: String| Reply::invalid(&["body", "solution"], excerpt(&error));
         let solution = Solution::parse(wanted.solution.get()).map_err(|error| invalid(error.to_string()))?;
         if self.dataset.problem(&solution.definition).is_none() {
             return Err(not_found(StatusCode::BAD_REQUEST, "Definition", &solution.definition));
@@ -128,8 +137,9 @@ impl Service {
         }
     }
 
-    /// Returns the answers about tasks, when they are over or the time is.
-    async fn tasks(&self, names: &[String], seconds: f64) -> Result<Vec<String>, Reply> {
+    /// Returns the answers about tasks, when they are over or the time is: JSON with commas between
+    /// them, and what must be held while it is in memory.
+    async fn tasks(&self, names: &[String], seconds: f64) -> Result<(String, Option<OwnedSemaphorePermit>), Reply> {
         if names.len() > MOST_TASKS {
             return Err(Reply::invalid(
                 &["body", "task_ids"],
@@ -144,6 +154,13 @@ impl Service {
                 .ok_or_else(|| not_found(name))
         };
         let ids: Vec<TaskId> = names.iter().map(known).collect::<Result<_, _>>()?;
+        let mut seen = BTreeSet::new();
+        if let Some(twice) = ids.iter().find(|id| !seen.insert(**id)) {
+            return Err(Reply::error(
+                StatusCode::BAD_REQUEST,
+                format!("the task {twice} is asked for twice"),
+            ));
+        }
         if seconds > 0.0 {
             let wait = Duration::from_secs_f64(seconds.min(LONGEST_WAIT));
             let _permit = self
@@ -153,20 +170,33 @@ impl Service {
             // The answer says what is not over yet.
             let _ = timeout(wait, self.queue.all_over(&ids)).await;
         }
-        let mut bytes = 0;
-        let answers = ids.iter().zip(names).map(|(id, name)| {
+        let mut json = String::new();
+        let mut held: Option<OwnedSemaphorePermit> = None;
+        for (id, name) in ids.iter().zip(names) {
             // Its result may have been dropped meanwhile.
             let answer = self.queue.answer(*id).ok_or_else(|| not_found(name))?;
-            bytes += answer.len();
-            match bytes {
-                0..=MOST_ANSWER_BYTES => Ok(answer),
-                _ => Err(Reply::error(
+            if json.len() + answer.len() > MOST_ANSWER_BYTES {
+                return Err(Reply::error(
                     StatusCode::PAYLOAD_TOO_LARGE,
                     "the answer is too long; ask for fewer tasks",
-                )),
+                ));
             }
-        });
-        answers.collect()
+            let permit = u32::try_from(answer.len())
+                .ok()
+                .and_then(|bytes| self.unread.clone().try_acquire_many_owned(bytes).ok())
+                .ok_or_else(|| Reply::busy("other clients have not read their answers yet", 1))?;
+            match &mut held {
+                Some(held) => held.merge(permit),
+                None => held = Some(permit),
+            }
+            if !json.is_empty() {
+                json.push(',');
+            }
+            // Doubling would take more than is counted.
+            json.reserve_exact(answer.len() + 1);
+            json.push_str(&answer);
+        }
+        Ok((json, held))
     }
 
     fn health(&self) -> Reply {
@@ -180,8 +210,7 @@ impl Service {
 }
 
 fn not_found(status: StatusCode, what: &str, name: &str) -> Reply {
-    let shown: String = name.chars().take(200).collect();
-    Reply::error(status, format!("{what} not found: {shown}"))
+    Reply::error(status, format!("{what} not found: {}", excerpt(name)))
 }
 
 fn internal(why: &str) -> Reply {
@@ -189,7 +218,7 @@ fn internal(why: &str) -> Reply {
 }
 
 fn parsed<'a, T: Deserialize<'a>>(body: &'a str) -> Result<T, Reply> {
-    serde_json::from_str(body).map_err(|error| Reply::invalid(&["body"], error.to_string()))
+    serde_json::from_str(body).map_err(|error| Reply::invalid(&["body"], excerpt(&error.to_string())))
 }
 
 /// Returns the solution with a name of its own, which ends with the digest of everything else.

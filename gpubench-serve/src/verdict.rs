@@ -9,6 +9,7 @@ use gpubench_diagnostic::{AtMost, open_regular_link_refused};
 use gpubench_trace::{MOST_DOCUMENT_BYTES, Trace};
 use serde_json::value::RawValue;
 
+use crate::excerpt::excerpt;
 use crate::queue::Outcome;
 
 /// Most bytes of all traces of a task.
@@ -47,7 +48,7 @@ pub(crate) fn read(file: &Path, subject: &Subject<'_>, failure: Option<String>) 
     }
     let lacking = || {
         let names: Vec<&str> = missing.iter().copied().collect();
-        (!names.is_empty()).then(|| format!("there is no verdict about the workloads {}", names.join(", ")))
+        (!names.is_empty()).then(|| format!("there is no verdict about the workloads {}", excerpt(&names.join(", "))))
     };
     match failure.or_else(lacking) {
         Some(why) => Outcome::Failed { why, traces },

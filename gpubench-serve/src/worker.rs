@@ -10,6 +10,7 @@ use gpubench_diagnostic::{print_to_stderr, print_warning, printable_line};
 use tokio::sync::watch;
 
 use crate::dataset::Dataset;
+use crate::excerpt::excerpt;
 use crate::grader::{Ending, Files, Tool};
 use crate::queue::{Begun, Outcome, Queue};
 use crate::spool::remove_whatever;
@@ -50,7 +51,7 @@ pub(crate) async fn run(
         };
         let how = match &outcome {
             Outcome::Completed(traces) => format!("completed with {} traces", traces.len()),
-            Outcome::Failed { why, .. } => format!("failed: {}", printable_line(why)),
+            Outcome::Failed { why, .. } => format!("failed: {}", excerpt(&printable_line(why))),
             Outcome::PutBack => "put back".to_owned(),
         };
         let name = &device.name;

@@ -262,6 +262,59 @@ fn a_client_that_does_not_read_its_answer_is_cut_off() {
 }
 
 #[test]
+fn answers_that_nobody_reads_take_no_more_than_256_mib() {
+    let place = Place::new();
+    let listen = format!("unix:{}", place.path("judge").display());
+    let server = place.serve(&["--listen", &listen]);
+    let task = server.submit("long");
+    server.result(&task);
+    let path = format!("/tasks/{task}");
+    let unread: Vec<_> = (0..45)
+        .map(|_| {
+            let mut stream = server.door.connect();
+            let get = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
+            stream.write_all(get.as_bytes()).expect("sent");
+            stream
+        })
+        .collect();
+    let answer = server.door.get(&path);
+    assert!(
+        answer.status == 503 && answer.head.contains("\r\nretry-after: 1"),
+        "{answer:?}"
+    );
+    assert_eq!(server.door.get("/health").status, 200);
+    drop(unread);
+    wait_until("their memory is free", || server.door.get(&path).status == 200);
+}
+
+#[test]
+fn a_long_text_of_a_client_is_shortened_where_it_is_quoted() {
+    let place = Place::new();
+    let server = place.serve(&[]);
+    let long = "a".repeat(1 << 20);
+    let mut bodies = vec![json!({"solution": request("pass")["solution"], "workload_uuids": long}).to_string()];
+    for pointer in ["/solution/definition", "/solution/spec", "/solution/spec/language"] {
+        let mut request = request("pass");
+        *request.pointer_mut(pointer).expect("a place") = json!(long);
+        bodies.push(request.to_string());
+    }
+    for body in bodies {
+        let answer = server.door.post("/evaluate", body);
+        assert!([400, 422].contains(&answer.status), "{}", answer.status);
+        assert!(answer.body.len() < 1000, "{} bytes", answer.body.len());
+    }
+    let mut request = request("pass");
+    request["workload_uuids"] = json!([long]);
+    let answer = server.door.post("/evaluate", request.to_string());
+    if let Some(task) = answer.json()["task_id"].as_str() {
+        let result = server.result(task).to_string();
+        assert!(result.len() < 1000, "{} bytes", result.len());
+    }
+    let (_, log) = server.end("-TERM");
+    assert!(log.len() < 1000, "{} bytes of log", log.len());
+}
+
+#[test]
 fn documents_that_are_none_are_refused() {
     let place = Place::new();
     let server = place.serve(&[]);

@@ -83,7 +83,7 @@ fn a_batch_has_the_answers_in_the_order_of_its_names() {
             json!({"task_ids": names, "timeout": timeout}).to_string(),
         )
     };
-    let answers = batch(json!([other, one, other]), 30.0).json();
+    let answers = batch(json!([other, one]), 30.0).json();
     let seen: Vec<_> = answers
         .as_array()
         .expect("answers")
@@ -92,8 +92,16 @@ fn a_batch_has_the_answers_in_the_order_of_its_names() {
         .collect();
     let (one, other) = (json!(one), json!(other));
     let (completed, failed) = (json!("completed"), json!("failed"));
-    assert_eq!(seen, [(&other, &failed), (&one, &completed), (&other, &failed)]);
+    assert_eq!(seen, [(&other, &failed), (&one, &completed)]);
     assert_eq!(batch(json!([]), 0.0).json(), json!([]));
+    let twice = batch(json!([one, other, one]), 0.0);
+    assert_eq!(
+        (twice.status, &twice.json()["detail"]),
+        (
+            400,
+            &json!(format!("the task {} is asked for twice", one.as_str().expect("a name")))
+        )
+    );
     assert_eq!(
         server
             .door
