@@ -11,7 +11,7 @@ use hyper::body::Incoming;
 use hyper::{Method, Request, StatusCode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
@@ -111,16 +111,16 @@ impl Service {
         if self.dataset.problem(&solution.definition).is_none() {
             return Err(not_found(StatusCode::BAD_REQUEST, "Definition", &solution.definition));
         }
-        let (name, document) = renamed(wanted.solution.get()).map_err(|error| invalid(error.to_string()))?;
+        let (solution, document) = renamed(solution).map_err(|error| invalid(error.to_string()))?;
         if document.get().len() > http::MOST_BYTES {
             return Err(Reply::error(StatusCode::PAYLOAD_TOO_LARGE, "the solution is too long"));
         }
         let id = TaskId::random().map_err(|error| internal(&error.to_string()))?;
-        let answer = json!({ "task_id": id.to_string(), "normalized_solution_name": name });
+        let answer = json!({ "task_id": id.to_string(), "normalized_solution_name": solution.name });
         let taken = self.queue.add(id, |number| Task {
             number,
             definition: solution.definition,
-            solution_name: name,
+            solution_name: solution.name,
             workload_uuids: wanted.workload_uuids.unwrap_or_default(),
             solution: document,
         });
@@ -221,18 +221,14 @@ fn parsed<'a, T: Deserialize<'a>>(body: &'a str) -> Result<T, Reply> {
     serde_json::from_str(body).map_err(|error| Reply::invalid(&["body"], excerpt(&error.to_string())))
 }
 
-/// Returns the solution with a name of its own, which ends with the digest of everything else.
-fn renamed(document: &str) -> serde_json::Result<(String, Box<RawValue>)> {
-    let mut fields: Map<String, Value> = serde_json::from_str(document)?;
-    let name = fields.remove("name");
-    let digest = Sha256::digest(serde_json::to_vec(&fields)?);
-    let name = format!(
-        "{}_{}",
-        name.as_ref().and_then(Value::as_str).unwrap_or_default(),
-        hexadecimal(&digest[..4])
-    );
-    fields.insert("name".to_owned(), name.clone().into());
-    Ok((name, serde_json::value::to_raw_value(&fields)?))
+/// Returns the solution with a name of its own, which ends with the digest of everything else, and
+/// its document. Fields that the format lacks are dropped.
+fn renamed(mut solution: Solution) -> serde_json::Result<(Solution, Box<RawValue>)> {
+    let name = std::mem::take(&mut solution.name);
+    let digest = Sha256::digest(serde_json::to_vec(&solution)?);
+    solution.name = format!("{name}_{}", hexadecimal(&digest[..4]));
+    let document = serde_json::value::to_raw_value(&solution)?;
+    Ok((solution, document))
 }
 
 /// Returns the seconds of `timeout=SECONDS`.
@@ -252,13 +248,26 @@ mod tests {
 
     #[test]
     fn the_name_of_a_solution_follows_from_its_contents() {
-        let name = |document: &str| renamed(document).expect("an object").0;
-        let one = name(r#"{"name": "fast", "sources": [1, 2]}"#);
-        assert_eq!(one, name(r#"{"sources": [1,2], "name": "fast"}"#));
+        let of = |name: &str, content: &str, more: &str| {
+            let document = format!(
+                r#"{{"name": "{name}", "definition": "d", "author": "a",{more} "spec": {{"language": "cuda",
+                "target_hardware": ["cuda"], "entry_point": "k.cu::run"}},
+                "sources": [{{"path": "k.cu", "content": "{content}"}}]}}"#
+            );
+            let (solution, document) = renamed(Solution::parse(&document).expect("a solution")).expect("JSON");
+            assert_eq!(Solution::parse(document.get()).expect("a solution"), solution);
+            (solution.name, document.get().to_owned())
+        };
+        let (one, document) = of("fast", "x", "");
         assert!(one.starts_with("fast_") && one.len() == "fast_".len() + 8, "{one}");
-        assert_ne!(one, name(r#"{"name": "fast", "sources": [2, 1]}"#));
-        let (_, document) = renamed(r#"{"name": "a", "b": 0.1}"#).expect("an object");
-        assert!(document.get().contains(r#""b":0.1"#) && document.get().contains(r#""name":"a_"#));
+        assert_ne!(one, of("fast", "y", "").0);
+        assert_eq!(one[5..], of("other", "x", "").0[6..]);
+        let unknown = format!(r#" "x": {}{},"#, "[".repeat(500), "]".repeat(500));
+        assert_eq!(
+            (one, document),
+            of("fast", "x", &unknown),
+            "a field that the format lacks is dropped"
+        );
     }
 
     #[test]
