@@ -27,6 +27,9 @@ use crate::task::{Answer, Status, Task, TaskId};
 /// Most bytes of a file.
 const MOST_BYTES: u64 = 64 << 20;
 
+/// Most places in the order of all tasks or results. No server comes near it.
+const MOST_PLACES: u64 = 1 << 62;
+
 const TASKS: &str = "tasks";
 const ATTEMPTS: &str = "attempts";
 const RESULTS: &str = "results";
@@ -116,7 +119,10 @@ impl Spool {
             let is_over = |answer: &Answer| matches!(answer.status, Status::Completed | Status::Failed);
             match answer {
                 Ok(answer) if is_over(&answer) && answer.task_id == id.to_string() => {
-                    results.push((answer.gpubench.result.unwrap_or_default(), id));
+                    match answer.gpubench.result.unwrap_or_default() {
+                        number @ 0..MOST_PLACES => results.push((number, id)),
+                        _ => self.warn_of_foreign(RESULTS, &format!("{id}.json"), "its place is too high"),
+                    }
                 }
                 Ok(_) => self.warn_of_foreign(RESULTS, &format!("{id}.json"), "it is the result of no task"),
                 Err(error) => self.warn_of_foreign(RESULTS, &format!("{id}.json"), &error.to_string()),
@@ -131,6 +137,9 @@ impl Spool {
                 continue;
             }
             match self.read::<Task>(TASKS, id) {
+                Ok(task) if task.number >= MOST_PLACES => {
+                    self.warn_of_foreign(TASKS, &format!("{id}.json"), "its place is too high");
+                }
                 Ok(task) => {
                     let attempts = self.read(ATTEMPTS, id).unwrap_or_default();
                     tasks.push((task.number, id, Answer::pending(id, &task, attempts)));

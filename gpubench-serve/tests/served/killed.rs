@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::server::{Place, request, wait_until};
 
@@ -171,6 +171,15 @@ fn what_is_not_of_the_server_stays_in_the_spool_and_is_not_read() {
     std::fs::create_dir(spool("tasks").join(named("c"))).expect("a folder");
     std::fs::write(spool("tasks").join(format!("{}.new", "d".repeat(32))), "unfinished").expect("written");
     std::fs::write(spool("results").join(named("e")), result.to_string()).expect("written");
+    let mut last = result.clone();
+    last["task_id"] = json!("2".repeat(32));
+    last["gpubench"]["result"] = json!(u64::MAX);
+    std::fs::write(spool("results").join(named("2")), last.to_string()).expect("written");
+    let task_of_last = json!({
+        "number": u64::MAX, "definition": "double", "solution_name": "fast", "workload_uuids": [],
+        "solution": request("pass")["solution"],
+    });
+    std::fs::write(spool("tasks").join(named("3")), task_of_last.to_string()).expect("written");
     std::os::unix::fs::symlink(
         spool("results").join(format!("{task}.json")),
         spool("results").join(named("f")),
@@ -185,7 +194,7 @@ fn what_is_not_of_the_server_stays_in_the_spool_and_is_not_read() {
     );
     std::os::unix::fs::symlink(place.path("dataset"), spool("work").join("link")).expect("a link");
     let server = place.serve(&[]);
-    for letter in ["a", "b", "c", "d", "e", "f", "1"] {
+    for letter in ["a", "b", "c", "d", "e", "f", "1", "2", "3"] {
         assert_eq!(
             server.door.get(&format!("/tasks/{}", letter.repeat(32))).status,
             404,
@@ -195,7 +204,7 @@ fn what_is_not_of_the_server_stays_in_the_spool_and_is_not_read() {
     assert_eq!(server.result(&task), result);
     assert_eq!(server.result(&server.submit("pass"))["status"], "completed");
     let (_, log) = server.end("-TERM");
-    assert_eq!(log.matches("is left alone").count(), 7, "{log}");
+    assert_eq!(log.matches("is left alone").count(), 9, "{log}");
     assert!(spool("tasks").join("notes.txt").exists() && place.path("dataset/definitions").exists());
     assert!(!spool("work").join("link").exists() && !spool("tasks").join(format!("{}.new", "d".repeat(32))).exists());
 }
