@@ -108,10 +108,17 @@ impl Service {
         let wanted: Evaluation = parsed(body)?;
         let invalid = |error: String| Reply::invalid(&["body", "solution"], excerpt(&error));
         let solution = Solution::parse(wanted.solution.get()).map_err(|error| invalid(error.to_string()))?;
-        if self.dataset.problem(&solution.definition).is_none() {
+        let Some(problem) = self.dataset.problem(&solution.definition) else {
             return Err(not_found(StatusCode::BAD_REQUEST, "Definition", &solution.definition));
+        };
+        let uuids: BTreeSet<String> = wanted.workload_uuids.into_iter().flatten().collect();
+        let workload_uuids: Vec<String> = uuids.into_iter().collect();
+        if let Err(why) = problem.selected(&workload_uuids) {
+            return Err(Reply::error(StatusCode::BAD_REQUEST, why));
         }
         let (solution, document) = renamed(solution).map_err(|error| invalid(error.to_string()))?;
+        // The tool reads it as strictly, and its name is longer now.
+        Solution::parse(document.get()).map_err(|error| invalid(error.to_string()))?;
         if document.get().len() > http::MOST_BYTES {
             return Err(Reply::error(StatusCode::PAYLOAD_TOO_LARGE, "the solution is too long"));
         }
@@ -121,7 +128,7 @@ impl Service {
             number,
             definition: solution.definition,
             solution_name: solution.name,
-            workload_uuids: wanted.workload_uuids.unwrap_or_default(),
+            workload_uuids,
             solution: document,
         });
         match taken {

@@ -55,21 +55,24 @@ fn workloads_can_be_selected_and_must_exist() {
     for all in [json!([]), Value::Null] {
         assert_eq!(graded(all)["traces"].as_array().expect("traces").len(), 2);
     }
-    let none = graded(json!(["large", "none"]));
-    assert_eq!((&none["status"], &none["traces"]), (&json!("failed"), &Value::Null));
+    let refused = |change: &dyn Fn(&mut Value)| {
+        let mut request = request("pass");
+        change(&mut request);
+        let answer = server.door.post("/evaluate", request.to_string());
+        (answer.status, answer.json()["detail"].to_string())
+    };
+    let (status, why) = refused(&|request| request["workload_uuids"] = json!(["large", "none"]));
     assert!(
-        none["error"]
-            .as_str()
-            .is_some_and(|error| error.contains("No workloads found") && error.contains("`none`"))
+        status == 400 && why.contains("No workloads found") && why.contains("`none`"),
+        "{why}"
     );
-    let mut of_empty = request("pass");
-    of_empty["solution"]["definition"] = json!("empty");
-    let task = server.door.post("/evaluate", of_empty.to_string()).json()["task_id"].clone();
-    assert!(
-        server.result(task.as_str().expect("a name"))["error"]
-            .as_str()
-            .is_some_and(|error| error.contains("No workloads found"))
-    );
+    let (status, why) = refused(&|request| request["solution"]["definition"] = json!("empty"));
+    assert!(status == 400 && why.contains("No workloads found"), "{why}");
+    // The name gets 9 more letters.
+    let (status, why) = refused(&|request| request["solution"]["name"] = json!("a".repeat(504)));
+    assert!(status == 422 && why.contains("name"), "{why}");
+    let waiting = std::fs::read_dir(place.path("spool/tasks")).expect("a folder");
+    assert_eq!(waiting.count(), 0);
 }
 
 #[test]
