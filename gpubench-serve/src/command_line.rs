@@ -36,7 +36,9 @@ pub(crate) struct CommandLine {
     pub(crate) listen: Address,
 
     /// Grade on this device. Each time that it is given adds a device, with one task at once
-    #[arg(long = "device", value_name = "DEVICE", default_value = "cpu", value_parser = device)]
+    ///
+    /// `auto` is the first GPU, or the CPU if there is none.
+    #[arg(long = "device", value_name = "DEVICE", default_value = "auto", value_parser = device)]
     pub(crate) devices: Vec<String>,
 
     /// Grade with this `cargo-gpubench`, not with the one next to this program
@@ -142,7 +144,7 @@ mod tests {
         let options = parsed(&["--device", "cuda:0", "--device=cuda:1", "--", "--over", "naive"]).expect("options");
         assert_eq!(options.devices, ["cuda:0", "cuda:1"]);
         assert_eq!(options.arguments, ["--over", "naive"]);
-        assert_eq!(parsed(&[]).expect("options").devices, ["cpu"]);
+        assert_eq!(parsed(&[]).expect("options").devices, ["auto"]);
     }
 
     #[test]

@@ -95,7 +95,8 @@ fn run() -> Result<ExitCode, Failure> {
         });
         let workers: Vec<_> = workers.collect();
         let guard = listener.guard();
-        println!("listening on {}", listener.url());
+        let names: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
+        println!("listening on {}, grading on {}", listener.url(), names.join(", "));
         let service = Service::new(queue, dataset, devices);
         tokio::select! {
             () = http::serve(listener, guard, Rc::new(service)) => {}

@@ -60,6 +60,9 @@ impl Place {
         if !arguments.contains(&"--tool") {
             command.arg("--tool").arg(fake);
         }
+        if !arguments.contains(&"--device") {
+            command.args(["--device", "cpu"]);
+        }
         if !arguments.contains(&"--listen") {
             command.args(["--listen", "127.0.0.1:0"]);
         }
@@ -77,8 +80,9 @@ impl Place {
         BufReader::new(child.stdout.take().expect("a pipe"))
             .read_line(&mut line)
             .expect("a line");
-        let door = match line.trim().strip_prefix("listening on ") {
-            Some(url) => match url.strip_prefix("unix:") {
+        let words = line.trim().strip_prefix("listening on ");
+        let door = match words.and_then(|words| words.split_once(", grading on ")) {
+            Some((url, _)) => match url.strip_prefix("unix:") {
                 Some(path) => Door::Socket(path.into()),
                 None => Door::Port(url.rsplit(':').next().expect("a port").parse().expect("a port")),
             },
