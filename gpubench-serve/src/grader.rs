@@ -92,14 +92,8 @@ impl Tool {
         }
     }
 
-    /// Grades a task on a device, in this folder.
-    pub(crate) async fn grade(
-        &self,
-        files: &Files<'_>,
-        device: &str,
-        folder: &Path,
-        stopped: &mut watch::Receiver<()>,
-    ) -> Ending {
+    /// Grades a task on a device. Relative paths of options begin where the server started.
+    pub(crate) async fn grade(&self, files: &Files<'_>, device: &str, stopped: &mut watch::Receiver<()>) -> Ending {
         let mut command = launch::command(&self.path);
         command.args(["gpubench", "grade", "--device", device]);
         for (option, file) in [
@@ -110,11 +104,7 @@ impl Tool {
         ] {
             command.arg(option).arg(file);
         }
-        command
-            .args(&self.arguments)
-            .current_dir(folder)
-            .process_group(0)
-            .kill_on_drop(true);
+        command.args(&self.arguments).process_group(0).kill_on_drop(true);
         command
             .stdin(Stdio::null())
             .stdout(Stdio::null())

@@ -102,7 +102,7 @@ async fn grade(
             .map(|workload| workload.uuid.as_str())
             .collect::<BTreeSet<_>>(),
     };
-    let ending = tool.grade(&files, &device.name, folder, stopped).await;
+    let ending = tool.grade(&files, &device.name, stopped).await;
     device.is_healthy.set(!matches!(ending, Ending::Unstarted(_)));
     match ending {
         Ending::Judged => verdict::read(&files.traces, &subject, None),

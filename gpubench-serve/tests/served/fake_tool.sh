@@ -9,6 +9,7 @@ while [ $# -gt 0 ]; do
     --solution) solution=$2 ;;
     --export-trace) traces=$2 ;;
     --device) device=$2 ;;
+    --python) [ -f "$2" ] || { echo "no $2" >&2; exit 2; } ;;
     esac
     shift
 done

@@ -66,7 +66,10 @@ impl Place {
         if !arguments.contains(&"--listen") {
             command.args(["--listen", "127.0.0.1:0"]);
         }
-        command.args(arguments).env("FAKE_TOOL_LOG", self.path("log"));
+        command
+            .current_dir(self.folder.path())
+            .args(arguments)
+            .env("FAKE_TOOL_LOG", self.path("log"));
         command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -186,3 +186,12 @@ fn a_stranger_is_refused(place: &Place) {
         "{said}"
     );
 }
+
+#[test]
+fn paths_of_the_graders_options_begin_where_the_server_started() {
+    let place = Place::new();
+    std::fs::write(place.path("python"), "").expect("written");
+    let server = place.serve(&["--", "--python", "./python"]);
+    let result = server.result(&server.submit("pass"));
+    assert_eq!(result["status"], "completed", "{result}");
+}
