@@ -78,7 +78,7 @@ fn the_command_of_the_python_client_grades_a_file() {
     };
     let (code, printed) = graded("pass");
     assert!(code == Some(0) && printed.contains("\"completed\""), "{printed}");
-    assert_eq!(graded("crash").0, Some(1));
+    assert_eq!(graded("crash").0, Some(3), "no verdict");
     let none = Command::new(&command)
         .args(["unix:/nowhere", "none.json"])
         .output()

@@ -145,4 +145,6 @@ def main() -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     print(json.dumps(answer))
+    if answer["status"] == "failed":
+        return 3
     return 0 if passed(answer) else 1
