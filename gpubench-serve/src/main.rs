@@ -96,7 +96,9 @@ fn run() -> Result<ExitCode, Failure> {
         let workers: Vec<_> = workers.collect();
         let guard = listener.guard();
         let names: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
-        println!("listening on {}, grading on {}", listener.url(), names.join(", "));
+        // At once, since a program may close the pipe when it has the first line.
+        let lines = format!("listening on {}\ngrading on {}\n", listener.url(), names.join(", "));
+        print!("{lines}");
         let service = Service::new(queue, dataset, devices);
         tokio::select! {
             () = http::serve(listener, guard, Rc::new(service)) => {}

@@ -83,9 +83,8 @@ impl Place {
         BufReader::new(child.stdout.take().expect("a pipe"))
             .read_line(&mut line)
             .expect("a line");
-        let words = line.trim().strip_prefix("listening on ");
-        let door = match words.and_then(|words| words.split_once(", grading on ")) {
-            Some((url, _)) => match url.strip_prefix("unix:") {
+        let door = match line.trim().strip_prefix("listening on ") {
+            Some(url) => match url.strip_prefix("unix:") {
                 Some(path) => Door::Socket(path.into()),
                 None => Door::Port(url.rsplit(':').next().expect("a port").parse().expect("a port")),
             },
