@@ -56,8 +56,8 @@ pub(crate) struct Files<'a> {
 /// How the process ended.
 #[derive(Debug)]
 pub(crate) enum Ending {
-    /// By itself, with a verdict.
-    Judged,
+    /// By itself, with a verdict. The text is what it printed last.
+    Judged(String),
     /// Without one. The text says why.
     Failed(String),
     /// It could not be started.
@@ -165,7 +165,7 @@ impl Tool {
         match (failed, status) {
             (Some(why), _) => Ending::Failed(why),
             // It was over before it was asked to end.
-            (None, Some(status)) if is_judged(status) => Ending::Judged,
+            (None, Some(status)) if is_judged(status) => Ending::Judged(String::new()),
             (None, _) => Ending::Stopped,
         }
     }
@@ -204,10 +204,10 @@ fn is_interrupted(status: ExitStatus) -> bool {
 }
 
 fn ended(status: ExitStatus, printed: Printed) -> Ending {
-    if is_judged(status) {
-        return Ending::Judged;
-    }
     let last = printed.text();
+    if is_judged(status) {
+        return Ending::Judged(last);
+    }
     Ending::Failed(match last.trim() {
         "" => format!("the tool ended with {status}"),
         last => format!("the tool ended with {status}:\n{last}"),

@@ -23,8 +23,12 @@ pub(crate) struct Subject<'a> {
     pub(crate) uuids: BTreeSet<&'a str>,
 }
 
-/// Returns what the tool found. `failure` is why it did not end well, if it did not.
-pub(crate) fn read(file: &Path, subject: &Subject<'_>, failure: Option<String>) -> Outcome {
+/// Most characters of what the tool said, as the reason why a trace is missing.
+const MOST_SAID: usize = 500;
+
+/// Returns what the tool found. `failure` is why it did not end well, if it did not. `said` is what
+/// it printed last.
+pub(crate) fn read(file: &Path, subject: &Subject<'_>, failure: Option<String>, said: &str) -> Outcome {
     let mut text = String::new();
     let read = open_regular_link_refused(file).and_then(|file| AtMost::new(file, MOST_BYTES).read_to_string(&mut text));
     match read {
@@ -48,12 +52,25 @@ pub(crate) fn read(file: &Path, subject: &Subject<'_>, failure: Option<String>) 
     }
     let lacking = || {
         let names: Vec<&str> = missing.iter().copied().collect();
-        (!names.is_empty()).then(|| format!("there is no verdict about the workloads {}", excerpt(&names.join(", "))))
+        (!names.is_empty()).then(|| {
+            let why = format!("there is no verdict about the workloads {}", excerpt(&names.join(", ")));
+            match last_of(said) {
+                "" => why,
+                last => format!("{why}:\n{last}"),
+            }
+        })
     };
     match failure.or_else(lacking) {
         Some(why) => Outcome::Failed { why, traces },
         None => Outcome::Completed(traces),
     }
+}
+
+/// Returns the last characters of a text.
+fn last_of(said: &str) -> &str {
+    let said = said.trim();
+    let begin = said.char_indices().rev().nth(MOST_SAID - 1);
+    begin.map_or(said, |(begin, _)| &said[begin..])
 }
 
 fn trace(line: &str, subject: &Subject<'_>, missing: &mut BTreeSet<&str>) -> Result<Box<RawValue>, String> {
@@ -91,7 +108,7 @@ mod tests {
             solution: "s",
             uuids: BTreeSet::from(["a", "b"]),
         };
-        read(&file, &subject, failure.map(str::to_owned))
+        read(&file, &subject, failure.map(str::to_owned), "")
     }
 
     fn failed(text: Option<&str>, failure: Option<&str>) -> (String, usize) {

@@ -105,8 +105,8 @@ async fn grade(
     let ending = tool.grade(&files, &device.name, stopped).await;
     device.is_healthy.set(!matches!(ending, Ending::Unstarted(_)));
     match ending {
-        Ending::Judged => verdict::read(&files.traces, &subject, None),
-        Ending::Failed(why) => verdict::read(&files.traces, &subject, Some(why)),
+        Ending::Judged(said) => verdict::read(&files.traces, &subject, None, &said),
+        Ending::Failed(why) => verdict::read(&files.traces, &subject, Some(why), ""),
         Ending::Unstarted(why) => Outcome::failed(why),
         Ending::Stopped => Outcome::PutBack,
     }

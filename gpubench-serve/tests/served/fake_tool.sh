@@ -40,6 +40,7 @@ print) exec yes "too much" >&2 ;;
 flood) exec yes "too much" >"$traces" ;;
 garbage) printf '\377\000{{{' >"$traces" ;;
 part) judge 1 ;;
+none) printf '%2000s\nerror: no kernel\n' x >&2; say end; exit 100 ;;
 link) ln -s /etc/passwd "$traces" ;;
 leave) judge; sleep 5 & ;;
 esac

@@ -29,6 +29,13 @@ fn a_tool_that_crashes_hangs_or_writes_nonsense_fails_its_task_alone() {
     fails(&server, "garbage", "the traces cannot be read");
     fails(&server, "link", "the traces cannot be read");
     assert!(!fails(&server, "exit 96", "exit status: 96:\nit ends")["traces"].is_null());
+    let silent = fails(&server, "none", "error: no kernel");
+    assert!(
+        silent["error"].as_str().is_some_and(|error| {
+            error.starts_with("there is no verdict about the workloads large, small:\n") && error.len() < 600
+        }),
+        "{silent}"
+    );
     assert_eq!(
         fails(&server, "part", "workloads large")["traces"]
             .as_array()
