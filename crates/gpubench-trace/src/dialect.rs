@@ -4,7 +4,6 @@ use std::fmt;
 
 use crate::definition::{AxisKind, Definition};
 use crate::solution::Solution;
-use crate::workload::Workload;
 
 /// A format of trace files. SOL-ExecBench began with that of FlashInfer-Bench and added to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,9 +24,10 @@ impl fmt::Display for Dialect {
 }
 
 impl Dialect {
-    /// Returns the format of a definition with its workloads: SOL-ExecBench if they have a field
-    /// that only that has, or lack one that FlashInfer-Bench requires.
-    pub fn of_problem(definition: &Definition, workloads: &[Workload]) -> Dialect {
+    /// Returns the format of a definition: SOL-ExecBench if it has a field that only that has, or
+    /// lacks one that FlashInfer-Bench requires. Workloads do not count: the tolerance of one must
+    /// not loosen that of the others.
+    pub fn of_definition(definition: &Definition) -> Dialect {
         let has_expression = definition
             .axes
             .iter()
@@ -35,11 +35,18 @@ impl Dialect {
         let is_sol = definition.op_type.is_none()
             || definition.hf_id.is_some()
             || definition.custom_inputs_entrypoint.is_some()
-            || has_expression
-            || workloads.iter().any(|workload| workload.tolerance.is_some());
+            || has_expression;
         match is_sol {
             true => Dialect::SolExecBench,
             false => Dialect::FlashInfer,
+        }
+    }
+
+    /// The share of elements that must be right, unless a tolerance says it.
+    pub(crate) const fn matched_ratio(self) -> f64 {
+        match self {
+            Dialect::FlashInfer => 1.0,
+            Dialect::SolExecBench => 0.99,
         }
     }
 }

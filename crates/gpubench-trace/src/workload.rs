@@ -16,7 +16,7 @@ pub struct Workload {
     pub axes: Named<u64>,
     /// Where each input comes from. An input that is not here is random.
     pub inputs: Named<InputSpec>,
-    /// Which outputs are right. Of SOL-ExecBench only.
+    /// Which outputs are right. SOL-ExecBench alone writes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<ToleranceSpec>,
 }
@@ -70,8 +70,10 @@ pub struct ToleranceSpec {
     pub max_atol: f64,
     /// Relative part.
     pub max_rtol: f64,
-    /// The share of elements that must be right.
-    pub required_matched_ratio: f64,
+    /// The share of elements that must be right. Without one, it is that of the definition's
+    /// format: 0.99 for SOL-ExecBench, all for FlashInfer-Bench.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub required_matched_ratio: Option<f64>,
     /// The largest absolute error of any element.
     pub max_error_cap: Option<f64>,
     /// Whether an expected negative infinity is right where it is computed. Other infinities and
@@ -79,29 +81,17 @@ pub struct ToleranceSpec {
     pub allow_negative_inf: bool,
 }
 
-/// The values that SOL-ExecBench uses where a workload has none.
+/// The values that both formats use where a workload has none.
 impl Default for ToleranceSpec {
     fn default() -> ToleranceSpec {
         ToleranceSpec {
             max_atol: 1e-2,
             max_rtol: 1e-2,
-            required_matched_ratio: 0.99,
+            required_matched_ratio: None,
             max_error_cap: None,
             allow_negative_inf: false,
         }
     }
-}
-
-impl ToleranceSpec {
-    /// The tolerance of FlashInfer-Bench unless its command line sets another: the same bounds, for
-    /// every element.
-    pub const FLASHINFER: ToleranceSpec = ToleranceSpec {
-        max_atol: 1e-2,
-        max_rtol: 1e-2,
-        required_matched_ratio: 1.0,
-        max_error_cap: None,
-        allow_negative_inf: false,
-    };
 }
 
 /// An input as it is written. Its type follows from its other fields if it is missing.
@@ -240,7 +230,8 @@ impl Checked for Workload {
                 return Err(Fault::new(path().then(field), "it must be finite and not negative"));
             }
         }
-        if !(0.0..=1.0).contains(&tolerance.required_matched_ratio) {
+        let ratio = tolerance.required_matched_ratio;
+        if ratio.is_some_and(|ratio| !(0.0..=1.0).contains(&ratio)) {
             let path = path().then("required_matched_ratio");
             return Err(Fault::new(path, "it must be between 0 and 1"));
         }

@@ -71,7 +71,7 @@ impl DatasetProblem {
         let listed = document(workloads, "workloads", MOST_FILE_BYTES, read_workloads)?;
         refuse_others(workloads, &definition, &listed)?;
         let listed: Vec<Workload> = listed.into_iter().map(|listed| listed.workload).collect();
-        let dialect = Dialect::of_problem(&definition, &listed);
+        let dialect = Dialect::of_definition(&definition);
         let mut stored = Stored::below(&root_of(path));
         let (mut starts, mut first) = (Vec::new(), None);
         for workload in &listed {

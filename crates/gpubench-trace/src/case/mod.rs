@@ -59,8 +59,8 @@ pub struct InputFile {
 }
 
 impl Case {
-    /// Makes a case. Without `tolerance`, that of the workload counts, or else the default of the
-    /// format.
+    /// Makes a case. Without `tolerance`, that of the workload counts. What it does not say is the
+    /// default of the format.
     ///
     /// # Errors
     /// Something in it cannot be expressed, which the error names.
@@ -83,10 +83,7 @@ impl Case {
                 input: input.to_owned(),
             });
         }
-        let spec = tolerance.or(workload.tolerance).unwrap_or(match dialect {
-            Dialect::FlashInfer => ToleranceSpec::FLASHINFER,
-            Dialect::SolExecBench => ToleranceSpec::default(),
-        });
+        let spec = tolerance.or(workload.tolerance).unwrap_or_default();
         let (tolerance, differences) = tolerance::converted(dialect, spec)?;
         let mut builder = Builder {
             dialect,

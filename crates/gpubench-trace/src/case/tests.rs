@@ -312,6 +312,29 @@ fn each_format_has_its_own_tolerance() {
 }
 
 #[test]
+fn a_tolerance_without_a_share_loosens_no_share() {
+    let plain = with(rope(), "/axes/half", json!({"type": "const", "value": 64}));
+    let plain = with(plain, "/axes/pairs", json!({"type": "var"}));
+    let parsed = Definition::parse(&plain.to_string()).expect("a definition");
+    let dialect = Dialect::of_definition(&parsed);
+    assert_eq!(dialect, Dialect::FlashInfer);
+    let tolerance = |spec: Value| {
+        let workload = with(workload(), "/axes/pairs", json!(192));
+        let case = made(dialect, &plain, &with(workload, "/tolerance", spec)).expect("a case");
+        case.tensors[3].tolerance
+    };
+    let close = |rtol, atol| Tolerance::Close { rtol, atol };
+    assert_eq!(tolerance(json!({"max_atol": 1e-3, "max_rtol": 0})), close(0.0, 1e-3));
+    assert_eq!(tolerance(json!({})), close(0.01, 0.01));
+    assert!(matches!(
+        tolerance(json!({"required_matched_ratio": 0.9})),
+        Tolerance::Mostly { .. }
+    ));
+    let of_sol = Definition::parse(&rope().to_string()).expect("a definition");
+    assert_eq!(Dialect::of_definition(&of_sol), Dialect::SolExecBench);
+}
+
+#[test]
 fn a_tolerance_of_the_caller_comes_first() {
     let definition = Definition::parse(&rope().to_string()).expect("a definition");
     let given = with(workload(), "/tolerance", json!({"max_atol": 0.5}));
@@ -320,13 +343,14 @@ fn a_tolerance_of_the_caller_comes_first() {
     let exact = ToleranceSpec {
         max_atol: 0.0,
         max_rtol: 0.0,
-        ..ToleranceSpec::FLASHINFER
+        required_matched_ratio: Some(1.0),
+        ..ToleranceSpec::default()
     };
     let case = made(exact).expect("a case");
     assert_eq!(case.tensors[3].tolerance, Tolerance::Close { rtol: 0.0, atol: 0.0 });
     for wrong in [
         ToleranceSpec {
-            required_matched_ratio: 1.5,
+            required_matched_ratio: Some(1.5),
             ..exact
         },
         ToleranceSpec {

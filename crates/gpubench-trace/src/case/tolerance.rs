@@ -49,10 +49,11 @@ pub(super) fn converted(dialect: Dialect, spec: ToleranceSpec) -> Result<(Tolera
     let ToleranceSpec {
         max_atol: atol,
         max_rtol: rtol,
-        required_matched_ratio: ratio,
+        required_matched_ratio,
         max_error_cap,
         allow_negative_inf: _,
     } = spec;
+    let ratio = required_matched_ratio.unwrap_or(dialect.matched_ratio());
     let refused = |why| Err(CaseError::Tolerance { why });
     let is_bound = |value: f64| value.is_finite() && value >= 0.0;
     if !(is_bound(atol) && is_bound(rtol) && max_error_cap.is_none_or(is_bound)) {
