@@ -95,6 +95,11 @@ fn ran(case: &Case) -> Result<(Vec<f32>, Vec<u8>), String> {
 /// Runs the command of a case. Returns the outputs `y` as numbers and `z`, or what it printed.
 /// `shape` is that of `y`.
 fn ran_with(case: &Case, shape: &[u64]) -> Result<(Vec<f32>, Vec<u8>), String> {
+    ran_by(&[], case, shape)
+}
+
+/// As [`ran_with`], with options of Python.
+fn ran_by(python: &[&str], case: &Case, shape: &[u64]) -> Result<(Vec<f32>, Vec<u8>), String> {
     let folder = tempfile::tempdir().expect("a folder");
     case.reference.write(folder.path(), "call.json").expect("room");
     let path = |name: &str| folder.path().join(name);
@@ -103,7 +108,10 @@ fn ran_with(case: &Case, shape: &[u64]) -> Result<(Vec<f32>, Vec<u8>), String> {
         .reference
         .provider(PYTHON, folder.path().to_str().expect("text"), "call.json");
     let mut command = Command::new(&provider.command[0]);
-    command.args(&provider.command[1..]).args([path("in"), path("out")]);
+    command
+        .args(python)
+        .args(&provider.command[1..])
+        .args([path("in"), path("out")]);
     // From the folder alone, as another user would run it.
     let finished = command
         .current_dir(&provider.folder)
@@ -208,6 +216,26 @@ fn a_reference_that_is_wrong_is_refused_by_what_is_wrong_with_it() {
     let allowed = case(&below, "float32", json!({"allow_negative_inf": true}));
     let (y, _) = ran(&allowed).expect("a negative infinity is allowed");
     assert_eq!(y[0], f32::NEG_INFINITY);
+}
+
+#[test]
+fn the_package_that_a_python_lacks_is_named() {
+    // Without the packages of the system.
+    let printed = |reference: &str, dtype: &str| {
+        ran_by(&["-S"], &case(reference, dtype, json!(null)), &[2]).expect_err("a package is missing")
+    };
+    let neither = printed(NUMPY, "float32");
+    assert!(
+        neither.contains("has no NumPy, and the reference gets its arrays"),
+        "{neither}"
+    );
+    for (reference, dtype, why) in [
+        (TORCH, "float32", "the reference imports it"),
+        (NUMPY, "bfloat16", "the tensors need it"),
+    ] {
+        let printed = printed(reference, dtype);
+        assert!(printed.contains(&format!("has no PyTorch, and {why}")), "{printed}");
+    }
 }
 
 #[test]

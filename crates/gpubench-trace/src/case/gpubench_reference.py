@@ -125,8 +125,13 @@ def library_for(source, types):
     if "torch" not in imported and not lacking and importlib.util.find_spec("numpy"):
         return Numpy()
     if not importlib.util.find_spec("torch"):
-        why = "the reference imports it" if "torch" in imported else "the tensors need it"
-        stop(f"this Python has no PyTorch, and {why} (hint: install it, or name another Python)")
+        if "torch" in imported:
+            name, why = "PyTorch", "the reference imports it"
+        elif lacking:
+            name, why = "PyTorch", "the tensors need it"
+        else:
+            name, why = "NumPy", "the reference gets its arrays"
+        stop(f"this Python has no {name}, and {why} (hint: install it, or name another Python)")
     return Torch()
 
 
