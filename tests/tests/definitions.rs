@@ -568,6 +568,36 @@ fn no_output_replaces_a_file_of_the_problem_or_a_solution() {
 }
 
 #[test]
+fn no_output_replaces_the_tensors_of_a_workload() {
+    let files = Files::new();
+    let root = files.folder.path("");
+    let all = repository().join("tests/fixtures/definitions/.");
+    let copied = std::process::Command::new("cp")
+        .args(["-r", "--", all.as_str(), root.as_str()])
+        .status();
+    assert!(copied.expect("cp runs").success());
+    let weights = root.join("blob/elementwise/weights.safetensors");
+    let before = std::fs::read(&weights).expect("tensors");
+    let link = root.join("link.jsonl");
+    std::os::unix::fs::symlink(&weights, &link).expect("a link");
+    for output in [&weights, &link] {
+        let run = grade(PYTHON).args([
+            "--definition",
+            root.join("definitions/elementwise/scaled_add.json").as_str(),
+        ]);
+        let run = run.args([
+            "--workloads",
+            root.join("workloads/elementwise/scaled_add.jsonl").as_str(),
+        ]);
+        let solution = root.join("solutions/elementwise/right.json");
+        let run = run.args(["--export-trace", output.as_str(), "--solution", solution.as_str()]);
+        let finished = run.finish().expect_code(2);
+        assert!(finished.stderr.contains("would be overwritten"), "{}", finished.stderr);
+        assert_eq!(std::fs::read(&weights).expect("tensors"), before);
+    }
+}
+
+#[test]
 fn options_that_do_not_fit_are_refused() {
     let definition = "definitions/elementwise/scaled_add.json";
     for (line, words) in [

@@ -1,6 +1,6 @@
 //! `cargo gpubench grade`.
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use clap::ValueHint;
 
 use super::UsageError;
@@ -50,7 +50,7 @@ settings! {
 
         /// The workloads of `--definition`: a case for each line
         #[arg(long, value_name = "FILE", requires = "definition", value_hint = ValueHint::FilePath, help_heading = "Grade")]
-        workloads: Option<Utf8PathBuf> => Line "--definition sum.json --workloads sum.jsonl --solution fast.json";
+        workloads: Option<Utf8PathBuf> => Line "--definition sum.json --workloads sum.jsonl --solution fast.json", common;
 
         /// Grade this solution of `--definition`
         ///
@@ -212,6 +212,7 @@ impl GradeArguments {
         let files = files.chain(self.definition.as_deref()).chain(self.workloads.as_deref());
         refuse_to_overwrite_files(&files.collect::<Vec<_>>(), written())?;
         refuse_to_mix(&output, &results)?;
+        let written_files = written().map(Utf8Path::to_owned).collect();
         Ok(RunOptions {
             action: if self.test { Action::Test } else { Action::Measure },
             // Each result adds its own submission.
@@ -241,6 +242,7 @@ impl GradeArguments {
                     definition,
                     workloads,
                     python: self.python,
+                    written: written_files,
                 }),
                 (None, ..) => LibrarySource::Build(self.cargo.into_options(&output)),
             },

@@ -52,6 +52,9 @@ pub(crate) enum DatasetError {
         #[source]
         source: Box<CaseError>,
     },
+    /// An output would replace tensors of a workload.
+    #[error("`{file}` has tensors of a workload, and would be overwritten")]
+    OutputIsInput { file: Utf8PathBuf },
     /// There is no place for the files of the reference.
     #[error("cannot write the files of the reference")]
     Temporary(#[source] io::Error),
@@ -73,6 +76,7 @@ impl Expected for DatasetError {
             DatasetError::OtherDefinition { .. } => "name the workloads of this definition".to_owned(),
             DatasetError::SameWorkload { .. } => "give each workload a `uuid` of its own".to_owned(),
             DatasetError::NoCase { source, .. } => return source.hint(),
+            DatasetError::OutputIsInput { .. } => "choose another output file".to_owned(),
         })
     }
 }

@@ -89,6 +89,9 @@ impl DatasetProblem {
             let path = workloads.clone();
             return Err(DatasetError::NoCase { path, uuid, source });
         }
+        if let Some(file) = options.written.iter().find(|file| stored.is_in(file)) {
+            return Err(DatasetError::OutputIsInput { file: file.clone() });
+        }
         // It runs in another folder. A name without a slash is looked up on the `PATH`.
         let python = match options.python.contains('/') {
             true => absolute(Utf8Path::new(&options.python)).into_string(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use gpubench::catalog::DType;
@@ -101,6 +101,13 @@ impl Stored {
         });
         self.starts.insert(key, (start, found));
         Ok(start)
+    }
+
+    /// Whether a tensor is in this file, by any of its names.
+    pub(super) fn is_in(&self, file: &Utf8Path) -> bool {
+        let identity = |path: &Utf8Path| std::fs::metadata(path).map(|found| (found.dev(), found.ino())).ok();
+        let written = identity(file);
+        written.is_some() && self.parts.iter().any(|part| identity(&part.path) == written)
     }
 
     /// Copies all tensors, one after another.

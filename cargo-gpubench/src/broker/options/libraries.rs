@@ -35,6 +35,8 @@ pub struct DatasetOptions {
     pub workloads: Utf8PathBuf,
     /// `--python`: the interpreter of its reference, a name on the `PATH` or a path.
     pub python: String,
+    /// The files that the run writes. None of them may be a file of tensors that a workload names.
+    pub written: Vec<Utf8PathBuf>,
 }
 
 /// The options of `cargo gpubench archive`.
