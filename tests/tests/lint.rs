@@ -197,7 +197,7 @@ fn only_blind_checks_are_accused_where_answers_are_right_in_several_ways() {
     );
     for words in [
         "`masks::everything_is_ignored::n=100` could not be judged: the check failed: the check ignores every element of `y`",
-        "2 findings in 11 judged cases; 2 could not be judged\n",
+        "2 findings in 11 judged cases; 4 could not be judged; 3 with structs not judged\n",
     ] {
         assert!(text.contains(words), "{words}\n{text}");
     }
@@ -248,7 +248,7 @@ fn the_precisions_that_pass_are_named() {
 #[test]
 fn cases_that_are_all_for_another_device_are_no_pass() {
     let finished = lint(&Fixture::new("flawed"), &["--export-sarif", "-", "^elsewhere::"]).expect_code(4);
-    let message = "error: no case was judged: the selected ones are not for the CPU device, or skipped\n";
+    let message = "error: no case was judged: the selected ones are not for the CPU device, hold structs, or skipped\n";
     assert!(finished.stderr.contains(message), "{}", finished.stderr);
     let log: Value = serde_json::from_str(&finished.stdout).expect("JSON");
     assert_eq!(log["runs"][0]["invocations"][0]["executionSuccessful"], false);

@@ -25,7 +25,8 @@
 //!     role: Role::Output,
 //!     fill: Fill::Poison,
 //!     tolerance: Tolerance::Exact,
-//!, record: None, };
+//!     record: None,
+//! };
 //! # let facts = DeviceFacts {
 //! #     kind: gpubench::DeviceKind::Cuda, name: "GPU".into(), multiprocessors: 132, capability: 90, warp_size: 32,
 //! #     max_threads_per_block: 1024, max_threads_per_multiprocessor: 2048, max_block: [1024, 1024, 64],
