@@ -1,21 +1,25 @@
 //! `#[derive(Element)]`.
 
 use crate::comparison::Comparison;
-use crate::library;
 use crate::signature::comparison_of;
+use crate::{c_layout, library};
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::parse::ParseStream;
-use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Data, DeriveInput, Error, Field, Fields, Ident, Meta, Path, Result, Token};
+use syn::{Attribute, Data, DeriveInput, Error, Field, Fields, Result};
 
 /// Returns an implementation that describes every field, with its comparison. A wrong struct has
 /// one without fields next to the error, so that rustc finds no other fault in its tensors.
 pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
     let item: DeriveInput = syn::parse2(item)?;
-    let renamed = renamed_library(&item.attrs)?;
+    if let Some(attribute) = item.attrs.iter().find(|attribute| is_comparison(attribute)) {
+        return Err(Error::new(
+            attribute.path().span(),
+            "each field is compared on its own: write this before a field",
+        ));
+    }
+    let renamed = library::renamed_by(&item.attrs, "element")?;
     let (described, error) = match fields_of(&item) {
         Ok(described) => (described, None),
         Err(error) if item.generics.params.is_empty() => (Vec::new(), Some(error.to_compile_error())),
@@ -78,7 +82,9 @@ fn fields_of(item: &DeriveInput) -> Result<Vec<TokenStream>> {
             "an element cannot be generic: its layout is part of the case",
         ));
     }
-    check_layout(item)?;
+    if let Some(missing) = c_layout::missing(item, "an element")? {
+        return Err(missing);
+    }
     fields.iter().map(described).collect()
 }
 
@@ -103,49 +109,4 @@ fn described(field: &Field) -> Result<TokenStream> {
 
 fn is_comparison(attribute: &Attribute) -> bool {
     attribute.path().is_ident("exact") || attribute.path().is_ident("tolerance")
-}
-
-/// Returns the path in `#[element(crate = gb)]`.
-fn renamed_library(attributes: &[Attribute]) -> Result<Option<Path>> {
-    let mut library = None;
-    for attribute in attributes {
-        if is_comparison(attribute) {
-            return Err(Error::new(
-                attribute.path().span(),
-                "each field is compared on its own: write this before a field",
-            ));
-        }
-        if !attribute.path().is_ident("element") {
-            continue;
-        }
-        library = Some(attribute.parse_args_with(|input: ParseStream| {
-            let wrong = |span| Error::new(span, "expected `#[element(crate = gb)]`");
-            let option = input.call(Ident::parse_any).map_err(|error| wrong(error.span()))?;
-            if option == "crate" {
-                library::parse(&option, input)
-            } else {
-                Err(wrong(option.span()))
-            }
-        })?);
-    }
-    Ok(library)
-}
-
-/// Checks that the struct is `#[repr(C)]` and not packed.
-fn check_layout(item: &DeriveInput) -> Result<()> {
-    let mut is_c = false;
-    for attribute in item.attrs.iter().filter(|attribute| attribute.path().is_ident("repr")) {
-        for layout in attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated)? {
-            if layout.path().is_ident("packed") {
-                return Err(Error::new(layout.span(), "an element cannot be a packed struct"));
-            }
-            is_c |= layout.path().is_ident("C");
-        }
-    }
-    if is_c {
-        Ok(())
-    } else {
-        let message = "an element must have a C layout: add `#[repr(C)]`";
-        Err(Error::new(item.ident.span(), message))
-    }
 }

@@ -1,13 +1,11 @@
 //! `#[derive(KernelArg)]`.
 
-use crate::library;
+use crate::{c_layout, library};
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::parse::ParseStream;
-use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Error, Field, Ident, Index, Member, Meta, Path, Result, Token};
+use syn::{Data, DeriveInput, Error, Field, Ident, Index, Member, Result};
 
 /// Returns an implementation that writes every field at its offset, so that padding is zero.
 pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
@@ -18,7 +16,8 @@ pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
             "`KernelArg` can be derived only for structs",
         ));
     };
-    let mistake = check_layout(&item)?;
+    // Next to the implementation, so that it is the only error.
+    let mistake = c_layout::missing(&item, "a kernel argument")?.map(Error::into_compile_error);
     if data.fields.is_empty() {
         return Err(Error::new(
             item.ident.span(),
@@ -62,7 +61,10 @@ pub(crate) fn expand(item: TokenStream) -> Result<TokenStream> {
             }
         }
     };
-    let implementation = library::scope(renamed_library(&item)?.as_ref(), &implementation);
+    let implementation = library::scope(
+        library::renamed_by(&item.attrs, "kernel_arg")?.as_ref(),
+        &implementation,
+    );
     Ok(quote!(#mistake #implementation))
 }
 
@@ -96,46 +98,5 @@ fn member(position: usize, field: &Field) -> Member {
     match &field.ident {
         Some(name) => Member::Named(name.clone()),
         None => Member::Unnamed(Index::from(position)),
-    }
-}
-
-/// Returns the path in `#[kernel_arg(crate = gb)]`.
-fn renamed_library(item: &DeriveInput) -> Result<Option<Path>> {
-    let mut library = None;
-    for attribute in item
-        .attrs
-        .iter()
-        .filter(|attribute| attribute.path().is_ident("kernel_arg"))
-    {
-        library = Some(attribute.parse_args_with(|input: ParseStream| {
-            let wrong = |span| Error::new(span, "expected `#[kernel_arg(crate = gb)]`");
-            let option = input.call(Ident::parse_any).map_err(|error| wrong(error.span()))?;
-            if option == "crate" {
-                library::parse(&option, input)
-            } else {
-                Err(wrong(option.span()))
-            }
-        })?);
-    }
-    Ok(library)
-}
-
-/// Checks that the struct is `#[repr(C)]` and not packed. A missing `#[repr(C)]` is returned as
-/// tokens, next to the implementation, so that it is the only error.
-fn check_layout(item: &DeriveInput) -> Result<TokenStream> {
-    let mut is_c = false;
-    for attribute in item.attrs.iter().filter(|attribute| attribute.path().is_ident("repr")) {
-        for layout in attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated)? {
-            if layout.path().is_ident("packed") {
-                return Err(Error::new(layout.span(), "a kernel argument cannot be a packed struct"));
-            }
-            is_c |= layout.path().is_ident("C");
-        }
-    }
-    if is_c {
-        Ok(TokenStream::new())
-    } else {
-        let message = "a kernel argument must have a C layout: add `#[repr(C)]`";
-        Ok(Error::new(item.ident.span(), message).into_compile_error())
     }
 }

@@ -7,6 +7,7 @@ mod allow;
 mod amounts;
 mod axes;
 mod benchmark;
+mod c_layout;
 mod callee;
 mod case_file;
 mod check;

@@ -5,8 +5,9 @@ use std::path::Path as FilePath;
 use crate::options::value;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
+use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
-use syn::{Path, Result};
+use syn::{Attribute, Error, Path, Result};
 
 /// Package of the library.
 const PACKAGE: &str = "\"gpubench\"";
@@ -14,6 +15,26 @@ const PACKAGE: &str = "\"gpubench\"";
 /// `crate = gb`.
 pub(crate) fn parse(option: &Ident, input: ParseStream) -> Result<Path> {
     value(option, input, "crate = gb")
+}
+
+/// Returns the path in `#[NAME(crate = gb)]`, the attribute of a derive.
+///
+/// # Errors
+/// The attribute says something else.
+pub(crate) fn renamed_by(attributes: &[Attribute], name: &str) -> Result<Option<Path>> {
+    let mut library = None;
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident(name)) {
+        library = Some(attribute.parse_args_with(|input: ParseStream| {
+            let wrong = |span| Error::new(span, format!("expected `#[{name}(crate = gb)]`"));
+            let option = input.call(Ident::parse_any).map_err(|error| wrong(error.span()))?;
+            if option == "crate" {
+                parse(&option, input)
+            } else {
+                Err(wrong(option.span()))
+            }
+        })?);
+    }
+    Ok(library)
 }
 
 /// Returns the library's path: from `crate = ..`, or else its name in the manifest.

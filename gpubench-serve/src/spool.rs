@@ -12,6 +12,7 @@
 //! told to anybody. So a result is complete, and a task with a result is done.
 
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
@@ -130,9 +131,10 @@ impl Spool {
         }
         results.sort_unstable();
         self.next_result.set(results.last().map_or(0, |(number, _)| number + 1));
+        let done: HashSet<TaskId> = results.iter().map(|(_, id)| *id).collect();
         let mut tasks: Vec<(u64, TaskId, Answer)> = Vec::new();
         for id in self.ids(TASKS)? {
-            if results.iter().any(|(_, done)| *done == id) {
+            if done.contains(&id) {
                 self.forget_task(id)?;
                 continue;
             }

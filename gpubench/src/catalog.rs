@@ -347,6 +347,14 @@ impl Execution {
             Execution::Hosted | Execution::HostedSync => true,
         }
     }
+
+    /// Whether a call may wait for the device.
+    pub const fn may_wait(self) -> bool {
+        match self {
+            Execution::Sealed | Execution::Hosted => false,
+            Execution::HostedSync => true,
+        }
+    }
 }
 
 /// A named tensor of a benchmark.

@@ -1,7 +1,6 @@
 //! Whether cases have the same tensors and kind of time, so that they can be measured alternately.
 
 use gpubench::catalog::{Fill, Record, Recording, Tensor, Tolerance};
-use gpubench_protocol::window::Gate;
 
 /// A case's name for messages, and its recording or tensors.
 type Named<'a, T> = (&'a str, &'a T);
@@ -9,7 +8,7 @@ type Named<'a, T> = (&'a str, &'a T);
 /// Returns why two cases cannot share buffers, inputs and a reference, or have different kinds of
 /// time; `None` if they can be measured alternately.
 pub(in crate::broker) fn difference(theirs: Named<'_, Recording>, ours: Named<'_, Recording>) -> Option<String> {
-    if Gate::new(theirs.1.execution) != Gate::new(ours.1.execution) {
+    if theirs.1.execution.may_wait() != ours.1.execution.may_wait() {
         let (theirs, ours) = (theirs.0, ours.0);
         return Some(format!(
             "only one of {theirs} and {ours} is `hosted(sync)`, whose times are wall times"

@@ -31,9 +31,7 @@ impl Session<'_> {
     ) -> Result<MeasuredInTurns, MeasureError> {
         let protocol = self.protocol;
         measure_failed_alone(turns, measured, protocol, |alone, numbering| {
-            self.watcher.begins_again();
-            self.idle_workers.dismiss();
-            self.leaving_workers.await_ends();
+            self.begin_again();
             let again = self.measure_in_turns(alone, numbering, gate);
             if !again.as_ref().is_ok_and(|again| again.arms.iter().all(Result::is_ok)) {
                 self.watcher.goes_back();

@@ -206,7 +206,7 @@ impl<'a> Arm<'a> {
     /// Whether the current worker still has to make calls that are timed from outside, since its
     /// stream holds the others although they may wait for the device.
     fn lacks_outside_calls(&self) -> bool {
-        let may_wait = Gate::new(self.case().recording.execution) == Gate::Host;
+        let may_wait = self.case().recording.execution.may_wait();
         may_wait && self.gate == Gate::Stream && self.run().parts.outside_ns.len() < OUTSIDE_CALLS
     }
 

@@ -9,7 +9,7 @@ use super::protocol::Protocol;
 use super::wrong_call::WrongCallKeeper;
 use gpubench_contract::Launching;
 use gpubench_device::{FrozenFile, KernelHost};
-use gpubench_protocol::window::{Gate, WindowCalls};
+use gpubench_protocol::window::WindowCalls;
 use gpubench_protocol::wire::SourceModule;
 
 /// A case that is ready to be measured.
@@ -43,7 +43,7 @@ impl ReadyCase<'_> {
     /// Whether a call has parts that a worker can time one by one, or whose work on a device it may
     /// be able to record.
     pub(super) fn has_parts(&self, protocol: &Protocol<'_>) -> bool {
-        if Gate::new(self.recording.execution) == Gate::Host {
+        if self.recording.execution.may_wait() {
             return protocol.kernels_run_in == KernelHost::Referee;
         }
         self.calls.mode.launching() == Launching::Alone && self.recording.plan.steps.len() > 1

@@ -63,7 +63,7 @@ impl Session<'_> {
     }
 
     /// Prepares another measurement of the same cases.
-    fn begin_again(&mut self) {
+    pub(super) fn begin_again(&mut self) {
         self.watcher.begins_again();
         self.idle_workers.dismiss();
         self.leaving_workers.await_ends();

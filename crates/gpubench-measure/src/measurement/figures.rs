@@ -132,7 +132,7 @@ impl<'r> Figures<'r> {
     pub fn record(self, outcome: Outcome, unmeasured: BenchmarkComplete) -> BenchmarkComplete {
         let Measured { workers, judgement, .. } = &self.measured;
         let gate = self.measured.gate;
-        let may_wait = Gate::new(self.recording.execution) == Gate::Host;
+        let may_wait = self.recording.execution.may_wait();
         let energy = workers.iter().find_map(|run| run.energy);
         BenchmarkComplete {
             calls_per_sample: self.measured.calls.get().into(),

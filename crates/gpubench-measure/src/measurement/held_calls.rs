@@ -34,16 +34,15 @@ pub(super) fn gate_of(turns: &CasesInTurns<'_>, protocol: &Protocol<'_>) -> Gate
         && protocol.mode == RunMode::Measure
         && protocol.takes_times()
         && protocol.observer.is_none();
-    match Gate::new(turns.source.recording.execution) {
-        Gate::Host if can_be_held => Gate::Stream,
-        gate => gate,
+    match can_be_held {
+        true => Gate::Stream,
+        false => Gate::new(turns.source.recording.execution),
     }
 }
 
 /// Whether a held call failed that might succeed if nothing holds it.
 pub(super) fn fails_held(turns: &CasesInTurns<'_>, measured: &MeasuredInTurns) -> bool {
-    let may_wait = Gate::new(turns.source.recording.execution) == Gate::Host;
-    may_wait && measured.arms.iter().any(has_failed_held)
+    turns.source.recording.execution.may_wait() && measured.arms.iter().any(has_failed_held)
 }
 
 /// Returns the result of cases of which a held call failed, with what came out when nothing held

@@ -172,7 +172,7 @@ impl Sequencer<'_> {
     /// Returns what holds the calls of a window back. A stream holds one call that may wait, and
     /// the device's work in such a call is recorded where nothing holds it.
     pub(super) fn gate_of(&self, kind: WindowKind, repeats: NonZeroU32) -> Gate {
-        let may_wait = Gate::new(self.placement.recording.execution) == Gate::Host;
+        let may_wait = self.placement.recording.execution.may_wait();
         match kind {
             WindowKind::Outside => Gate::Host,
             _ if may_wait && (kind == WindowKind::Parts || repeats > NonZeroU32::MIN) => Gate::Host,

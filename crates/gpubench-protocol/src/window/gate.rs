@@ -18,11 +18,11 @@ pub enum Gate {
 }
 
 impl Gate {
-    /// Returns the gate for a kind of execution.
+    /// Returns the gate of calls that no stream holds while they wait.
     pub fn new(execution: Execution) -> Gate {
-        match execution {
-            Execution::Sealed | Execution::Hosted => Gate::Stream,
-            Execution::HostedSync => Gate::Host,
+        match execution.may_wait() {
+            false => Gate::Stream,
+            true => Gate::Host,
         }
     }
 }

@@ -249,7 +249,14 @@ impl Assignment {
                     counter.leave_out_so_far()?;
                 }
                 let (calls, tensors) = (setup.calls.count, setup.recording.tensors.len());
-                Work::Hosted(Hosted::open(driver, stream, order, calls, &buffers, tensors)?)
+                Work::Hosted(Hosted::open(
+                    driver,
+                    stream,
+                    (order, setup.caller),
+                    calls,
+                    &buffers,
+                    tensors,
+                )?)
             }
             None => Work::sealed(driver, &setup.recording, &buffers, &modules)?,
         };

@@ -26,7 +26,6 @@ pub(super) struct HostedOrder {
     /// The libraries to load, in order. The last one has the host code.
     pub(super) library: Vec<FrozenFile>,
     pub(super) code: HostCode,
-    pub(super) caller: Caller,
 }
 
 /// Which thread makes the calls.
@@ -89,7 +88,7 @@ impl Hosted {
     pub(super) fn open(
         driver: &mut dyn Driver,
         stream: Stream,
-        order: HostedOrder,
+        (order, caller): (HostedOrder, Caller),
         calls: NonZeroU32,
         buffers: &Buffers,
         tensors: usize,
@@ -99,7 +98,7 @@ impl Hosted {
             ordinal: driver.ordinal(),
         };
         let buffers = addresses(buffers, tensors);
-        let (tensors_of_call, caller) = (tensors / calls.get() as usize, order.caller);
+        let tensors_of_call = tensors / calls.get() as usize;
         let place = Place::default();
         let made = Arc::clone(&place);
         let work = Box::new(move || {

@@ -14,6 +14,7 @@ mod call;
 mod case;
 mod copies;
 mod counted;
+mod gate_guard;
 mod graphs;
 mod hold;
 mod hosted;

@@ -86,7 +86,6 @@ impl Setup {
             hosted: recording.execution.is_hosted().then(|| HostedOrder {
                 library,
                 code: host_code(&head, request, &recording),
-                caller: caller(&head, &recording),
             }),
             caller: caller(&head, &recording),
             launches: launches(&recording),

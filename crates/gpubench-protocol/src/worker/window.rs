@@ -1,11 +1,10 @@
 //! The worker's part of a window.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use super::WorkerError;
 use super::case::{Assignment, OpenDevice, Worker};
+use super::gate_guard::{Queueing, open_if_stuck};
 use super::hosted::await_call;
 use super::stopwatch::Stopwatch;
 use crate::window::{GRAPHS, Gate, WindowContent, WindowKind};
@@ -16,9 +15,6 @@ use gpubench_device::{DeviceError, DevicePtr, Fault, FaultCode, Graph, HostFailu
 
 /// How long the host waits for *go* between two looks at the connection.
 const LOOK: Duration = Duration::from_millis(2);
-
-/// Longest time to queue the rest of a window while its call waits.
-const LONGEST_QUEUEING: Duration = Duration::from_millis(250);
 
 /// Why a call cannot be held.
 const STUCK: &str =
@@ -137,12 +133,12 @@ impl Worker {
             Err(error) => return Err(WorkerError::Plan(error)),
         };
         let host_ns = called_at.elapsed().as_nanos() as f64;
-        let (guarded, rest) = open_if_stuck(&case.page.in_window(order.window).go, order.window, || {
+        let (queueing, rest) = open_if_stuck(&case.page.in_window(order.window).go, order.window, || {
             let stopped = stopwatch.disarm(driver, stream);
             stopped.and_then(|()| case.finish_window(order, driver, harness, stream))
         });
         rest.map_err(WorkerError::Plan)?;
-        if guarded == Guarded::Stuck {
+        if queueing == Queueing::Stuck {
             return Ok(Queued::Failed(HostFailure::Returned(STUCK.to_owned())));
         }
         let (host_ns, call) = match has_returned {
@@ -276,33 +272,6 @@ impl Worker {
             ..claim
         }
     }
-}
-
-/// How queueing the rest of a window ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Guarded {
-    Queued,
-    /// It had to wait for the call, so the gate was opened early.
-    Stuck,
-}
-
-/// Queues the rest of a window while its call may wait for the device. Some waits of the driver
-/// keep other threads from queueing, such as that of a copy to pageable memory. Then neither would
-/// end, so `go` is written here.
-fn open_if_stuck<T>(go: &AtomicU32, window: u32, queue: impl FnOnce() -> T) -> (Guarded, T) {
-    std::thread::scope(|scope| {
-        let (ended, end) = channel::<()>();
-        let guard = scope.spawn(move || match end.recv_timeout(LONGEST_QUEUEING) {
-            Err(RecvTimeoutError::Timeout) => {
-                go.store(window, Ordering::Release);
-                Guarded::Stuck
-            }
-            Ok(()) | Err(RecvTimeoutError::Disconnected) => Guarded::Queued,
-        });
-        let queued = queue();
-        drop(ended);
-        (guard.join().unwrap_or(Guarded::Stuck), queued)
-    })
 }
 
 pub(super) fn host_claim(claim: Claim, failure: &HostFailure) -> Claim {
