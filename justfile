@@ -46,7 +46,7 @@ book:
 
 # Run the example suite on the CPU device
 suite *args:
-    cargo run --release --package cargo-gpubench -- gpubench --package gpubench-suite --device cpu {{ args }}
+    cargo run --release --package cargo-gpubench -- gpubench --package gpubench-problems --device cpu {{ args }}
 
 # Run the benchmarks of the tool itself
 bench *args:

@@ -46,7 +46,7 @@ executable cargo-gpubench cargo-gpubench bin build --release --bin cargo-gpubenc
 executable kernels gpubench-device bench bench --bench cuda_kernels --no-run
 executable tests gpubench-device lib test --release --lib --no-run
 tool=$folder/cargo-gpubench
-pack suite "$tool" gpubench archive --package gpubench-suite "$@"
+pack suite "$tool" gpubench archive --package gpubench-problems "$@"
 pack attacks "$tool" gpubench archive --manifest-path tests/fixtures/gpu/Cargo.toml "$@"
 pack cublas "$tool" gpubench archive --manifest-path kernels/hosted-examples/cublas/Cargo.toml "$@"
 export GPUBENCH=$tool

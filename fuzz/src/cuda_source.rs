@@ -34,8 +34,8 @@ pub fn seeds() -> Vec<Vec<u8>> {
 }
 
 const SOURCES: [&str; 5] = [
-    include_str!("../../kernels/suite/src/reduction.cu"),
-    include_str!("../../kernels/suite/src/transpose.cu"),
+    include_str!("../../kernels/problems/src/reduction.cu"),
+    include_str!("../../kernels/problems/src/transpose.cu"),
     include_str!("../../kernels/harness/cuda/harness.cu"),
     r#"
 #include <cstdio>

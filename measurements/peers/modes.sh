@@ -5,7 +5,7 @@
 #   modes.sh TOOL ARCHIVE [WHEELS [FLASHINFER]]
 #
 # TOOL is the `cargo-gpubench` executable and ARCHIVE an archive of this workspace's
-# `kernels/suite`. nvcc, PyTorch, CuPy and Triton must be installed. WHEELS is a folder with the wheel
+# `kernels/problems`. nvcc, PyTorch, CuPy and Triton must be installed. WHEELS is a folder with the wheel
 # of cuda-bench, if it is not installed, and FLASHINFER is FlashInfer's file
 # `flashinfer/testing/utils.py`.
 set -uo pipefail

@@ -5,7 +5,7 @@
 #   run.sh TOOL ARCHIVE [WHEELS]
 #
 # TOOL is the `cargo-gpubench` executable and ARCHIVE an archive of this workspace's
-# `kernels/suite`. PyTorch, CuPy and Triton must be installed; WHEELS is a folder with the wheels of
+# `kernels/problems`. PyTorch, CuPy and Triton must be installed; WHEELS is a folder with the wheels of
 # pygpubench and cuda-bench, if they are not installed:
 #
 #   pip download --no-deps --only-binary=:all: --python-version 3.12 --implementation cp \

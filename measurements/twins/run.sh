@@ -5,7 +5,7 @@
 # usage: run.sh SUITE.tar.gz [OPTIONS of cargo gpubench, or `archive` and its options]
 #
 # SUITE.tar.gz is an archive of the suite with kernels compiled ahead for one GPU architecture
-# (`cargo gpubench archive --package gpubench-suite --gpu-arch sm_90`), which the twins embed.
+# (`cargo gpubench archive --package gpubench-problems --gpu-arch sm_90`), which the twins embed.
 # GPUBENCH is the path of a built cargo-gpubench. `twins.py` compares an export of this run with one
 # of the suite.
 set -euo pipefail

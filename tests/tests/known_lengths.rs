@@ -24,7 +24,7 @@ fn known_length() -> Fixture {
         );
         std::fs::write(folder.join("Cargo.toml"), manifest).expect("it is written");
         std::fs::write(folder.join("src/lib.rs"), "pub mod known_length;\n").expect("it is written");
-        let suite = repository().join("kernels/suite/src");
+        let suite = repository().join("kernels/problems/src");
         for file in ["known_length.rs", "known_length.cu"] {
             std::fs::copy(suite.join(file), folder.join("src").join(file)).expect("it is copied");
         }

@@ -377,7 +377,7 @@ fn a_fix_changes_only_the_numbers_of_a_clean_file_and_removes_the_finding() {
 #[test]
 fn the_suite_is_clean() {
     let finished = Run::outside_of_workspaces(repository())
-        .args(["lint", "--package", "gpubench-suite", "--offline", "--target-dir"])
+        .args(["lint", "--package", "gpubench-problems", "--offline", "--target-dir"])
         .args([Fixture::target_directory().as_str()])
         .finish()
         .expect_code(0);

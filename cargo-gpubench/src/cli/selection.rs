@@ -83,7 +83,7 @@ pub(super) fn names(word: &str, option: &Arg) -> bool {
 const MEANT: [(&str, &str); 7] = [
     ("baselines", "`cargo gpubench compare --baselines`"),
     ("bench", "`cargo gpubench` without `bench`"),
-    ("calibrate", "`cargo gpubench --package gpubench-suite known_length`"),
+    ("calibrate", "`cargo gpubench --package gpubench-problems known_length`"),
     ("emit", "`--verbose`, which prints where compiled kernels are kept"),
     ("list", "`--list`"),
     ("run", "`cargo gpubench` without `run`"),

@@ -13,7 +13,7 @@ use gpubench::catalog::{
 use gpubench::codec::{decode, encode};
 use gpubench::plan::{KernelRef, Step};
 // Linked in, so that the table has its benchmarks.
-use gpubench_suite as _;
+use gpubench_problems as _;
 
 use super::tools::{CUDA_12, compile, nvrtc_in};
 

@@ -18,7 +18,7 @@ macro_rules! twins {
             use gpubench::prelude::*;
 
             $(
-                #[gpubench(hosted, problem = gpubench_suite::$module::$problem, requires(cuda))]
+                #[gpubench(hosted, problem = gpubench_problems::$module::$problem, requires(cuda))]
                 fn $name(host: &mut Host, $($axis: usize,)* $($tensor: $role<$element>),*) -> Result<()> {
                     let tensors = [$((stringify!($tensor), host.pointer($tensor) as u64)),*];
                     let axes = [$((stringify!($axis), $axis)),*];

@@ -13,7 +13,7 @@ use crate::driver::{self, Handle};
 use crate::images::Image;
 
 /// The library with the sealed benchmarks.
-const SUITE: &str = "gpubench_suite";
+const SUITE: &str = "gpubench_problems";
 
 /// Declares the launches of a sealed benchmark's plan as the call of a hosted one. `axes` are the
 /// axis values of the case, and `tensors` the addresses of its tensors.
