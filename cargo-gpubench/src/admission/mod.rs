@@ -15,4 +15,4 @@ mod validate;
 pub use calls_per_sample::{calls_per_sample, fewer_calls};
 pub use repetition::unusable;
 pub use swapped::swapped_arguments;
-pub use validate::{Invalid, memory_needed, memory_needed_in_turns, validate};
+pub use validate::{Invalid, memory_needed, memory_needed_in_turns, validate, validate_problem};

@@ -40,13 +40,24 @@ fn invalid(message: impl Into<String>) -> Invalid {
 pub fn validate(placement: &CodePlacement<'_>, catalog: &Catalog, facts: &DeviceFacts) -> Checked {
     let recording = placement.recording;
     gpubench::plan::check(recording, facts).map_err(|error| invalid(error.to_string()))?;
+    declared_by_plan(catalog, &recording.plan, &recording.tensors)?;
+    validate_problem(placement, catalog, facts)
+}
+
+/// Validates what does not depend on the kernels under test: tensors, their generators and the
+/// reference.
+///
+/// # Errors
+/// The first problem.
+pub fn validate_problem(placement: &CodePlacement<'_>, catalog: &Catalog, facts: &DeviceFacts) -> Checked {
+    let recording = placement.recording;
+    gpubench::plan::check_problem(recording, facts).map_err(|error| invalid(error.to_string()))?;
     size(recording)?;
     for tensor in &recording.tensors {
         if let Fill::Kernel(kernel) = &tensor.fill {
             declared(catalog, kernel).map_err(|Invalid(what)| invalid(format!("tensor `{}`: {what}", tensor.name)))?;
         }
     }
-    declared_by_plan(catalog, &recording.plan, &recording.tensors)?;
     if let Some(plan) = recording.reference.plan() {
         declared_by_plan(catalog, plan, &recording.tensors)
             .map_err(|Invalid(what)| invalid(format!("its reference: {what}")))?;

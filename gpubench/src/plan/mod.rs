@@ -12,6 +12,6 @@ mod tensor_map;
 mod types;
 
 pub use library_call::*;
-pub use rules::{check, check_counters};
+pub use rules::{check, check_counters, check_problem};
 pub use tensor_map::*;
 pub use types::*;

@@ -39,26 +39,39 @@ pub(super) fn broken(message: impl std::fmt::Display) -> Result<()> {
 /// # Errors
 /// Returns the first violation.
 pub fn check(recording: &Recording, facts: &DeviceFacts) -> Result<()> {
+    check_problem(recording, facts)?;
     let Recording {
         tensors,
-        work,
         plan,
-        reference,
         execution,
         call,
+        ..
     } = recording;
-    check_tensors(tensors)?;
-    check_counters(work.counters.iter().map(|counter| counter.name.as_str()))?;
     match execution {
         Execution::Sealed => check_plan(plan, tensors, facts)?,
         Execution::Hosted | Execution::HostedSync if *plan == Plan::default() => {}
         Execution::Hosted | Execution::HostedSync => return broken("a hosted benchmark cannot have a plan"),
     }
     match call {
-        None => {}
-        Some(_) if *execution == Execution::Sealed => return broken("only a hosted benchmark calls a library"),
-        Some(call) => check_library_call(call, tensors).map_err(|error| error.context(&call.place))?,
+        None => Ok(()),
+        Some(_) if *execution == Execution::Sealed => broken("only a hosted benchmark calls a library"),
+        Some(call) => check_library_call(call, tensors).map_err(|error| error.context(&call.place)),
     }
+}
+
+/// Checks what does not depend on the kernels under test: tensors, counters and the reference.
+///
+/// # Errors
+/// Returns the first violation.
+pub fn check_problem(recording: &Recording, facts: &DeviceFacts) -> Result<()> {
+    let Recording {
+        tensors,
+        work,
+        reference,
+        ..
+    } = recording;
+    check_tensors(tensors)?;
+    check_counters(work.counters.iter().map(|counter| counter.name.as_str()))?;
     let by_check = tensors.iter().find(|tensor| tensor.tolerance == Tolerance::ByCheck);
     match by_check {
         Some(tensor) if *reference != Reference::Checked => {

@@ -444,7 +444,7 @@ fn a_call_and_its_reference_need_no_steps_if_every_output_is_empty() {
     };
     assert_eq!(without_steps(&[0]), "valid");
     assert_eq!(without_steps(&[0, 0]), "valid");
-    assert_eq!(without_steps(&[0, 1]), "it launches nothing");
+    assert_eq!(without_steps(&[0, 1]), "its reference: it launches nothing");
     assert_eq!(without_steps(&[]), "it has no output tensor, so nothing can be checked");
 }
 

@@ -9,7 +9,7 @@ use crate::broker::choice::chosen::every_case;
 use crate::broker::code::kernels::{self, KernelBuild};
 use crate::broker::code::occupancy::Occupancies;
 use crate::broker::libraries::authors::Authors;
-use crate::broker::recording::recordings::record_cases;
+use crate::broker::recording::recordings::{Subject, record_cases};
 use crate::cdylibs::{Built, packages_of};
 use gpubench_contract::Cause;
 use gpubench_device::compilers::Compiler;
@@ -69,7 +69,14 @@ pub(crate) fn compile_ahead(
             most: None,
         };
         let occupancies = Occupancies::new(build, &mut ask);
-        let recorded = record_cases(&of_library, library, &target.facts, authors, occupancies, None)?;
+        let recorded = record_cases(
+            &of_library,
+            library,
+            &target.facts,
+            authors,
+            occupancies,
+            Subject::Benchmarks,
+        )?;
         for (case, failure) in of_library.iter().zip(&recorded) {
             // A case that skips itself needs no kernels.
             if let Err(failure) = failure

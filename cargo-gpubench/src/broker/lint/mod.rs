@@ -15,6 +15,8 @@ mod text;
 use std::io;
 use std::time::Duration;
 
+use gpubench::catalog::Catalog;
+
 use super::cases::CaseSelection;
 use super::libraries::authors::{AuthorSettings, Authors};
 use super::options::Verbosity;
@@ -90,7 +92,8 @@ pub fn lint(options: &LintOptions) -> Result<ExitCode, Failure> {
         output: UserOutput::Captured,
         interrupt: &interrupt,
     };
-    let (authors, catalogs) = Authors::start(&built.libraries, settings)?;
+    let (authors, mut catalogs) = Authors::start(&built.libraries, settings)?;
+    catalogs.iter_mut().for_each(add_problems);
     let judged = session::judge(options, &built, &catalogs, authors, &interrupt)?;
     let mut flaws = flaw::flaws(&judged, &built, &catalogs);
     for flaw in &mut flaws {
@@ -119,4 +122,11 @@ pub fn lint(options: &LintOptions) -> Result<ExitCode, Failure> {
         (true, false) => ExitCode::ProblemFlawed,
         (true, true) => ExitCode::Success,
     })
+}
+
+/// Puts the problems after the benchmarks, so that those without a kernel have cases. Authors count
+/// them like this too.
+fn add_problems(catalog: &mut Catalog) {
+    let problems = catalog.problems.iter().map(|problem| problem.outline.clone());
+    catalog.benchmarks.extend(problems);
 }

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use gpubench::catalog::{Catalog, OccupancyQuery, Recording, Tensor};
-use gpubench::plan::Plan;
 
 use super::LintOptions;
 use crate::broker::cases::{Case, CaseDevice, Disposition, Naming};
@@ -11,7 +10,7 @@ use crate::broker::choice::chosen::cases_of;
 use crate::broker::code::kernels::{self, KernelBuild, Modules};
 use crate::broker::code::occupancy::Occupancies;
 use crate::broker::libraries::authors::Authors;
-use crate::broker::recording::recordings::{RecordedCase, record_cases};
+use crate::broker::recording::recordings::{RecordedCase, Subject, record_cases};
 use crate::cdylibs::{Built, packages_of};
 use gpubench_contract::Cause;
 use gpubench_device::FrozenFile;
@@ -106,7 +105,7 @@ pub(super) fn judge(
             &facts,
             &mut authors,
             Occupancies::new(build, &mut ask),
-            None,
+            Subject::Problems,
         )?;
         let mut ready: Vec<(&Case, RecordedCase)> = Vec::new();
         for (case, recorded) in of_library.into_iter().zip(recorded) {
@@ -120,14 +119,7 @@ pub(super) fn judge(
             }
         }
         ready.sort_by_key(|(_, recorded)| recorded.recording.tensors.iter().map(Tensor::bytes).sum::<u64>());
-        let without_kernels: Vec<Recording> = ready
-            .iter()
-            .map(|(_, recorded)| Recording {
-                plan: Plan::default(),
-                ..recorded.recording.clone()
-            })
-            .collect();
-        let modules = build.compile(without_kernels.iter());
+        let modules = build.compile(ready.iter().map(|(_, recorded)| &recorded.recording));
         for (case, recorded) in ready {
             let name = case.name_as(naming);
             if let Some(tensor) = recorded.recording.tensors.iter().find(|tensor| tensor.record.is_some()) {

@@ -10,7 +10,7 @@ use gpubench::codec;
 use gpubench::plan::KernelRef;
 
 use super::host_code::{HostCode, HostCodes};
-use super::recordings::{RecordedCase, record_cases};
+use super::recordings::{RecordedCase, Subject, record_cases};
 use super::selected::Side;
 use crate::archive::Digest;
 use crate::broker::cases::{Case, Disposition};
@@ -198,7 +198,7 @@ impl Side<'_> {
                 selected.facts,
                 &mut self.authors,
                 occupancies,
-                selected.entrants,
+                selected.entrants.map_or(Subject::Benchmarks, Subject::Submissions),
             )?;
             phase(Phase::Compiling);
             let recordings = recorded.iter().flatten().map(|recorded| &recorded.recording);

@@ -2,9 +2,10 @@
 
 use gpubench::catalog::{Catalog, OccupancyQuery, RecordRequest, Recording};
 use gpubench::codec;
+use gpubench::plan::Plan;
 
 use super::selected::position_for_author;
-use crate::admission::{memory_needed, validate};
+use crate::admission::{memory_needed, validate, validate_problem};
 use crate::broker::cases::Case;
 use crate::broker::code::occupancy::{NoAnswer, Occupancies};
 use crate::broker::dataset::Described;
@@ -34,6 +35,26 @@ pub(crate) struct RecordedCase {
     pub(crate) encoded: Vec<u8>,
 }
 
+/// What the cases of a library are cases of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Subject<'a> {
+    /// Its benchmarks, which record their own plans.
+    Benchmarks,
+    /// Submissions, which complete the recordings of its problems.
+    Submissions(&'a Entrants),
+    /// Its problems. The recordings have no plan.
+    Problems,
+}
+
+impl<'a> Subject<'a> {
+    fn entrants(self) -> Option<&'a Entrants> {
+        match self {
+            Subject::Submissions(entrants) => Some(entrants),
+            Subject::Benchmarks | Subject::Problems => None,
+        }
+    }
+}
+
 /// Records every case of one library. A case that cannot be recorded does not stop the others.
 pub(crate) fn record_cases(
     cases: &[&Case],
@@ -41,7 +62,7 @@ pub(crate) fn record_cases(
     facts: &Facts,
     authors: &mut Authors<'_>,
     occupancies: Occupancies<'_>,
-    entrants: Option<&Entrants>,
+    subject: Subject<'_>,
 ) -> Result<Vec<Result<RecordedCase, CaseFailure>>, Interrupted> {
     let mut recorder = Recorder {
         library,
@@ -49,7 +70,7 @@ pub(crate) fn record_cases(
         authors,
         second: None,
         occupancies,
-        entrants,
+        subject,
     };
     let _records = timeline::span(Track::Command, "records the cases");
     let recorded = cases.iter().map(|case| match recorder.record(case) {
@@ -68,13 +89,16 @@ struct Recorder<'r, 'a, 'o> {
     /// The second author of the library, started when it is first needed.
     second: Option<AuthorClient>,
     occupancies: Occupancies<'o>,
-    /// The submissions that the cases are of, if they are not the library's benchmarks.
-    entrants: Option<&'r Entrants>,
+    subject: Subject<'r>,
 }
 
 /// Checks that a recording can be measured on the device.
-fn admit(recording: &Recording, catalog: &Catalog, facts: &Facts) -> Result<(), CaseFailure> {
+fn admit(recording: &Recording, subject: Subject<'_>, catalog: &Catalog, facts: &Facts) -> Result<(), CaseFailure> {
     let placement = CodePlacement::new(recording, facts.kernels_run_in);
+    let validate = match subject {
+        Subject::Benchmarks | Subject::Submissions(_) => validate,
+        Subject::Problems => validate_problem,
+    };
     validate(&placement, catalog, &facts.device)
         .map_err(|invalid| CaseFailure::error(Cause::PlanInvalid, invalid.to_string()))?;
     let (needed, free) = (memory_needed(&placement), facts.free_memory.unwrap_or(u64::MAX));
@@ -91,16 +115,21 @@ fn admit(recording: &Recording, catalog: &Catalog, facts: &Facts) -> Result<(), 
 
 impl Recorder<'_, '_, '_> {
     fn record(&mut self, case: &Case) -> Result<RecordedCase, NoAnswer> {
-        let described = self.entrants.and_then(|entrants| entrants.described(case));
+        let entrants = self.subject.entrants();
+        let described = entrants.and_then(|entrants| entrants.described(case));
         let Described { mut recording, request } = match described {
             Some(described) => described.map_err(NoAnswer::Failed)?,
             None => self.record_by_author(case)?,
         };
-        if let Some(entrants) = self.entrants {
-            let completed = entrants.complete(case, &mut recording, &self.facts.device);
-            completed.map_err(NoAnswer::Failed)?;
+        match self.subject {
+            Subject::Benchmarks => {}
+            Subject::Submissions(entrants) => {
+                let completed = entrants.complete(case, &mut recording, &self.facts.device);
+                completed.map_err(NoAnswer::Failed)?;
+            }
+            Subject::Problems => recording.plan = Plan::default(),
         }
-        admit(&recording, self.occupancies.build.catalog, self.facts).map_err(NoAnswer::Failed)?;
+        admit(&recording, self.subject, self.occupancies.build.catalog, self.facts).map_err(NoAnswer::Failed)?;
         Ok(RecordedCase {
             request,
             encoded: codec::encode(&recording),
@@ -109,7 +138,10 @@ impl Recorder<'_, '_, '_> {
     }
 
     fn record_by_author(&mut self, case: &Case) -> Result<Described, NoAnswer> {
-        let params = self.entrants.map_or(&case.params, |entrants| entrants.params(case));
+        let params = self
+            .subject
+            .entrants()
+            .map_or(&case.params, |entrants| entrants.params(case));
         let mut request = RecordRequest {
             params: params.clone(),
             facts: self.facts.device.clone(),
@@ -131,7 +163,7 @@ impl Recorder<'_, '_, '_> {
     fn record_twice(&mut self, case: &Case, request: &RecordRequest) -> Result<Recorded, NoAnswer> {
         let (library, interrupt) = (self.library, self.occupancies.build.interrupt);
         let Recorder { authors, second, .. } = self;
-        let benchmark = position_for_author(self.entrants, case);
+        let benchmark = position_for_author(self.subject.entrants(), case);
         let first = authors
             .client(library)
             .and_then(|author| author.record(benchmark, request, interrupt));

@@ -80,7 +80,7 @@ fn a_case_that_needs_more_than_the_free_memory_is_refused() {
     let recording = recording();
     let needed = memory_needed(&CodePlacement::new(&recording, facts(None).kernels_run_in));
     assert!(needed > 1000);
-    let admitted = |free| admit(&recording, &catalog(), &facts(free));
+    let admitted = |free| admit(&recording, Subject::Benchmarks, &catalog(), &facts(free));
     for enough in [None, Some(u64::MAX), Some(needed + 1), Some(needed)] {
         assert!(admitted(enough).is_ok(), "{enough:?}");
     }
@@ -94,7 +94,7 @@ fn a_case_that_needs_more_than_the_free_memory_is_refused() {
 fn an_invalid_plan_is_refused_whatever_memory_is_free() {
     let mut invalid = recording();
     invalid.plan.steps.clear();
-    let failure = admit(&invalid, &catalog(), &facts(Some(0))).unwrap_err();
+    let failure = admit(&invalid, Subject::Benchmarks, &catalog(), &facts(Some(0))).unwrap_err();
     assert_eq!((failure.verdict, failure.cause), (Verdict::Error, Cause::PlanInvalid));
 }
 
