@@ -5,6 +5,7 @@ use super::finding::{Finding, finding};
 use super::{Cause, Evidence, Verdict, WindowEvidence};
 use gpubench_contract::MetricKind;
 use gpubench_device::ClockBound;
+use gpubench_protocol::window::Gate;
 use gpubench_protocol::wire::WindowEnd;
 use gpubench_stats::{Clocked, ClockedTurn, TimingAudit};
 
@@ -79,7 +80,7 @@ mod tests {
 
     use super::*;
     use crate::verdict::{Ending, Execution, RunEvidence, Surroundings};
-    use gpubench_protocol::window::{Gate, WindowKind};
+    use gpubench_protocol::window::WindowKind;
     use gpubench_protocol::wire::{Claim, OutputFacts, WindowFacts};
 
     /// A window that the referee timed from 1 µs to 301 µs, with a claim of 10 µs.

@@ -382,3 +382,15 @@ fn time_beyond_a_microsecond_is_unclaimed_and_beyond_the_bound_too_short() {
         );
     }
 }
+
+#[test]
+fn wall_times_may_differ_more_from_the_referees_clock() {
+    let turns = exact(4, 1_000_000.0, 12_000.0, &[4_000.0; 4]);
+    assert!(TimingAudit::new(&turns, &[]).unwrap().is_too_short());
+    let audit = TimingAudit::from_wall_times(&turns, &[]).unwrap();
+    assert!(!audit.is_too_short());
+    // What a claim leaves out is added to it all the same.
+    assert_eq!(audit.unclaimed_ns(), 7_000.0);
+    let turns = exact(4, 1_000_000.0, 60_000.0, &[4_000.0; 4]);
+    assert!(TimingAudit::from_wall_times(&turns, &[]).unwrap().is_too_short());
+}
