@@ -24,13 +24,20 @@
 
 pub mod add1;
 pub mod argmax;
+pub mod bf16_product;
 pub mod convolution;
+pub mod fp16_product;
+pub mod fp8_product;
 pub mod histogram;
 pub mod image;
+pub mod int4_product;
+pub mod int8_product;
 pub mod known_length;
 pub mod layer_norm;
 pub mod matmul;
 pub mod modular;
+pub mod mxfp8_product;
+pub mod nvfp4_product;
 pub mod reduction;
 pub mod rounding;
 pub mod scan;

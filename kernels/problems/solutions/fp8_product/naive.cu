@@ -1,0 +1,24 @@
+/* gpubench
+kernel = "naive"
+grid = ["ceil_div(n, 32)", "ceil_div(m, 8)"]
+block = [32, 8]
+arguments = ["a", "b", "c", "m", "n", "k"]
+*/
+
+// The number that 8 bits of E4M3 stand for: four bits of exponent with a bias of 7, three of
+// fraction. As the upper bits of a float they are too small by the difference of the biases.
+__device__ inline float from_e4m3(unsigned int bits) {
+  const float magnitude = __uint_as_float((bits & 0x7f) << 20) * 0x1p120f;
+  return bits & 0x80 ? -magnitude : magnitude;
+}
+
+// One element a thread, straight from global memory.
+__global__ void naive(const unsigned char *__restrict__ a, const unsigned char *__restrict__ b, float *__restrict__ c, size_t m,
+                      size_t n, size_t k) {
+  const size_t column = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
+  const size_t row = blockIdx.y * static_cast<size_t>(blockDim.y) + threadIdx.y;
+  if (row >= m || column >= n) return;
+  float sum = 0.0f;
+  for (size_t i = 0; i < k; i++) sum += from_e4m3(a[row * k + i]) * from_e4m3(b[column * k + i]);
+  c[row * n + column] = sum;
+}
