@@ -9,8 +9,8 @@ cuda_source!(REFERENCE = "references/int4_product.cu");
 /// Columns of W that share a scale.
 const GROUP: usize = 32;
 
-/// Whole numbers so small that 4096 products, each with a weight from -8 to 7 and a scale, add up to
-/// less than 2^24, where sums in `f32` do not round.
+/// Whole numbers so small that 4096 products, each with a weight from -8 to 7 and a scale, add up
+/// to less than 2^24, where sums in `f32` do not round.
 const ACTIVATIONS: RangeInclusive<i32> = -32..=32;
 const SCALES: RangeInclusive<i32> = 1..=15;
 

@@ -9,8 +9,8 @@ cuda_source!(REFERENCE = "references/nvfp4_product.cu");
 const BLOCK: usize = 16;
 
 /// Scales in E4M3, by their bits: multiples of 1/16 from 1/2 to 15/8. An element is a multiple of a
-/// half, so products with both scales are multiples of 2^-10. In these units, a sum of 4096 products
-/// has a standard deviation of 750 000, so none reaches 2^24, where sums in `f32` round.
+/// half, so products with both scales are multiples of 2^-10. In these units, a sum of 4096
+/// products has a standard deviation of 750 000, so none reaches 2^24, where sums in `f32` round.
 const SCALES: RangeInclusive<u8> = 0x30..=0x3f;
 
 /// The magnitude that three bits of E2M1 stand for.
@@ -24,15 +24,16 @@ fn from_e2m1(bits: u8) -> f64 {
 
 /// Computes C = A Bᵀ, where A has `m` rows, B has `n` rows, and both have `k` columns.
 ///
-/// All matrices are stored by rows. A and B are in NVFP4: 16 neighbouring elements of a row, in E2M1,
-/// share a scale, whose bits in E4M3 `a_scale` and `b_scale` have. A byte has two columns, the first
-/// in its lower four bits. `k` is a multiple of 16. There is no scale of a whole tensor.
+/// All matrices are stored by rows. A and B are in NVFP4: 16 neighbouring elements of a row share a
+/// scale. A byte of `a` and `b` has two elements in E2M1, the first in its lower four bits.
+/// `a_scale` and `b_scale` have `k / 16` columns of bits in E4M3. `k` is a multiple of 16. There is
+/// no scale of a whole tensor.
 ///
-/// Elements have all values. The scales are from 1/2 to 15/8, so that no product rounds in `f32`, and
-/// no sum does, in any order: C is compared exactly.
+/// Elements have all values. The scales are from 1/2 to 15/8, so that no product rounds in `f32`,
+/// and no sum does, in any order: C is compared exactly.
 #[allow(clippy::too_many_arguments)]
 #[problem(
-    cases((m, n, k) = [(2048, 4096, 4096), (2001, 3003, 1040)]),
+    cases((m, n, k) = [(2048, 4096, 2048), (2001, 3003, 1040)]),
     cpu(cases((m, n, k) = [(64, 96, 64), (41, 61, 80)])),
     cuda(reference = launch(in_integers)),
     exact,

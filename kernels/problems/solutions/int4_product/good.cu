@@ -37,7 +37,8 @@ __device__ inline Weights eight_weights(const unsigned char *w, const __half *sc
   return {*reinterpret_cast<const unsigned int *>(w + (row * columns + column) / 2), scale[(row * columns + column) / 32]};
 }
 
-// Two weights of four bits, as half precision. Behind the leading bit of 1024, four bits count units.
+// Two weights of four bits, as half precision. In a number from 1024 to 2047, the last bits count
+// units.
 __device__ inline unsigned int two_halves(unsigned int packed, __half scale) {
   const unsigned int moved = 0x64006400 | packed & 15 | (packed & 0xf0) << 12;
   const __half2 weights = __hsub2(*reinterpret_cast<const __half2 *>(&moved), __float2half2_rn(1032.0f));
