@@ -1,23 +1,23 @@
 #include "../device/random.cuh"
 
-// Rows of COLUMNS numbers with a scale of their own. One row in 16 is zeros. In three of eight, all
-// are multiples of a half of the step, so that every other one is a tie.
+// Rows of COLUMNS numbers with a scale of their own. One row in 16 is zeros. In six of 16, all are
+// multiples of a half of the step, so that every other one is a tie, but for a product with the
+// rounded reciprocal of the step. The step has 13 bits, so the multiples are exact.
 template <int COLUMNS>
 __global__ void rows_apart(float *out, size_t n, unsigned long long seed) {
   const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
   if (i >= n) return;
   // The seeds of rows are not those of elements.
   const unsigned long long row = random_bits(~seed, i / COLUMNS), bits = random_bits(seed, i);
-  const float power = exp2f(static_cast<float>(row >> 8 & 15) - 8.0f);
+  const float step = ldexpf(static_cast<float>(4096 + (row >> 12) % 4096), static_cast<int>(row >> 8 & 15) - 20);
   float element;
   if (row % 16 == 0) {
     element = 0.0f;
   } else if (row % 16 < 7) {
     const bool is_largest = i % COLUMNS == (row >> 32) % COLUMNS;
-    element = power * 0.5f * (is_largest ? 254.0f : static_cast<float>((bits >> 32) % 509) - 254.0f);
+    element = step * 0.5f * (is_largest ? 254.0f : static_cast<float>((bits >> 32) % 509) - 254.0f);
   } else {
-    const float fraction = 0.5f + 0.5f * static_cast<float>(row >> 40) * 0x1p-24f;
-    element = power * fraction * (static_cast<float>(bits >> 40) * 0x1p-23f - 1.0f);
+    element = step * 127.0f * (static_cast<float>(bits >> 40) * 0x1p-23f - 1.0f);
   }
   out[i] = element;
 }
