@@ -34,27 +34,27 @@ fn error() -> f64 {
     2.0 * weight + sums + 27.0 * U
 }
 
-/// Computes the softmax of Q Kᵀ / 8, by rows, times V, for each head.
+/// Computes attention for each head: the softmax of Q Kᵀ / 8, by rows, times V.
 ///
 /// All tensors have `heads` matrices of `n` rows and 64 columns. There is no mask. Products and
 /// sums are in single precision or better, in any order. Factors rounded to TF32 or half precision
 /// are not precise enough.
 #[problem(
-    axes(heads = [16], n = [KEYS, 1999]),
+    axes(heads = [16], n = [2048, 1999]),
     cpu(axes(heads = [2], n = [64, 45])),
     cuda(reference = launch(in_double)),
-    bytes = 4 * 4 * heads * n * WIDTH,
-    flops = 4 * heads * n * n * WIDTH,
+    bytes = 4 * 4 * heads * n * 64,
+    flops = 4 * heads * n * n * 64,
     hidden(heads = draw(1..4), n = draw(1..100), count = 4),
     limits(time = "5s", source = "64 KiB"),
 )]
 pub fn attention(
     heads: usize,
     n: usize,
-    #[fill(QUERIES, [heads, n, WIDTH])] q: &[f32],
-    #[fill(Normal::STANDARD, [heads, n, WIDTH])] k: &[f32],
-    #[fill(Normal::STANDARD, [heads, n, WIDTH])] v: &[f32],
-    #[shape([heads, n, WIDTH])]
+    #[fill(QUERIES, [heads, n, 64])] q: &[f32],
+    #[fill(Normal::STANDARD, [heads, n, 64])] k: &[f32],
+    #[fill(Normal::STANDARD, [heads, n, 64])] v: &[f32],
+    #[shape([heads, n, 64])]
     #[tolerance(atol = error())]
     out: &mut [f32],
 ) {

@@ -12,7 +12,8 @@ const LEFT: RangeInclusive<i32> = -511..=511;
 /// sums in `f32` do not round.
 const RIGHT: RangeInclusive<i32> = -7..=7;
 
-/// Computes C = A B, where A has `m` rows and `k` columns and B has `k` rows and `n` columns.
+/// Multiplies two matrices in half precision: C = A B, where A has `m` rows and `k` columns
+/// and B has `k` rows and `n` columns.
 ///
 /// All matrices are stored by rows. Products and sums are in single precision. The elements are
 /// whole numbers so small that no sum rounds, in any order, so C is compared exactly. Tensor cores

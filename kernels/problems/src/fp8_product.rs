@@ -4,7 +4,8 @@ use gpubench::prelude::*;
 
 cuda_source!(REFERENCE = "references/fp8_product.cu");
 
-/// Computes C = A Bᵀ, where A has `m` rows, B has `n` rows, and both have `k` columns.
+/// Multiplies two matrices in FP8: C = A Bᵀ, where A has `m` rows, B has `n` rows, and both have
+/// `k` columns.
 ///
 /// All matrices are stored by rows. A and B are in E4M3, subnormal numbers included and NaN
 /// excluded. Each row is small integers times a power of two, which differs from row to row. So

@@ -14,7 +14,8 @@ const GROUP: usize = 32;
 const ACTIVATIONS: RangeInclusive<i32> = -32..=32;
 const SCALES: RangeInclusive<i32> = 1..=15;
 
-/// Computes C = X Wᵀ, where X has `m` rows, W has `n` rows, and both have `k` columns.
+/// Multiplies activations by weights of four bits: C = X Wᵀ, where X has `m` rows, W has `n` rows,
+/// and both have `k` columns.
 ///
 /// All matrices are stored by rows. W is quantised: a byte of `w` has two columns, the first in its
 /// lower four bits. Such a number from 0 to 15, less 8, is to be multiplied by the scale of its row
@@ -28,7 +29,7 @@ const SCALES: RangeInclusive<i32> = 1..=15;
     cpu(cases((m, n, k) = [(32, 96, 128), (21, 61, 96)])),
     cuda(reference = launch(in_integers)),
     exact,
-    bytes = 2 * m * k + n * k / 2 + 2 * n * (k / GROUP) + 4 * m * n,
+    bytes = 2 * m * k + n * k / 2 + 2 * n * (k / 32) + 4 * m * n,
     flops = 2 * m * n * k,
     hidden(m = draw(1..60), n = draw(1..150), k = [32, 96], count = 2),
     limits(time = "5s", source = "64 KiB"),
@@ -39,7 +40,7 @@ pub fn int4_product(
     k: usize,
     #[fill(Integers(ACTIVATIONS), [m, k])] x: &[F16],
     #[fill(Bits, [n, k / 2])] w: &[u8],
-    #[fill(Integers(SCALES), [n, k / GROUP])] scale: &[F16],
+    #[fill(Integers(SCALES), [n, k / 32])] scale: &[F16],
     #[shape([m, n])] c: &mut [f32],
 ) {
     for row in 0..m {

@@ -4,7 +4,8 @@ use gpubench::prelude::*;
 
 cuda_source!(REFERENCE = "references/int8_product.cu");
 
-/// Computes C = A Bᵀ, where A has `m` rows, B has `n` rows, and both have `k` columns.
+/// Multiplies two matrices of 8-bit integers: C = A Bᵀ, where A has `m` rows, B has `n` rows, and
+/// both have `k` columns.
 ///
 /// All matrices are stored by rows. A and B have all values from -128 to 127. C is compared
 /// exactly, and its elements fit into 32 bits.

@@ -13,7 +13,8 @@ fn from_e8m0(bits: u8) -> f64 {
     (f64::from(bits) - 127.0).exp2()
 }
 
-/// Computes C = A Bᵀ, where A has `m` rows, B has `n` rows, and both have `k` columns.
+/// Multiplies two matrices in MXFP8: C = A Bᵀ, where A has `m` rows, B has `n` rows, and both have
+/// `k` columns.
 ///
 /// All matrices are stored by rows. A and B are in MXFP8: 32 neighbouring elements of a row, in
 /// E4M3, share a scale in E8M0, which is 2 to the power of its bits less 127. `k` is a multiple of
@@ -28,7 +29,7 @@ fn from_e8m0(bits: u8) -> f64 {
     cpu(cases((m, n, k) = [(64, 96, 64), (41, 61, 96)])),
     cuda(reference = launch(block_by_block)),
     exact,
-    bytes = (m + n) * (k + k / BLOCK) + 4 * m * n,
+    bytes = (m + n) * (k + k / 32) + 4 * m * n,
     flops = 2 * m * n * k,
     hidden(m = draw(1..60), n = draw(1..150), k = [32, 96], count = 2),
     limits(time = "5s", source = "64 KiB"),
@@ -38,9 +39,9 @@ pub fn mxfp8_product(
     n: usize,
     k: usize,
     #[fill(ByKernel(REFERENCE.kernel("elements")), [m, k])] a: &[u8],
-    #[fill(ByKernel(REFERENCE.kernel("scales")), [m, k / BLOCK])] a_scale: &[u8],
+    #[fill(ByKernel(REFERENCE.kernel("scales")), [m, k / 32])] a_scale: &[u8],
     #[fill(ByKernel(REFERENCE.kernel("elements")), [n, k])] b: &[u8],
-    #[fill(ByKernel(REFERENCE.kernel("scales")), [n, k / BLOCK])] b_scale: &[u8],
+    #[fill(ByKernel(REFERENCE.kernel("scales")), [n, k / 32])] b_scale: &[u8],
     #[shape([m, n])] c: &mut [f32],
 ) {
     let number = |elements: &[u8], scales: &[u8], index: usize| {

@@ -25,14 +25,14 @@ const LARGEST_EXPONENT: u32 = 8;
     cpu(axes(blocks = [1024, 777])),
     cuda(reference = launch(by_search)),
     exact,
-    bytes = blocks * (5 * BLOCK + 1),
+    bytes = blocks * (5 * 32 + 1),
     hidden(blocks = draw(1..1000), count = 4),
     limits(time = "5s", source = "64 KiB"),
 )]
 pub fn mxfp8_quantise(
     blocks: usize,
-    #[fill(ByKernel(REFERENCE.kernel("blocks_apart")), [blocks, BLOCK])] x: &[f32],
-    #[shape([blocks, BLOCK])] q: &mut [u8],
+    #[fill(ByKernel(REFERENCE.kernel("blocks_apart")), [blocks, 32])] x: &[f32],
+    #[shape([blocks, 32])] q: &mut [u8],
     #[shape(blocks)] scale: &mut [u8],
 ) {
     for block in 0..blocks {
