@@ -38,10 +38,12 @@ fn every_kernel_of_the_suite_compiles_for_turing_and_hopper() {
     }
 }
 
-/// Returns the kernels of every case that a GPU of a compute capability can run, by source.
+/// Returns the kernels of every case that a GPU of a compute capability can run, by source: those
+/// of the benchmarks, and the references of problems, which may have none.
 fn wanted_kernels(catalog: &Catalog, capability: u32) -> BTreeMap<u32, BTreeSet<String>> {
     let mut wanted: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
-    for (position, benchmark) in catalog.benchmarks.iter().enumerate() {
+    let problems = catalog.problems.iter().map(|problem| &problem.outline);
+    for (position, benchmark) in catalog.benchmarks.iter().chain(problems).enumerate() {
         let runs = benchmark.requirements.iter().all(|requirement| match requirement {
             Requirement::Device(kind) => *kind == DeviceKind::Cuda,
             Requirement::Capability(least) => *least <= capability,
