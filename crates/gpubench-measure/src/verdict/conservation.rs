@@ -23,7 +23,11 @@ pub fn balance(evidence: &Evidence<'_>) -> Option<TimingAudit> {
         windows: run.windows.iter().filter_map(clocked).collect(),
         control_ns: control_residuals(run.controls),
     });
-    TimingAudit::new(
+    let compare = match evidence.gate {
+        Gate::Stream => TimingAudit::new,
+        Gate::Host => TimingAudit::from_wall_times,
+    };
+    compare(
         &turns.collect::<Vec<_>>(),
         &control_residuals(evidence.surroundings.controls_afterwards),
     )
@@ -130,10 +134,37 @@ mod tests {
         assert_eq!(residual(&unclaimed), None);
     }
 
+    /// The balance of eight windows of each kind.
+    fn balance_of(metric: MetricKind, gate: Gate, clock_bound: &ClockBound) -> Option<TimingAudit> {
+        let windows = |kind| {
+            let mut window = window(kind, WindowEnd::Checked, TimeUse::Counts);
+            window.facts.gate = gate;
+            window.facts.call_ns = 10_000;
+            vec![window; 8]
+        };
+        let (own, controls) = (windows(WindowKind::Timed), windows(WindowKind::Control));
+        balance(&Evidence {
+            tensors: &[],
+            calls: std::num::NonZeroU32::MIN,
+            scratch: &[],
+            runs: vec![RunEvidence {
+                windows: &own,
+                controls: &controls,
+                ..RunEvidence::default()
+            }],
+            ending: Ending::Stopped,
+            metric,
+            execution: &Execution::Sealed,
+            gate,
+            clock_bound,
+            floor_ns: None,
+            surroundings: Surroundings::default(),
+            open_sandboxes: &[],
+        })
+    }
+
     #[test]
     fn only_times_are_compared_with_the_clock_and_only_if_it_bounds_them() {
-        let windows = |kind| vec![window(kind, WindowEnd::Checked, TimeUse::Counts); 8];
-        let (own, controls) = (windows(WindowKind::Timed), windows(WindowKind::Control));
         let absent = ClockBound::Absent("it is shared".into());
         for (metric, clock_bound, is_compared) in [
             (MetricKind::Time, &ClockBound::Exclusive, true),
@@ -141,26 +172,17 @@ mod tests {
             (MetricKind::Instructions, &ClockBound::Exclusive, false),
             (MetricKind::Memory, &ClockBound::Exclusive, false),
         ] {
-            let evidence = Evidence {
-                tensors: &[],
-                calls: std::num::NonZeroU32::MIN,
-                scratch: &[],
-                runs: vec![RunEvidence {
-                    windows: &own,
-                    controls: &controls,
-                    ..RunEvidence::default()
-                }],
-                ending: Ending::Stopped,
-                metric,
-                execution: &Execution::Sealed,
-                gate: Gate::Stream,
-                clock_bound,
-                floor_ns: None,
-                surroundings: Surroundings::default(),
-                open_sandboxes: &[],
-            };
-            assert_eq!(balance(&evidence).is_some(), is_compared, "{metric:?} {clock_bound:?}");
+            let balance = balance_of(metric, Gate::Stream, clock_bound);
+            assert_eq!(balance.is_some(), is_compared, "{metric:?} {clock_bound:?}");
         }
+    }
+
+    #[test]
+    fn wall_times_have_more_room_than_times_between_events() {
+        let bound_ns =
+            |gate| balance_of(MetricKind::Time, gate, &ClockBound::Exclusive).map(|balance| balance.bound_ns);
+        assert_eq!(bound_ns(Gate::Stream), Some(2_020.0));
+        assert_eq!(bound_ns(Gate::Host), Some(2_200.0));
     }
 
     #[test]
