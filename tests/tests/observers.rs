@@ -313,3 +313,69 @@ fn nvidias_tools_cannot_observe_the_cpu_device() {
         );
     }
 }
+
+/// Starts a grading of a problem of `tidy`.
+fn graded(stage: &Stage, file: &str, contents: &str, options: &[&str]) -> Run {
+    let place = stage.programs.path().join(file);
+    std::fs::write(&place, contents).expect("a file");
+    let folder = stage.text(stage.programs.path());
+    let path = std::env::var("PATH").unwrap_or_default();
+    let run = stage.gpu.run_of_verb("grade", &Fixture::new("tidy"));
+    run.briefly()
+        .env("PATH", &format!("{folder}:{path}"))
+        .env("REPORTS", &folder)
+        .json()
+        .args(["--offline", "--problem", "row_sums", "--nvrtc", &stage.gpu.nvrtc()])
+        .args([stage.text(&place).as_str()])
+        .args(options.iter().copied())
+}
+
+const SUBMISSION: &str = r#"/* gpubench
+grid = "ceil_div(rows, 32)"
+block = 32
+*/
+extern "C" __global__ void one_thread_a_row(const float *x, float *sums, size_t rows, size_t cols) {
+    size_t row = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
+    if (row >= rows) return;
+    float sum = 0;
+    for (size_t col = 0; col < cols; ++col) sum += x[row * cols + col];
+    sums[row] = sum;
+}
+"#;
+
+#[test]
+fn a_sanitizer_names_the_line_of_a_submission() {
+    let stage = sanitizer();
+    let run = graded(&stage, "mine.cu", SUBMISSION, &["--sanitize", "memcheck"]);
+    let records = run.env("SAYS", INVALID).finish().expect_code(100).records();
+    let result = records.result("mine");
+    assert_eq!(ends(result), [&json!("crashed"), &json!("out-of-bounds")]);
+    assert!(message(result).contains("sums.cu:41"), "{}", message(result));
+}
+
+#[test]
+fn a_profiler_records_the_call_of_a_submission() {
+    let stage = Stage::with("ncu", PROFILER);
+    let run = graded(
+        &stage,
+        "mine.cu",
+        SUBMISSION,
+        &["--profile-with", "ncu", "--", "--set", "full"],
+    );
+    let records = run.finish().expect_code(0).records();
+    let result = records.result("mine");
+    assert_eq!((&result["samples"], &result["verdict"]), (&json!([]), &json!("pass")));
+    assert!(stage.arguments_of("ncu").contains("--set full"));
+}
+
+#[test]
+fn no_program_observes_the_host_code_of_a_submission() {
+    let library = "/* gpubench\n[library]\narguments = ['x', 'sums', 'rows', 'cols']\n*/\n\
+                   extern \"C\" void solution(const float *x, float *sums, long long rows, long long cols) {}\n";
+    for option in [["--sanitize", "memcheck"], ["--profile-with", "ncu"]] {
+        let stage = Stage::with("ncu", PROFILER);
+        let finished = graded(&stage, "mine.cu", library, &option).finish().expect_code(2);
+        let said = format!("`{}` is not for libraries, and `mine` is one", option.join(" "));
+        assert!(finished.stderr.contains(&said), "{}", finished.stderr);
+    }
+}

@@ -128,6 +128,9 @@ impl Sources {
             Entrants::enter(grading, (built, dataset), &mut catalogs.candidate, kind, seeds.master())
         };
         let entrants = options.grading.as_ref().map(enter).transpose()?;
+        if let (Some(entrants), Some(observer)) = (&entrants, &options.observer) {
+            entrants.may_be_observed_by(observer)?;
+        }
         if let Some(note) = entrants.as_ref().and_then(Entrants::note) {
             status(options.output.verbosity, "Note", note);
         }

@@ -309,9 +309,11 @@ impl GpubenchArguments {
             Below::ShowConfig(arguments) => Command::Print(arguments.text(&self.active_settings)),
             Below::Completions(arguments) => Command::Print(arguments.text(gpubench)),
             Below::Man(arguments) => Command::Manual(arguments.into_manual(gpubench)),
-            Below::Grade(arguments) => Command::Run(Box::new(
-                arguments.into_options(self.active_settings.cases, self.repeated)?,
-            )),
+            Below::Grade(arguments) => Command::Run(Box::new(arguments.into_options(
+                self.active_settings.cases,
+                self.repeated,
+                self.profiler_arguments,
+            )?)),
             Below::History(arguments) => Command::History(arguments.into_options()?),
             Below::Judge(arguments) => Command::Judge(arguments.into_options()),
             Below::Lint(arguments) => Command::Lint(Box::new(arguments.into_options(color, gpubench)?)),

@@ -1,9 +1,12 @@
 //! `cargo gpubench grade`.
 
+use std::ffi::OsString;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::ValueHint;
 
 use super::UsageError;
+use super::observer::{observer, profilers, sanitizer_tools};
 use super::overwriting::{refuse_to_overwrite, refuse_to_overwrite_files};
 use super::settings::{CargoArguments, MeasurementArguments, OutputArguments};
 use super::standard_output::refuse_to_mix;
@@ -11,9 +14,10 @@ use crate::archive::ExtractTo;
 use crate::broker::cases::{AxisOverride, CaseSelection, NameFilter, NamePattern};
 use crate::broker::options::{
     Action, CaseOrder, DatasetOptions, Export, ExportFormat, GradedCases, GradingOptions, LibrarySource, OnSkip,
-    OutputOptions, ResultOptions, RunOptions, SubmissionPlace,
+    OutputOptions, Profiler, ResultOptions, RunOptions, SubmissionPlace,
 };
 use crate::config::{CaseLayers, TimeLimit, settings};
+use gpubench_contract::SanitizerTool;
 use gpubench_report::{OutputTarget, RewardFile};
 
 /// The name of the subcommand.
@@ -117,6 +121,24 @@ settings! {
             help_heading = "Save and report")]
         export_trace: Option<OutputTarget> => Line "--definition sum.json --workloads sum.jsonl --solution fast.json --export-trace traces.jsonl";
 
+        /// Check each kernel once with this tool of compute-sanitizer
+        ///
+        /// As `cargo gpubench --sanitize`. A finding has the kernel, the line, the block and the
+        /// thread. Not for libraries: their sandbox would be open.
+        #[arg(long, value_name = "TOOL", value_parser = sanitizer_tools(), help_heading = "Observe",
+            conflicts_with_all = ["test", "leaderboard", "contest", "over", "reward", "export_ranking", "export_trace",
+            "profile_with", "report"])]
+        sanitize: Option<SanitizerTool> => Line "--problem row_sums --sanitize memcheck fast.cu";
+
+        /// Run one case under this profiler, `ncu` or `nsys`, whose report shows only the call
+        ///
+        /// As `cargo gpubench --profile-with`. Words after `--` are arguments of the profiler.
+        /// Select the case with `--exact`. Not for libraries: their sandbox would be open.
+        #[arg(long, value_name = "PROFILER", value_parser = profilers(), help_heading = "Observe",
+            conflicts_with_all = ["test", "leaderboard", "contest", "over", "reward", "export_ranking", "export_trace",
+            "report"])]
+        profile_with: Option<Profiler> => Line "--problem row_sums --exact fast::rows=64 --profile-with ncu fast.cu -- --set full";
+
         /// Replace the values of an axis
         #[arg(long, value_name = "NAME=VALUES", help_heading = "Grade")]
         axis: Vec<AxisOverride> => Line "--problem row_sums --axis rows=64 fast.cu";
@@ -152,14 +174,21 @@ Examples:
 ";
 
 impl GradeArguments {
-    /// Returns the options of the run. `cases` has the settings that may differ between cases, and
-    /// `repeated` the options that a command to repeat one needs.
+    /// Returns the options of the run. `cases` has the settings that may differ between cases,
+    /// `repeated` the options that a command to repeat one needs, and `profiler_arguments` the
+    /// profiler's own.
     ///
     /// # Errors
     /// Nothing is graded, two outputs use the same file, or a reward would be of several
     /// submissions.
-    pub(super) fn into_options(self, cases: CaseLayers, repeated: Vec<String>) -> Result<RunOptions, UsageError> {
+    pub(super) fn into_options(
+        self,
+        cases: CaseLayers,
+        repeated: Vec<String>,
+        profiler_arguments: Vec<OsString>,
+    ) -> Result<RunOptions, UsageError> {
         let page = self.output.report.clone();
+        let observer = observer(self.sanitize, self.profile_with, None, profiler_arguments);
         let (device, measurement) = self.measurement.into_options(cases);
         let mut output = OutputOptions {
             reward: self.reward,
@@ -214,7 +243,10 @@ impl GradeArguments {
         refuse_to_mix(&output, &results)?;
         let written_files = written().map(Utf8Path::to_owned).collect();
         Ok(RunOptions {
-            action: if self.test { Action::Test } else { Action::Measure },
+            action: match self.test || observer.is_some() {
+                true => Action::Test,
+                false => Action::Measure,
+            },
             // Each result adds its own submission.
             repeated: [
                 vec![GRADE.to_owned()],
@@ -256,7 +288,7 @@ impl GradeArguments {
             fail_fast: false,
             on_skip: OnSkip::Show,
             nvtx: false,
-            observer: None,
+            observer,
             output,
             results,
             grading: Some(GradingOptions {

@@ -12,12 +12,13 @@ use gpubench::catalog::{
 };
 use gpubench::codec;
 
+use super::error::GradingError;
 use super::hidden::Hidden;
 use super::names::{check_rival, name_of, unused};
 use crate::archive::Digest;
 use crate::broker::cases::Case;
 use crate::broker::dataset::{DatasetProblem, Described, ReadSolution, read_solution};
-use crate::broker::options::{GradingOptions, SubmissionPlace};
+use crate::broker::options::{GradingOptions, ObserverChoice, SubmissionPlace};
 use crate::broker::problems::listed::own_problems;
 use crate::cdylibs::Built;
 use gpubench_contract::{Cause, ScoreRule, SubmissionFacts};
@@ -200,6 +201,24 @@ impl Entrants {
         match self.hidden {
             Hidden::Left => Some("the hidden cases of the problem are not graded: add `--leaderboard`"),
             Hidden::Graded(_) | Hidden::Absent => None,
+        }
+    }
+
+    /// Checks that a program may observe the calls: its worker has no closed sandbox.
+    ///
+    /// # Errors
+    /// A submission has host code.
+    pub(in crate::broker) fn may_be_observed_by(&self, choice: &ObserverChoice) -> Result<(), GradingError> {
+        let submissions = self
+            .entrants
+            .iter()
+            .filter_map(|entrant| entrant.submission.as_ref().ok());
+        match submissions.into_iter().find(|submission| is_called(submission)) {
+            None => Ok(()),
+            Some(submission) => Err(GradingError::ObservedLibrary {
+                name: submission.name.to_string(),
+                option: choice.option(),
+            }),
         }
     }
 

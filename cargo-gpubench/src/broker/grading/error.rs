@@ -18,6 +18,13 @@ pub(in crate::broker) enum GradingError {
     /// `--over` names several of them. A submission chooses its own name.
     #[error("several submissions are called `{name}`")]
     SeveralRivals { name: String },
+    /// A program is to observe a call of host code that nobody trusts.
+    #[error("`{option}` is not for libraries, and `{name}` is one")]
+    ObservedLibrary {
+        name: String,
+        /// The option that chooses the program.
+        option: String,
+    },
 }
 
 impl Expected for GradingError {
@@ -34,6 +41,9 @@ impl Expected for GradingError {
                 "`--over` takes the `name` in its description, or that of its file without the ending".to_owned()
             }
             Self::OnlyRival { .. } => "name the file of another one, too".to_owned(),
+            Self::ObservedLibrary { .. } => {
+                "the program would need the sandbox of its host code open: observe code that you trust as a `hosted` benchmark of your own".to_owned()
+            }
             Self::SeveralRivals { .. } => "grade the one to compare with under a name of its own".to_owned(),
         })
     }
