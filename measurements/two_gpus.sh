@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Measures an archive on the first two GPUs of a host at once, and on the first with two processors.
+# Measures an archive on the first two GPUs of a host: twice at once, shared, and on the first with
+# two processors.
 #
 #   two_gpus.sh TOOL ARCHIVE
 #
@@ -41,4 +42,5 @@ both_with_one_visible() {
 
 timed "both at once" both_by_number
 timed "both at once, each run sees one GPU" both_with_one_visible
+timed "both share the cases" suite cuda:0,1 env
 timed "one, with two processors" suite cuda:0 taskset -c 0,1

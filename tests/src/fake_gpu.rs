@@ -145,6 +145,15 @@ impl FakeGpu {
         self.run_without_nvrtc(fixture).args(["--nvrtc", &self.nvrtc()])
     }
 
+    /// Returns a run like [`run`](FakeGpu::run) of another command.
+    ///
+    /// # Panics
+    /// Same as [`FakeGpu::nvrtc`].
+    pub fn finding(&self, run: Run) -> Run {
+        run.env("LD_LIBRARY_PATH", &text(&self.libraries))
+            .args(["--nvrtc", &self.nvrtc()])
+    }
+
     /// Returns the resources that the processes of a role still had when they ended.
     ///
     /// # Panics

@@ -12,19 +12,18 @@ use super::lanes::context::LaneContext;
 use super::lanes::job::{Job, announced};
 use super::lanes::lane::Lane;
 use super::lanes::results::Results;
-use super::lanes::roles::Roles;
-use super::lanes::schedule::{in_order, lanes_for, side_by_side};
+use super::lanes::schedule::{deal, in_order, lanes_for, side_by_side};
+use super::lanes::station::Station;
 use super::recording::preparation::{Prepared, compile_errors};
 use super::recording::selected::Side;
 use super::reporting::{Reporting, Scoring};
-use super::settings::RunSettings;
 use super::stored::bookkeeping::ResultPlan;
 use crate::cdylibs::packages_of;
-use gpubench_contract::{BenchmarkComplete, RunEnd, RunStarted, SchemaVersion, Verdict};
+use gpubench_contract::{BenchmarkComplete, Device, RunEnd, RunStarted, SchemaVersion, Verdict};
 use gpubench_device::FrozenFile;
 use gpubench_device::telemetry::Telemetry;
 use gpubench_diagnostic::{ExitCode, Failure, Interrupted, print_warning};
-use gpubench_measure::clients::RefereeClient;
+use gpubench_measure::clients::Interrupt;
 use gpubench_measure::measurement::{LeavingWorkers, note_reading};
 use gpubench_measure::timeline::{self, Track};
 
@@ -32,45 +31,58 @@ use gpubench_measure::timeline::{self, Track};
 pub(super) struct CaseRunner<'a> {
     candidate: Side<'a>,
     baseline_run: Option<BaselineRun<'a>>,
-    settings: RunSettings<'a>,
-    names: RunNames,
-    roles: Roles<'a>,
+    /// The devices, at least one. Cases are prepared on the first.
+    stations: Vec<Station<'a>>,
+    /// Ends the processes on the devices.
+    interrupt: &'a Interrupt,
+    /// The telemetry of the first device.
     telemetry: Telemetry,
+    names: RunNames,
     reporting: Reporting,
 }
 
 impl<'a> CaseRunner<'a> {
-    /// Opens the reports and announces the run. Uses `referee` if one already runs.
+    /// Opens the reports and announces the run. `interrupt` ends the processes on the devices, at
+    /// least one.
     ///
     /// # Errors
     /// The history of the device cannot be used, or a report cannot be opened.
     pub(super) fn begin(
         candidate: Side<'a>,
         baseline_run: Option<BaselineRun<'a>>,
-        referee: Option<RefereeClient>,
+        stations: Vec<Station<'a>>,
+        interrupt: &'a Interrupt,
         plan: ResultPlan,
-        settings: RunSettings<'a>,
     ) -> Result<CaseRunner<'a>, Failure> {
         for notice in candidate.compiler.notices() {
             print_warning(&notice);
         }
+        let settings = stations[0].settings;
         let (selected, options) = (candidate.selected, settings.options);
-        let (device, facts) = (selected.device, selected.facts);
+        let facts = selected.facts;
         let names = RunNames::draw(Naming::for_packages(packages_of(selected.libraries).len()));
-        let mut telemetry = Telemetry::new(facts);
         let mut environment = environment::environment(facts, settings.setup(), Some(candidate.compiler.identity()));
+        let mut telemetry = Telemetry::new(settings.facts);
         if let Some(reading) = telemetry.now() {
             note_reading(&reading, &mut environment);
         }
         let announced = announced(&names, selected.cases).concat();
+        let seed_commitment = settings.seeds.commitment();
+        let device = Device {
+            uuids: stations
+                .iter()
+                .filter_map(|station| station.settings.facts.identity.clone())
+                .collect(),
+            ..environment::device(facts)
+        };
         let run = RunStarted {
             schema_version: SchemaVersion,
             run_id: names.run_id.clone(),
             started_at: jiff::Timestamp::now().to_string(),
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            seed_commitment: settings.seeds.commitment(),
+            seed_commitment,
             revision: plan.revision().cloned(),
-            device: environment::device(facts),
+            device,
             packages: packages_of(selected.libraries),
             cases: announced.len() as u64,
             environment,
@@ -82,12 +94,12 @@ impl<'a> CaseRunner<'a> {
         });
         Ok(CaseRunner {
             names,
-            roles: Roles::on(device, settings.begin(), referee, settings.interrupt),
-            telemetry,
             reporting: Reporting::begin(options, plan, run, &announced, scoring)?,
             candidate,
             baseline_run,
-            settings,
+            stations,
+            interrupt,
+            telemetry,
         })
     }
 
@@ -95,11 +107,9 @@ impl<'a> CaseRunner<'a> {
     /// candidate and those of the baseline; the latter are empty without a baseline.
     fn prepare(&mut self) -> Result<(Vec<Prepared>, Vec<Prepared>), Interrupted> {
         let CaseRunner {
-            roles,
-            reporting,
-            settings,
-            ..
+            stations, reporting, ..
         } = self;
+        let Station { roles, settings, .. } = &mut stations[0];
         let mut prepare = |side: &mut Side<'_>, reporting: &mut Reporting| {
             let mut ask_device = |module: &FrozenFile, query: &OccupancyQuery| roles.occupancy(module, query);
             side.prepare(&mut ask_device, &mut |phase| reporting.phase(phase), settings.interrupt)
@@ -120,34 +130,39 @@ impl<'a> CaseRunner<'a> {
             let _prepares = timeline::span(Track::Command, "prepares the cases");
             self.prepare()?
         };
-        let jobs = Job::all(self.candidate.selected, &ours, &self.names, &self.settings);
+        let settings = self.stations[0].settings;
+        let jobs = Job::all(self.candidate.selected, &ours, &self.names, settings);
         let baseline = self.baseline_run.as_ref();
         let context = LaneContext {
             selected: self.candidate.selected,
             compiler: self.candidate.compiler.identity(),
-            settings: &self.settings,
+            settings,
             baseline: baseline.map(|baseline| (baseline.side.selected.cases, &theirs[..])),
             lanes: NonZeroUsize::MIN,
-            interrupt: self.settings.interrupt,
+            interrupt: settings.interrupt,
         };
-        let mut lane = Lane {
-            context,
-            roles: &mut self.roles,
-            authors: &mut self.candidate.authors,
-            telemetry: &mut self.telemetry,
-            leaving_workers: LeavingWorkers::default(),
-        };
+        let past = self.reporting.past_durations(&jobs, &context);
         let mut results = Results {
             context,
             reporting: &mut self.reporting,
             baseline_run: self.baseline_run.as_mut(),
         };
         let groups = Job::together(&jobs);
+        let [station] = &mut self.stations[..] else {
+            let end = deal(&mut self.stations, &groups, &past, self.interrupt, &mut results)?;
+            return Ok(end.unwrap_or(RunEnd::Completed));
+        };
+        let mut lane = Lane {
+            context,
+            roles: &mut station.roles,
+            authors: &mut self.candidate.authors,
+            telemetry: &mut self.telemetry,
+            leaving_workers: LeavingWorkers::default(),
+        };
         for groups in groups.chunk_by(|one, next| one[0].is_only_counted() == next[0].is_only_counted()) {
-            let jobs = groups.concat();
             let end = match lanes_for(groups, &context) {
                 NonZeroUsize::MIN => in_order(&mut lane, groups, &mut results),
-                several => side_by_side(several, &jobs, &mut results),
+                several => side_by_side(several, groups, &mut results),
             };
             if let Some(end) = end? {
                 return Ok(end);
@@ -163,10 +178,11 @@ impl<'a> CaseRunner<'a> {
     pub(super) fn finish(mut self, end: Result<RunEnd, Interrupted>) -> Result<ExitCode, Failure> {
         self.note_removed();
         let end = end.unwrap_or(RunEnd::Interrupted);
+        self.stations.iter_mut().for_each(Station::release);
         // User code that still runs can hold locks on the files written next.
         drop(self.candidate);
         let other = self.baseline_run.map(|baseline_run| baseline_run.results);
-        self.reporting.finish(end, &self.settings.seeds, other)
+        self.reporting.finish(end, &self.stations[0].settings.seeds, other)
     }
 
     /// Reports the cases that only the baseline has. They are not measured.

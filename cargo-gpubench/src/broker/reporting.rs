@@ -6,6 +6,9 @@ use std::time::Instant;
 use super::against::results::OtherResults;
 use super::dataset::TraceReporter;
 use super::grading::Solutions;
+use super::lanes::context::LaneContext;
+use super::lanes::expected::PastDurations;
+use super::lanes::job::Job;
 use super::options::{ExportFormat, MessageFormat, OnSkip, OutputOptions, RunOptions, Verbosity};
 use super::stored::bookkeeping::{Bookkeeping, ResultPlan};
 use gpubench_contract::{
@@ -78,6 +81,12 @@ impl Reporting {
         };
         reporting.notify(|reporter| reporter.run_started(&run, cases));
         Ok(reporting)
+    }
+
+    /// Returns how long the results of jobs took when they were last measured, if that is known.
+    pub(super) fn past_durations(&self, jobs: &[Job<'_>], context: &LaneContext<'_>) -> PastDurations {
+        let wanted = jobs.iter().map(|job| context.unmeasured(job)).collect();
+        self.bookkeeping.past_durations(&self.run, wanted)
     }
 
     /// Reports the start of a case.

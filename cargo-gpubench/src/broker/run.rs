@@ -2,11 +2,14 @@
 
 use super::case_runner::CaseRunner;
 use super::choice::listing::print_names;
-use super::device::choice::choose_device;
-use super::device::clocks::{lock_clocks, unlock_clocks};
+use super::device::choice::choose_devices;
+use super::device::clocks::lock_clocks;
 use super::device::counters::{Counters, ensure_profiles_can_be_kept};
+use super::device::kind::{SameKind, ensure_combinable};
 use super::device::observers::find_observer;
+use super::device::processors::Processors;
 use super::device::turn::DeviceTurn;
+use super::lanes::station::{DeviceHold, Station};
 use super::libraries::authors::AuthorSettings;
 use super::options::{Action, ResultOptions, RunOptions};
 use super::places::Places;
@@ -16,8 +19,11 @@ use super::sources::Sources;
 use super::stored::bookkeeping::ResultTargets;
 use super::stored::loaded_run::show_loaded_run;
 use super::wrong_calls::ensure_calls_can_be_kept;
+use gpubench_device::Facts;
 use gpubench_diagnostic::{ExitCode, Failure, print_warning, remove_abandoned};
+use gpubench_measure::clients::Interrupt;
 use gpubench_measure::timeline::{self, Track};
+use gpubench_protocol::window::Seeds;
 use gpubench_report::OutputTarget;
 
 /// Runs the command.
@@ -68,43 +74,105 @@ fn run_untraced(options: &RunOptions) -> Result<ExitCode, Failure> {
         require_nvtx()?;
     }
     prepare_for_roles();
-    let (device, mut referee) = choose_device(options, &interrupt)?;
+    let kinds = choose_devices(options, &interrupt)?;
+    ensure_combinable(options, &kinds)?;
+    let seeds = seeds(options.measurement.seed)?;
+    let mut targets = Some(targets);
+    let mut worst = ExitCode::Success;
+    for kind in kinds {
+        let targets = match targets.take() {
+            Some(targets) => targets,
+            None => ResultTargets::open(&results, &places, options.output.verbosity)?,
+        };
+        let code = run_on(kind, options, &sources, targets, &seeds, &interrupt)?;
+        worst = worse(worst, code);
+        // The names are those of every kind.
+        if options.action == Action::List || code == ExitCode::Interrupted {
+            break;
+        }
+    }
+    Ok(worst)
+}
+
+/// Runs the cases on devices of one kind.
+fn run_on(
+    kind: SameKind,
+    options: &RunOptions,
+    sources: &Sources,
+    targets: ResultTargets,
+    seeds: &Seeds,
+    interrupt: &Interrupt,
+) -> Result<ExitCode, Failure> {
+    let SameKind {
+        shared,
+        devices,
+        mut referees,
+    } = kind;
     let (authors, catalogs) = {
         let _lists = timeline::span(Track::Command, "lists the benchmarks");
-        sources.list(AuthorSettings::new(options, &interrupt))?
+        sources.list(AuthorSettings::new(options, interrupt))?
     };
-    let seeds = seeds(options.measurement.seed)?;
-    let chosen = sources.select(options, catalogs, &device.facts, &seeds)?;
+    let chosen = sources.select(options, catalogs, &shared.facts, seeds)?;
     if options.action == Action::List {
         return print_names(&chosen.ours, options.output.format);
     }
     let observer = options.observer.as_ref();
     let observer = observer
-        .map(|choice| find_observer(choice, &device.facts, &chosen.ours))
+        .map(|choice| find_observer(choice, &shared.facts, &chosen.ours))
         .transpose()?;
     if let Some(folder) = &options.measurement.keep_callgrind {
-        ensure_profiles_can_be_kept(folder, &chosen.ours.cases, &device.facts)?;
+        ensure_profiles_can_be_kept(folder, &chosen.ours.cases, &shared.facts)?;
     }
     if let Some(folder) = &options.measurement.keep_wrong_outputs {
         ensure_calls_can_be_kept(folder)?;
     }
-    let counters = Counters::for_cases(&chosen.ours.cases, device.order)?;
+    let counters = Counters::for_cases(&chosen.ours.cases, shared.order)?;
     let plan = sources.fit(options, targets, &chosen)?;
-    let (candidate, baseline_run) = sources.sides(options, &device, &chosen, authors)?;
-    // A waiting referee would occupy the device in the meantime.
-    let turn = DeviceTurn::take(options, &device.facts, &interrupt, || referee = None)?;
-    let clocks = lock_clocks(options, &device.facts, &interrupt)?;
-    let tools = DeviceTools {
-        clocks: clocks.as_ref(),
-        counters,
-        observer,
-    };
-    let settings = RunSettings::new(options, seeds, device.order, &device.facts, tools, &interrupt);
-    let mut runner = CaseRunner::begin(candidate, baseline_run, referee, plan, settings)?;
+    let (candidate, baseline_run) = sources.sides(options, &shared, &chosen, authors)?;
+    let facts: Vec<&Facts> = devices.iter().map(|device| &device.facts).collect();
+    // Waiting referees would occupy their devices in the meantime.
+    let rights = DeviceTurn::take_all(options, &facts, interrupt, || referees.fill_with(|| None))?;
+    let mut holds = Vec::new();
+    for (turn, facts) in rights.into_iter().zip(&facts) {
+        let clocks = lock_clocks(options, facts, interrupt)?;
+        holds.push(DeviceHold { turn, clocks });
+    }
+    let settings: Vec<RunSettings<'_>> = devices
+        .iter()
+        .zip(&holds)
+        .map(|(device, hold)| {
+            let tools = DeviceTools {
+                clocks: hold.clocks.as_ref(),
+                counters: counters.clone(),
+                observer: observer.clone(),
+            };
+            RunSettings::new(options, seeds.clone(), device.order, &device.facts, tools, interrupt)
+        })
+        .collect();
+    let of_devices = interrupt.child();
+    let processors = Processors::shares(&facts);
+    let stations = settings
+        .iter()
+        .zip(holds)
+        .zip(referees)
+        .zip(processors)
+        .map(|(((settings, hold), referee), processors)| {
+            let libraries = candidate.selected.libraries;
+            Station::new(settings, hold, referee, processors, libraries, &of_devices)
+        })
+        .collect();
+    let mut runner = CaseRunner::begin(candidate, baseline_run, stations, &of_devices, plan)?;
     let end = runner.measure();
-    unlock_clocks(clocks, options);
-    drop(turn);
     runner.finish(end)
+}
+
+/// Returns the exit code of two runs: that of an interrupt, else that of the first that failed.
+fn worse(before: ExitCode, now: ExitCode) -> ExitCode {
+    match before {
+        ExitCode::Success => now,
+        _ if now == ExitCode::Interrupted => now,
+        before => before,
+    }
 }
 
 /// Returns what is done with the results, if there are any.

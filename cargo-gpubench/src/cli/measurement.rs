@@ -11,10 +11,10 @@ use gpubench_measure::measurement::EvidenceUse;
 impl DeviceArguments {
     /// Returns the options of the device. `threads` applies to the CPU device.
     pub(super) fn into_options(self, threads: Option<NonZeroUsize>) -> DeviceOptions {
-        let (choice, ordinal) = self.device;
+        let (choice, ordinals) = self.device;
         DeviceOptions {
             choice,
-            ordinal,
+            ordinals,
             threads,
             compilers: NamedCompilers {
                 nvrtc: self.nvrtc,

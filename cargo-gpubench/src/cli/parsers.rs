@@ -4,7 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::broker::options::DeviceChoice;
 use gpubench_contract::Flush;
-use gpubench_device::Backend;
+use gpubench_device::{Backend, Ordinals, OrdinalsError};
 
 /// Checks cargo's grammar for jobs: a positive number, a negative number that counts down from the
 /// number of processors, or `default`.
@@ -38,16 +38,32 @@ pub(super) fn flush_kinds() -> impl TypedValueParser<Value = Flush> {
 
 /// An invalid value of `--device`.
 #[derive(Debug, thiserror::Error)]
-#[error("unknown device `{0}`; use `auto`, `cpu`, `cuda` or `cuda:NUMBER`")]
-pub(super) struct UnknownDevice(String);
+pub(super) enum DeviceError {
+    /// There is no such kind, or its devices have no numbers.
+    #[error("unknown device `{0}`; use `auto`, `cpu`, `cuda`, `cuda:NUMBER`, `cuda:0,2`, `cuda:0-3` or `cuda:all`")]
+    Unknown(String),
+    /// The list of numbers cannot be read. The reason is in the message, because clap shows only
+    /// that.
+    #[error("in `{text}`, {reason}")]
+    List {
+        /// The whole value.
+        text: String,
+        /// What is wrong.
+        reason: OrdinalsError,
+    },
+}
 
-/// Reads a kind of device and its number.
-pub(super) fn parse_device(text: &str) -> Result<(DeviceChoice, u32), UnknownDevice> {
+/// Reads a kind of device and which of its devices are meant.
+pub(super) fn parse_device(text: &str) -> Result<(DeviceChoice, Ordinals), DeviceError> {
     if text == "auto" {
-        return Ok((DeviceChoice::Auto, 0));
+        return Ok((DeviceChoice::Auto, Ordinals::default()));
     }
-    let (backend, ordinal) = Backend::parse(text).ok_or_else(|| UnknownDevice(text.to_owned()))?;
-    Ok((DeviceChoice::Kind(backend.kind), ordinal))
+    let named = Backend::parse(text).map_err(|reason| DeviceError::List {
+        text: text.to_owned(),
+        reason,
+    })?;
+    let (backend, ordinals) = named.ok_or_else(|| DeviceError::Unknown(text.to_owned()))?;
+    Ok((DeviceChoice::Kind(backend.kind), ordinals))
 }
 
 /// Reads a device like [`parse_device`], and offers the kinds for completion.
@@ -55,7 +71,7 @@ pub(super) fn parse_device(text: &str) -> Result<(DeviceChoice, u32), UnknownDev
 pub(super) struct DeviceParser;
 
 impl TypedValueParser for DeviceParser {
-    type Value = (DeviceChoice, u32);
+    type Value = (DeviceChoice, Ordinals);
 
     fn parse_ref(
         &self,
@@ -81,10 +97,23 @@ mod tests {
     #[test]
     fn a_device_is_named_by_its_kind_and_number() {
         let parsed = parse_device;
-        assert_eq!(parsed("auto").unwrap(), (DeviceChoice::Auto, 0));
-        assert_eq!(parsed("cuda").unwrap(), (DeviceChoice::Kind(DeviceKind::Cuda), 0));
-        assert_eq!(parsed("cuda:3").unwrap(), (DeviceChoice::Kind(DeviceKind::Cuda), 3));
-        for wrong in ["gpu", "cuda:", "cuda:-1", "cpu:0", "CUDA"] {
+        let cuda = DeviceChoice::Kind(DeviceKind::Cuda);
+        assert_eq!(parsed("auto").unwrap(), (DeviceChoice::Auto, Ordinals::one(0)));
+        assert_eq!(parsed("cuda").unwrap(), (cuda, Ordinals::one(0)));
+        assert_eq!(parsed("cuda:3").unwrap(), (cuda, Ordinals::one(3)));
+        assert_eq!(parsed("cuda:all").unwrap(), (cuda, Ordinals::All));
+        assert_eq!(parsed("cuda:0,2").unwrap(), (cuda, Ordinals::Listed(vec![0, 2])));
+        for wrong in [
+            "gpu",
+            "cuda:",
+            "cuda:-1",
+            "cpu:0",
+            "CUDA",
+            "cuda:0,0",
+            "cuda:0,cpu",
+            "cpu,cuda:0",
+            "auto:all",
+        ] {
             assert!(parsed(wrong).unwrap_err().to_string().contains(&format!("`{wrong}`")));
         }
     }

@@ -20,6 +20,7 @@ use crate::config::{
 };
 use crate::scaffold::Template;
 use gpubench_contract::{Flush, SanitizerTool};
+use gpubench_device::Ordinals;
 use gpubench_device::clocks::ClockSetting;
 use gpubench_report::{Color, OnInconclusive, OutputTarget, RewardFile};
 use gpubench_stats::Confidence;
@@ -31,7 +32,7 @@ macro_rules! values {
     };
 }
 
-values! { AxisOverride, ClockSetting, Color, (DeviceChoice, u32), Flush, Fraction, MasterSeed, MessageFormat, OnInconclusive }
+values! { AxisOverride, ClockSetting, Color, (DeviceChoice, Ordinals), Flush, Fraction, MasterSeed, MessageFormat, OnInconclusive }
 values! { DebuggerCommand, Profiler, SanitizerTool, Template }
 values! { OutputTarget, PackageSpec, PageTarget, Partition, PathBuf, Profile, RewardFile, RunName, String, TimeLimit, Utf8PathBuf, u64 }
 
@@ -670,14 +671,15 @@ settings! {
 
     #[command(next_help_heading = "Machine")]
     pub(super) struct DeviceArguments {
-        /// Use this device: `auto`, `cpu`, `cuda` or `cuda:1`
+        /// Use this device: `auto`, `cpu`, `cuda` or `cuda:all`
         ///
         /// `auto`, the default, is the first GPU if there is one, otherwise the CPU device. Times
         /// on the CPU device say nothing about a GPU. `cuda` requires a GPU. `cuda:1` is the second
-        /// GPU.
+        /// GPU. `cuda:all` and lists like `cuda:0,2` and `cuda:0-3` share the cases among several
+        /// GPUs. GPUs of another kind each measure every case, in a run of their own.
         #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = DeviceParser,
             hide_possible_values = true, hide_default_value = true)]
-        device: (DeviceChoice, u32) => Profile "--device cuda:1", common;
+        device: (DeviceChoice, Ordinals) => Profile "--device cuda:all", common;
 
         /// Compile GPU kernels with this NVRTC
         ///

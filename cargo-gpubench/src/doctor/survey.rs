@@ -24,8 +24,8 @@ pub fn survey(device: &DeviceOptions) -> Machine {
             .map(|compiler| compiler.identity().to_owned())
             .map_err(|missing| gpubench_diagnostic::chain(&missing)),
         cpu_device: gpubench_harness::HOST_BUILD.map_err(str::to_owned),
-        ordinal: device.ordinal,
-        driver: ask(Target::Device(device.ordinal)),
+        ordinal: device.ordinals.first(),
+        driver: ask(Target::Device(device.ordinals.first())),
         gpus: ask(Target::Gpus),
         mps: mps_daemon(),
         nvrtc,

@@ -180,6 +180,8 @@ words! {
         AuthorFailed = "author-failed",
         /// The referee could not do its part.
         RefereeFailed = "referee-failed",
+        /// Every GPU that could have measured the case failed: it can no longer be opened.
+        DeviceLost = "device-lost",
         /// The sanitizer or the profiler failed, so it is unknown what it would have found.
         ObserverFailed = "observer-failed",
         /// The worker could not be started or set up.
@@ -248,6 +250,7 @@ impl Cause {
             | Cause::GradeTooLow
             | Cause::AuthorFailed
             | Cause::RefereeFailed
+            | Cause::DeviceLost
             | Cause::ObserverFailed
             | Cause::WorkerFailed
             | Cause::Internal => &[Verdict::Error],

@@ -145,6 +145,10 @@ pub struct Device {
     /// older versions of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_arithmetic: Option<ArithmeticPeaks>,
+    /// UUIDs of the GPUs that share the cases, as `nvidia-smi -L` shows them. All are of this kind.
+    /// Missing on the CPU device, and in records of older versions of the tool.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uuids: Vec<String>,
 }
 
 /// The device of a result. The first record of the run has its details.
@@ -155,14 +159,30 @@ pub struct DeviceName {
     pub kind: DeviceKind,
     /// Name of the device, for people.
     pub name: String,
+    /// UUID of the GPU that measured the case. Missing on the CPU device, if several GPUs shared
+    /// the cases and none measured this one, and in records of older versions of the tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uuid: Option<String>,
 }
 
 impl Device {
+    /// Returns how people call it: `NVIDIA H200`, or `2 × NVIDIA H200` if several share the cases.
+    pub fn title(&self) -> String {
+        match self.uuids.len() {
+            0 | 1 => self.name.clone(),
+            several => format!("{several} × {}", self.name),
+        }
+    }
+
     /// Returns the part of the device that results carry.
     pub fn short(&self) -> DeviceName {
         DeviceName {
             kind: self.kind,
             name: self.name.clone(),
+            uuid: match &self.uuids[..] {
+                [only] => Some(only.clone()),
+                _ => None,
+            },
         }
     }
 }

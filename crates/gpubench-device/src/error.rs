@@ -120,6 +120,8 @@ pub enum AbsenceKind {
     NotInstalled = 0,
     /// Parts of the device or its driver are there, but it cannot be used, or not by this process.
     Unusable = 1,
+    /// The driver works, and has fewer devices than the number that was asked for.
+    BeyondLast = 2,
 }
 
 impl std::fmt::Display for Absence {

@@ -17,6 +17,9 @@ pub struct Facts {
     pub device: DeviceFacts,
     /// A UUID that distinguishes devices of the same name.
     pub identity: Option<String>,
+    /// The address on the PCI bus as the system's folders have it: `0000:3b:00.0`. `None` if the
+    /// device has none, or does not tell.
+    pub pci_address: Option<String>,
     /// The driver version, as the driver reports it.
     pub driver: Option<String>,
     /// Resolution of the device's clock, in nanoseconds.

@@ -194,6 +194,7 @@ fn device() -> Device {
         peak_bandwidth: Some(4.8e12),
         peak_flops: Some(67e12),
         peak_arithmetic: None,
+        uuids: Vec::new(),
     }
 }
 

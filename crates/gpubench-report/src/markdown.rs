@@ -134,7 +134,7 @@ impl Reporter for MarkdownReporter {
             readings: cases.iter().map(BenchmarkStarted::reading).collect(),
             has_counters: cases.iter().any(|case| !case.counters.is_empty()),
         };
-        let (version, device) = (plain(&run.tool_version), plain(&run.device.name));
+        let (version, device) = (plain(&run.tool_version), plain(&run.device.title()));
         let notice = run.device.kind.words().unverified;
         let note = notice.map_or_else(String::new, |notice| format!("\n{notice}\n"));
         self.print(&format!("`cargo gpubench` {version} on {device}\n{note}\n"))

@@ -710,6 +710,7 @@ fn cpu() -> Device {
         peak_bandwidth: None,
         peak_flops: None,
         peak_arithmetic: None,
+        uuids: Vec::new(),
     }
 }
 

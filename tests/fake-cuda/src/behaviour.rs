@@ -24,11 +24,29 @@ pub(crate) enum Moment {
     Running,
 }
 
+/// When a GPU fails.
+pub(crate) struct LostGpu {
+    /// The page that all processes share.
+    pub(crate) page: PathBuf,
+    /// The numbers of the GPUs that fail.
+    pub(crate) ordinals: Vec<c_int>,
+    /// How many workers get a context on each before.
+    pub(crate) workers: u32,
+    /// What every later call on it returns.
+    pub(crate) code: c_int,
+}
+
 /// The settings, read once at the first call.
 pub(crate) struct Behaviour {
     pub(crate) init: c_int,
     pub(crate) version: c_int,
     pub(crate) devices: c_int,
+    /// The names of the GPUs, where they are not the usual one.
+    pub(crate) names: Vec<String>,
+    /// The addresses of the GPUs on the PCI bus.
+    pub(crate) pci: Vec<String>,
+    /// When a GPU fails.
+    pub(crate) lost: Option<LostGpu>,
     pub(crate) attributes: Vec<(c_int, c_int)>,
     pub(crate) failures: Vec<PlannedFailure>,
     /// Kernel names and the fault code of their launches.
@@ -70,6 +88,9 @@ pub(crate) fn behaviour() -> &'static Behaviour {
         init: number("FAKE_CUDA_INIT", 0),
         version: number("FAKE_CUDA_VERSION", 12_080),
         devices: number("FAKE_CUDA_DEVICES", 1),
+        names: list("FAKE_CUDA_NAMES"),
+        pci: list("FAKE_CUDA_PCI"),
+        lost: lost(),
         attributes: pairs("FAKE_CUDA_ATTRIBUTES", '=')
             .into_iter()
             .map(|(attribute, value)| (parse(&attribute), value))
@@ -128,6 +149,20 @@ fn failures() -> Vec<PlannedFailure> {
         .iter()
         .filter_map(|text| of_this_role(text))
         .collect()
+}
+
+fn lost() -> Option<LostGpu> {
+    let text = std::env::var("FAKE_CUDA_LOST").ok()?;
+    let parts: Vec<&str> = text.split(':').collect();
+    let [page, ordinals, workers, code] = parts[..] else {
+        panic!("`{text}` is not `FILE:ORDINAL+ORDINAL:WORKERS:CODE`");
+    };
+    Some(LostGpu {
+        page: PathBuf::from(page),
+        ordinals: ordinals.split('+').map(parse).collect(),
+        workers: parse(workers),
+        code: parse(code),
+    })
 }
 
 fn pairs(name: &str, separator: char) -> Vec<(String, c_int)> {

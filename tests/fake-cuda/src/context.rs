@@ -8,6 +8,7 @@ use cudarc::driver::sys::{CUcontext, CUdevice};
 use crate::call::{in_context, waiting, with_gpu};
 use crate::gpu::CONTEXT;
 use crate::ledger::Kind;
+use crate::lost::note_opened;
 
 thread_local! {
     static CURRENT: Cell<*mut c_void> = const { Cell::new(std::ptr::null_mut()) };
@@ -19,8 +20,11 @@ pub(crate) unsafe extern "C" fn cuDevicePrimaryCtxSetFlags_v2(_device: CUdevice,
 }
 
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn cuDevicePrimaryCtxRetain(context: *mut CUcontext, _device: CUdevice) -> c_int {
-    in_context("cuDevicePrimaryCtxRetain", |gpu| {
+pub(crate) unsafe extern "C" fn cuDevicePrimaryCtxRetain(context: *mut CUcontext, device: CUdevice) -> c_int {
+    with_gpu("cuDevicePrimaryCtxRetain", |gpu| {
+        gpu.ordinal = device;
+        note_opened(device);
+        gpu.sound()?;
         gpu.ledger.take(Kind::Context);
         // SAFETY: the caller passes a valid pointer to a handle.
         unsafe { *context = CONTEXT.cast() };

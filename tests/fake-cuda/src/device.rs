@@ -7,11 +7,8 @@ use gpubench_device::Driver as _;
 
 use crate::behaviour::behaviour;
 use crate::call::{in_context, lock, plain, with_gpu};
-use crate::error::{INVALID_DEVICE, INVALID_VALUE, Refusal};
+use crate::error::{INVALID_DEVICE, INVALID_VALUE, NOT_SUPPORTED, Refusal};
 use crate::gpu::Gpu;
-
-/// The name of the device.
-const NAME: &[u8] = b"Fake GPU\0";
 
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn cuInit(_flags: c_uint) -> c_int {
@@ -58,15 +55,32 @@ pub(crate) unsafe extern "C" fn cuDeviceGet(device: *mut CUdevice, ordinal: c_in
 }
 
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn cuDeviceGetName(name: *mut c_char, bytes: c_int, _device: CUdevice) -> c_int {
+pub(crate) unsafe extern "C" fn cuDeviceGetName(name: *mut c_char, bytes: c_int, device: CUdevice) -> c_int {
     with_gpu("cuDeviceGetName", |_| {
-        if (bytes as usize) < NAME.len() {
-            return Err(Refusal(INVALID_VALUE));
-        }
-        // SAFETY: the caller's buffer has `bytes` bytes, which are enough for the name.
-        unsafe { std::ptr::copy_nonoverlapping(NAME.as_ptr(), name.cast(), NAME.len()) };
-        Ok(())
+        let known = behaviour().names.get(device as usize);
+        copy(known.map_or("Fake GPU", String::as_str), name, bytes)
     })
+}
+
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn cuDeviceGetPCIBusId(address: *mut c_char, bytes: c_int, device: CUdevice) -> c_int {
+    with_gpu("cuDeviceGetPCIBusId", |_| match behaviour().pci.get(device as usize) {
+        Some(known) => copy(known, address, bytes),
+        None => Err(Refusal(NOT_SUPPORTED)),
+    })
+}
+
+/// Writes text and a zero to a buffer of `bytes` bytes.
+fn copy(text: &str, buffer: *mut c_char, bytes: c_int) -> Result<(), Refusal> {
+    if (bytes as usize) <= text.len() {
+        return Err(Refusal(INVALID_VALUE));
+    }
+    // SAFETY: the caller's buffer has `bytes` bytes, which are enough for the text and the zero.
+    unsafe {
+        std::ptr::copy_nonoverlapping(text.as_ptr(), buffer.cast(), text.len());
+        buffer.add(text.len()).write(0);
+    }
+    Ok(())
 }
 
 #[unsafe(no_mangle)]

@@ -15,6 +15,7 @@ use crate::clock::WorkClock;
 use crate::doorbell::Doorbell;
 use crate::error::{INVALID_HANDLE, INVALID_VALUE, LAUNCH_FAILED, NOT_READY, Refusal};
 use crate::ledger::Ledger;
+use crate::lost;
 use crate::memory::AddressSpace;
 
 /// The fake GPU of this process.
@@ -39,6 +40,8 @@ pub(crate) struct Gpu {
     pub(crate) fault_underway: Option<c_int>,
     /// The code that every call returns after a fault.
     fault: Option<c_int>,
+    /// The number of the GPU that the process has a context on.
+    pub(crate) ordinal: c_int,
 }
 
 /// The time that one stream query waits. A real driver answers at once; the CPU device answers from
@@ -49,6 +52,7 @@ impl Gpu {
     pub(crate) fn new() -> Result<Gpu, DeviceError> {
         // It is mapped before the process gives up its right to open files.
         WorkClock::get();
+        lost::prepare();
         let mut cpu = CpuDriver::new(None, ScheduleSeed::Natural)?;
         // Number 0, the default stream.
         cpu.stream()?;
@@ -65,6 +69,7 @@ impl Gpu {
             cheat: None,
             fault_underway: None,
             fault: None,
+            ordinal: 0,
         })
     }
 
@@ -108,6 +113,7 @@ impl Gpu {
 
     /// Fails if a kernel has faulted.
     pub(crate) fn sound(&self) -> Result<(), Refusal> {
+        lost::sound(self.ordinal)?;
         self.fault.map_or(Ok(()), |code| Err(Refusal(code)))
     }
 

@@ -25,6 +25,7 @@ mod gpu;
 mod graph;
 mod image;
 mod ledger;
+mod lost;
 mod memory;
 mod module;
 mod nvml;

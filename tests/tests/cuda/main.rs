@@ -11,6 +11,7 @@ mod hardware;
 mod kernels;
 mod locked_clocks;
 mod places;
+mod several;
 mod structs;
 mod throttling;
 

@@ -56,5 +56,6 @@ pub(in crate::broker) fn device(facts: &Facts) -> Device {
         peak_bandwidth: facts.peak_bandwidth,
         peak_flops: facts.peak_arithmetic.f32,
         peak_arithmetic: Some(facts.peak_arithmetic).filter(|peaks| peaks.is_known()),
+        uuids: facts.identity.iter().cloned().collect(),
     }
 }

@@ -4,5 +4,7 @@ pub(super) mod choice;
 pub(super) mod clocks;
 pub(super) mod counters;
 pub(super) mod environment;
+pub(super) mod kind;
 pub(super) mod observers;
+pub(super) mod processors;
 pub(super) mod turn;

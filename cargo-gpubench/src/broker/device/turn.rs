@@ -38,12 +38,35 @@ impl Expected for DeviceBusy {
 }
 
 impl DeviceTurn {
+    /// Waits until no other run of this user measures on any of the devices. All runs take several
+    /// devices in the same order, so that none waits for another that waits for it. Returns the
+    /// turns in the order of the devices.
+    ///
+    /// # Errors
+    /// Same as [`DeviceTurn::take`].
+    pub(in crate::broker) fn take_all(
+        options: &RunOptions,
+        devices: &[&Facts],
+        interrupt: &Interrupt,
+        mut before_waiting: impl FnMut(),
+    ) -> Result<Vec<DeviceTurn>, Failure> {
+        let mut positions: Vec<usize> = (0..devices.len()).collect();
+        positions.sort_by_key(|position| key(devices[*position]));
+        let mut turns = Vec::new();
+        for position in positions {
+            let turn = DeviceTurn::take(options, devices[position], interrupt, &mut before_waiting)?;
+            turns.push((position, turn));
+        }
+        turns.sort_by_key(|(position, _)| *position);
+        Ok(turns.into_iter().map(|(_, turn)| turn).collect())
+    }
+
     /// Waits until no other run of this user measures on the device. Returns at once if the run
     /// measures no times. `before_waiting` releases resources that would disturb the other run.
     ///
     /// # Errors
     /// Another run uses the device for an hour, or Ctrl-C.
-    pub(in crate::broker) fn take(
+    fn take(
         options: &RunOptions,
         facts: &Facts,
         interrupt: &Interrupt,

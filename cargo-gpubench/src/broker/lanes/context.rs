@@ -26,7 +26,23 @@ pub(in crate::broker) struct LaneContext<'r> {
     pub(in crate::broker) interrupt: &'r Interrupt,
 }
 
-impl LaneContext<'_> {
+impl<'r> LaneContext<'r> {
+    /// Returns the same context on the device of some settings.
+    pub(super) fn on<'s>(self, settings: &'s RunSettings<'s>) -> LaneContext<'s>
+    where
+        'r: 's,
+    {
+        LaneContext {
+            selected: Selected {
+                device: settings.device,
+                facts: settings.facts,
+                ..self.selected
+            },
+            settings,
+            ..self
+        }
+    }
+
     /// Returns the result of a job that was not measured.
     pub(in crate::broker) fn unmeasured(&self, job: &Job<'_>) -> BenchmarkComplete {
         let (selected, settings) = (&self.selected, self.settings);

@@ -131,6 +131,21 @@ impl<'a> Roles<'a> {
         })
     }
 
+    /// Returns why the device can no longer be opened, if that is so. The question is put to a new
+    /// referee: what a worker says of the device may be its code's invention.
+    pub(super) fn loss_of_device(&mut self) -> Option<String> {
+        self.retire();
+        match self.ready() {
+            Ok(_) | Err(RoleFailure::Interrupted) => None,
+            // Others may use its memory.
+            Err(RoleFailure::OutOfMemory { .. }) => None,
+            Err(failure) => {
+                self.retire();
+                Some(gpubench_diagnostic::chain(&failure))
+            }
+        }
+    }
+
     /// Ends both processes, because their state is unknown. The next case starts new ones.
     pub(in crate::broker) fn retire(&mut self) {
         (self.waiting, self.begun) = (None, None);

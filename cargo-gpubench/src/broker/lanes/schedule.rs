@@ -1,26 +1,31 @@
-//! Jobs one after another, or side by side.
+//! Jobs one after another, side by side, or shared among devices.
 //!
-//! Times are measured one after another: a neighbour would change them. Outputs and counts do not
-//! change, so cases that are only tested or counted run side by side, each in processes of its own.
+//! Times are measured one after another on a device: a neighbour would change them. Outputs and
+//! counts do not change, so cases that are only tested or counted run side by side, each in
+//! processes of its own. Several devices share the cases, whatever is measured.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use super::context::LaneContext;
 use super::earlier_modes::EarlierModes;
+use super::expected::PastDurations;
 use super::job::Job;
 use super::lane::{Finished, Lane};
+use super::queue::{Queue, Unit};
 use super::results::Results;
 use super::roles::Roles;
+use super::station::Station;
+use super::units::{Message, OnLoss, measure_units};
 use crate::admission::memory_needed;
 use crate::broker::libraries::authors::{AuthorSettings, Authors};
 use gpubench_contract::RunEnd;
 use gpubench_device::Backend;
 use gpubench_device::telemetry::Telemetry;
 use gpubench_diagnostic::Interrupted;
+use gpubench_measure::clients::Interrupt;
 use gpubench_measure::measurement::LeavingWorkers;
 use gpubench_protocol::window::CodePlacement;
 use gpubench_report::Progress;
@@ -28,12 +33,6 @@ use gpubench_report::Progress;
 /// Memory of a lane's processes besides the buffers of its case, in bytes: two contexts on a GPU, a
 /// worker under valgrind on the CPU device.
 const OF_PROCESSES: u64 = 1 << 30;
-
-/// What a lane reports about the job at a position.
-enum Message {
-    Progress(usize, Progress),
-    Finished(usize, Box<Finished>),
-}
 
 /// Measures groups of jobs one after another, the jobs of each together. Returns the end of the run
 /// if they end it.
@@ -91,11 +90,11 @@ pub(in crate::broker) fn lanes_for(groups: &[Vec<&Job<'_>>], context: &LaneConte
     NonZeroUsize::new(lanes).unwrap_or(NonZeroUsize::MIN)
 }
 
-/// Measures jobs in several lanes at once, and reports them in order. Returns the end of the run if
-/// a job ends it; later jobs are then neither finished nor reported.
+/// Measures jobs in several lanes of one device at once, and reports them in order. Returns the end
+/// of the run if a job ends it; later jobs are then neither finished nor reported.
 pub(in crate::broker) fn side_by_side(
     lanes: NonZeroUsize,
-    jobs: &[&Job<'_>],
+    groups: &[Vec<&Job<'_>>],
     results: &mut Results<'_, '_>,
 ) -> Result<Option<RunEnd>, Interrupted> {
     let interrupt = results.context.interrupt.child();
@@ -104,22 +103,22 @@ pub(in crate::broker) fn side_by_side(
         interrupt: &interrupt,
         ..results.context
     };
-    let next = AtomicUsize::new(0);
+    let queue = Queue::new(units(groups.chunks(1)), lanes.get());
     let (sender, messages) = channel();
     thread::scope(|scope| {
         for _ in 0..lanes.get() {
             let sender = sender.clone();
-            scope.spawn(|| run_lane(context, jobs, &next, sender));
+            scope.spawn(|| run_lane(context, &queue, sender));
         }
         drop(sender);
-        let end = report_in_order(jobs, &messages, results);
+        let end = report_in_order(groups, &messages, results);
         interrupt.cancel();
         end
     })
 }
 
-/// Measures jobs that no other lane has taken, until there are none or the run is interrupted.
-fn run_lane(context: LaneContext<'_>, jobs: &[&Job<'_>], next: &AtomicUsize, messages: Sender<Message>) {
+/// Measures units that no other lane has taken, until there are none or the run is interrupted.
+fn run_lane<'u, 'j>(context: LaneContext<'_>, queue: &Queue<'u, 'j>, messages: Sender<Message>) {
     let LaneContext {
         selected,
         settings,
@@ -136,47 +135,128 @@ fn run_lane(context: LaneContext<'_>, jobs: &[&Job<'_>], next: &AtomicUsize, mes
         telemetry: &mut Telemetry::new(selected.facts),
         leaving_workers: LeavingWorkers::default(),
     };
-    loop {
-        let position = next.fetch_add(1, Ordering::Relaxed);
-        let Some(job) = jobs.get(position) else { return };
-        let mut progress = |progress| {
-            // Nobody listens after the end of the run.
-            let _ = messages.send(Message::Progress(position, progress));
-        };
-        let Ok(finished) = lane.measure(&[job], &mut EarlierModes::default(), &mut progress) else {
-            return;
-        };
-        for finished in finished {
-            let _ = messages.send(Message::Finished(position, Box::new(finished)));
+    measure_units(&mut lane, queue, OnLoss::Reported, &messages);
+}
+
+/// Deals groups of jobs out to devices of one kind, and reports them in order: a device that is
+/// free takes what is expected to last longest. Returns the end of the run if a job ends it; later
+/// jobs are then neither finished nor reported. `interrupt` ends the devices' processes.
+pub(in crate::broker) fn deal(
+    stations: &mut [Station<'_>],
+    groups: &[Vec<&Job<'_>>],
+    past: &PastDurations,
+    interrupt: &Interrupt,
+    results: &mut Results<'_, '_>,
+) -> Result<Option<RunEnd>, Interrupted> {
+    let facts = results.context.selected.facts;
+    let mut units = units(groups.chunk_by(|one, next| one[0].is_of_case_of(next[0])));
+    units.sort_by(|one, other| {
+        let [one, other] = [one, other].map(|unit| past.expected(unit.groups, facts));
+        other.total_cmp(&one)
+    });
+    let queue = Queue::new(units, stations.len());
+    let (sender, messages) = channel();
+    thread::scope(|scope| {
+        for station in stations {
+            let context = LaneContext {
+                interrupt,
+                ..results.context
+            };
+            let (sender, queue) = (sender.clone(), &queue);
+            scope.spawn(move || run_station(station, context, queue, &sender));
         }
-    }
+        drop(sender);
+        let end = report_in_order(groups, &messages, results);
+        interrupt.cancel();
+        end
+    })
+}
+
+/// Measures units on one device until there are none, and gives the device back.
+fn run_station<'u, 'j>(
+    station: &mut Station<'_>,
+    context: LaneContext<'_>,
+    queue: &Queue<'u, 'j>,
+    messages: &Sender<Message>,
+) {
+    station.keep_near();
+    let Station {
+        settings,
+        roles,
+        authors,
+        ..
+    } = &mut *station;
+    let mut lane = Lane {
+        context: context.on(settings),
+        roles,
+        authors,
+        telemetry: &mut Telemetry::new(settings.facts),
+        leaving_workers: LeavingWorkers::default(),
+    };
+    measure_units(&mut lane, queue, OnLoss::Moved, messages);
+    drop(lane);
+    // The processes that this thread has started must not outlive it.
+    station.release();
+}
+
+/// Returns the units of jobs that lanes take, in the order of the jobs.
+fn units<'u, 'j: 'u>(divided: impl Iterator<Item = &'u [Vec<&'u Job<'j>>]>) -> Vec<Unit<'u, 'j>> {
+    let mut first = 0;
+    let unit = |groups: &'u [Vec<&'u Job<'j>>]| {
+        let unit = Unit {
+            groups,
+            first,
+            moved_from: None,
+        };
+        first += groups.iter().map(Vec::len).sum::<usize>();
+        unit
+    };
+    divided.map(unit).collect()
 }
 
 /// Reports jobs in order as their results arrive, until one ends the run. After an interrupt it
 /// also reports the jobs that were finished out of turn.
 fn report_in_order(
-    jobs: &[&Job<'_>],
+    groups: &[Vec<&Job<'_>>],
     messages: &Receiver<Message>,
     results: &mut Results<'_, '_>,
 ) -> Result<Option<RunEnd>, Interrupted> {
     let mut early = BTreeMap::new();
-    for (position, job) in jobs.iter().enumerate() {
-        results.start(job);
-        let finished = await_job(position, &mut early, messages, &mut |progress| {
-            results.progress(&progress)
-        });
-        let Some(finished) = finished else {
-            for (position, finished) in early {
-                results.start(jobs[position]);
-                results.complete(jobs[position], finished);
-            }
-            return Err(Interrupted);
-        };
-        if let Some(end) = results.complete(job, finished) {
-            return Ok(Some(end));
+    let mut next = 0;
+    for group in groups {
+        let mut end = None;
+        group.iter().for_each(|job| results.start(job));
+        for job in group {
+            let finished = await_job(next, &mut early, messages, &mut |progress| results.progress(&progress));
+            let Some(finished) = finished else {
+                report_early(groups, early, next + 1, results);
+                return Err(Interrupted);
+            };
+            next += 1;
+            end = end.or(results.complete(job, finished));
+        }
+        if end.is_some() {
+            return Ok(end);
         }
     }
     Ok(None)
+}
+
+/// Reports jobs that were finished before their turn, which does not come. Those before `started`
+/// have begun.
+fn report_early(
+    groups: &[Vec<&Job<'_>>],
+    early: BTreeMap<usize, Finished>,
+    started: usize,
+    results: &mut Results<'_, '_>,
+) {
+    let jobs = groups.concat();
+    for (position, finished) in early {
+        if position >= started {
+            results.start(jobs[position]);
+        }
+        results.complete(jobs[position], finished);
+    }
 }
 
 /// Waits for the result of a job. Keeps the results of others. `None` if it never comes.

@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 
 use gpubench::catalog::DeviceKind;
+use gpubench_device::Ordinals;
 use gpubench_device::compilers::NamedCompilers;
 
 /// Options of the device.
@@ -12,8 +13,8 @@ pub struct DeviceOptions {
     pub choice: DeviceChoice,
     /// Threads of the CPU device; by default, all that the process may use.
     pub threads: Option<NonZeroUsize>,
-    /// The number of the GPU.
-    pub ordinal: u32,
+    /// The numbers of the GPUs.
+    pub ordinals: Ordinals,
     /// The named compilers of GPU kernels. The tool searches for the others.
     pub compilers: NamedCompilers,
 }

@@ -43,8 +43,10 @@ pub(in crate::broker) struct RunSettings<'a> {
     pub(in crate::broker) counters: Counters,
     /// The program that observes the calls.
     observer: Option<ObserverProgram>,
-    device: DeviceOrder,
-    facts: &'a Facts,
+    /// The device.
+    pub(in crate::broker) device: DeviceOrder,
+    /// Its facts.
+    pub(in crate::broker) facts: &'a Facts,
     clock_bound: ClockBound,
     /// For windows that are not timed.
     no_clock: ClockBound,

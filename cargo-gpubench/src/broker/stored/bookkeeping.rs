@@ -13,6 +13,7 @@ use crate::broker::BaselineError;
 use crate::broker::against::results::OtherResults;
 use crate::broker::cases::{Case, NameFilter};
 use crate::broker::choice::chosen::ChosenCases;
+use crate::broker::lanes::expected::PastDurations;
 use crate::broker::options::{HistoryOptions, JudgingOptions, LastRun, PageTarget, ResultOptions, Verbosity};
 use crate::broker::places::Places;
 use crate::broker::status::{moment, status};
@@ -248,6 +249,22 @@ impl Bookkeeping {
             run: candidate,
         };
         Some(compare(baseline, candidate, Arrangement::Apart, &rules))
+    }
+
+    /// Returns how long results took when they were last measured. Unknown ones are no failure:
+    /// only the order of cases depends on it.
+    pub(crate) fn past_durations(&self, run: &RunStarted, wanted: Vec<BenchmarkComplete>) -> PastDurations {
+        let Records {
+            home,
+            last_run: use_of_last,
+            ..
+        } = &self.plan.records;
+        if *use_of_last == LastRun::Ignored {
+            return PastDurations::default();
+        }
+        let wanted = StoredRun::new(run.clone(), wanted, None, None);
+        let last = last_run(home, &wanted).ok().flatten();
+        PastDurations::of(last.iter().flat_map(|last| &last.results))
     }
 
     /// Compares a complete run with the last results of its cases, if there are any. A failure is

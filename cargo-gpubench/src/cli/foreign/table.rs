@@ -106,7 +106,7 @@ pub(super) const FOREIGN: &[Foreign] = &[
     none(&["--allow-output-mismatch"], &[FlashInfer], ALWAYS_CHECKED),
 
     // Devices.
-    row(&["--devices", "-d"], &[NvBench], "--device cuda:1", "that is the second GPU; a run measures on one device"),
+    row(&["--devices", "-d"], &[NvBench], "--device cuda:1", "that is the second GPU; `cuda:0,1` shares the cases among two"),
     row(&["--lock-gpu-clocks", "--lgc"], &[NvBench], "--lock-clocks base", "the clock is unlocked when the run ends"),
     none(&["--persistence-mode", "--pm"], &[NvBench], "`nvidia-smi -pm 1` sets it"),
     row(&["--jsonlist-devices"], &[NvBench], "doctor", "it shows the devices"),

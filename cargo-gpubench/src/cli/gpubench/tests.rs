@@ -370,8 +370,8 @@ fn doctor_takes_a_device() {
     match arguments.into_command(&described_verb()).expect("a command") {
         Command::Doctor(options) => {
             assert_eq!(
-                (options.device.choice, options.device.ordinal),
-                (DeviceChoice::Kind(DeviceKind::Cuda), 1)
+                (options.device.choice, options.device.ordinals),
+                (DeviceChoice::Kind(DeviceKind::Cuda), gpubench_device::Ordinals::one(1))
             );
             assert_eq!(options.format, MessageFormat::Json);
         }

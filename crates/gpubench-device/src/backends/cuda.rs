@@ -21,7 +21,7 @@ pub(super) const BACKEND: Backend = Backend {
     order: |options| DeviceOrder::cuda(options.ordinal),
     // Only the referee has a context on the GPU, so only the referee knows its properties.
     facts: |_| Ok(None),
-    open: |order| Ok(Box::new(CudaDriver::open(order.ordinal)?)),
+    open: |order| Ok(Box::new(CudaDriver::open(order)?)),
     compiler: |device, options| {
         let compilers = GpuCompilers::find(options.tool, &options.named)?;
         let architecture = Architecture::of_capability(device.capability);

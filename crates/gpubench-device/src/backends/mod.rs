@@ -10,7 +10,7 @@ use gpubench_diagnostic::Failure;
 use crate::clocks::ClockControl;
 use crate::compilers::{Compiler, Disassembler, NamedCompilers, NoDisassembler, Optimization, Processors};
 use crate::telemetry::Gauge;
-use crate::{Absence, DeviceError, DeviceOrder, Driver, Facts, KernelHost, Launcher};
+use crate::{Absence, DeviceError, DeviceOrder, Driver, Facts, KernelHost, Launcher, Ordinals, OrdinalsError};
 
 mod cpu;
 mod cuda;
@@ -131,15 +131,22 @@ impl Backend {
         Backend::from_kind(order.kind())
     }
 
-    /// Parses the value of `--device` into a kind and an index.
-    pub fn parse(text: &str) -> Option<(&'static Backend, u32)> {
-        let (name, ordinal) = match text.split_once(':') {
+    /// Parses the value of `--device` into a kind and the devices of this kind. `None` if there is
+    /// no such kind, or its devices have no numbers.
+    ///
+    /// # Errors
+    /// The list of numbers cannot be read.
+    pub fn parse(text: &str) -> Result<Option<(&'static Backend, Ordinals)>, OrdinalsError> {
+        let (name, ordinals) = match text.split_once(':') {
             None => (text, None),
-            Some((name, ordinal)) => (name, Some(ordinal.parse().ok()?)),
+            Some((name, ordinals)) => (name, Some(ordinals)),
         };
         let mut named = Backend::ALL.into_iter().filter(|backend| backend.words().word == name);
-        let backend = named.find(|backend| backend.is_numbered || ordinal.is_none())?;
-        Some((backend, ordinal.unwrap_or_default()))
+        let Some(backend) = named.find(|backend| backend.is_numbered || ordinals.is_none()) else {
+            return Ok(None);
+        };
+        let ordinals = ordinals.map_or(Ok(Ordinals::default()), str::parse)?;
+        Ok(Some((backend, ordinals)))
     }
 
     /// Returns the names of the device kind in messages.
@@ -178,9 +185,12 @@ mod tests {
 
     #[test]
     fn only_kinds_with_several_devices_are_numbered() {
-        let parsed = |text| Backend::parse(text).map(|(backend, ordinal)| (backend.kind, ordinal));
-        assert_eq!(parsed("cpu"), Some((DeviceKind::Cpu, 0)));
-        assert_eq!(parsed("cuda:3"), Some((DeviceKind::Cuda, 3)));
-        assert_eq!(parsed("cpu:0"), None);
+        let parsed = |text| Backend::parse(text).map(|found| found.map(|(backend, ordinals)| (backend.kind, ordinals)));
+        assert_eq!(parsed("cpu"), Ok(Some((DeviceKind::Cpu, Ordinals::one(0)))));
+        assert_eq!(parsed("cuda:3"), Ok(Some((DeviceKind::Cuda, Ordinals::one(3)))));
+        assert_eq!(parsed("cuda:all"), Ok(Some((DeviceKind::Cuda, Ordinals::All))));
+        assert_eq!(parsed("cuda:"), Err(OrdinalsError::Missing));
+        assert_eq!(parsed("cpu:0"), Ok(None));
+        assert_eq!(parsed("cpu:all"), Ok(None));
     }
 }

@@ -163,6 +163,7 @@ pub fn facts(threads: NonZeroUsize) -> Facts {
             l2_bytes: FLUSH_BYTES,
         },
         identity: None,
+        pci_address: None,
         driver: None,
         clock_tick_ns: 1.0,
         granularity: PAGE,

@@ -64,6 +64,7 @@ driver_api! {
         fn cuDeviceGet(*mut CUdevice, c_int);
         fn cuDeviceGetName(*mut c_char, c_int, CUdevice);
         fn cuDeviceGetUuid_v2(*mut CUuuid, CUdevice);
+        fn cuDeviceGetPCIBusId(*mut c_char, c_int, CUdevice);
         fn cuDeviceGetAttribute(*mut c_int, c_int, CUdevice);
         fn cuDevicePrimaryCtxRetain(*mut CUcontext, CUdevice);
         fn cuDevicePrimaryCtxRelease_v2(CUdevice);

@@ -2,14 +2,14 @@
 
 use std::ffi::c_int;
 
-use cudarc::driver::sys::{CUdevice, CUdevice_attribute};
+use cudarc::driver::sys::{CUdevice, CUdevice_attribute, CUuuid};
 
 use super::api::Api;
 use super::architecture::Architecture;
 use super::call::{DriverError, call};
 use super::library::unusable;
 use super::mps::mps_daemon;
-use crate::Absence;
+use crate::{Absence, AbsenceKind, DeviceOrder};
 
 /// Values of `CU_DEVICE_ATTRIBUTE_COMPUTE_MODE`.
 const PROHIBITED: c_int = 2;
@@ -24,25 +24,45 @@ pub(super) struct Gpu {
 }
 
 impl Gpu {
-    /// Returns the GPU with an index in the driver's order.
+    /// Returns the GPU with a UUID if that is known, else the one with an index in the driver's
+    /// order.
     ///
     /// # Errors
     /// When there is no such GPU, or it does not support the window protocol.
-    pub(super) fn choose(api: Api, ordinal: u32) -> Result<Gpu, Absence> {
+    pub(super) fn choose(api: Api, order: &DeviceOrder) -> Result<Gpu, Absence> {
         let failed = |error: DriverError| unusable(error.to_string(), "`nvidia-smi` shows whether the GPU works");
         let mut count = 0;
         // SAFETY: it writes one number.
         unsafe { call!(api, cuDeviceGetCount(&mut count)) }.map_err(failed)?;
-        let index = c_int::try_from(ordinal)
-            .ok()
-            .filter(|index| *index < count)
-            .ok_or_else(|| out_of_range(ordinal, count))?;
-        let mut handle = 0;
-        // SAFETY: it writes one number.
-        unsafe { call!(api, cuDeviceGet(&mut handle, index)) }.map_err(failed)?;
-        let gpu = Gpu { api, handle, ordinal };
+        let at = |index: c_int| {
+            let mut handle = 0;
+            // SAFETY: it writes one number.
+            unsafe { call!(api, cuDeviceGet(&mut handle, index)) }.map_err(failed)?;
+            let ordinal = u32::try_from(index).unwrap_or_default();
+            Ok(Gpu { api, handle, ordinal })
+        };
+        let gpu = match order.uuid() {
+            None => {
+                let index = c_int::try_from(order.ordinal).ok().filter(|index| *index < count);
+                at(index.ok_or_else(|| out_of_range(order.ordinal, count))?)?
+            }
+            Some(wanted) => {
+                let gpus = (0..count).map(at).collect::<Result<Vec<Gpu>, Absence>>()?;
+                let mut gpus = gpus.into_iter();
+                gpus.find(|gpu| gpu.uuid().is_ok_and(|uuid| uuid == wanted))
+                    .ok_or_else(|| gone(order.ordinal, count))?
+            }
+        };
         gpu.check_support(failed)?;
         Ok(gpu)
+    }
+
+    /// Returns the UUID.
+    pub(super) fn uuid(&self) -> Result<[u8; 16], DriverError> {
+        let mut uuid = CUuuid { bytes: [0; 16] };
+        // SAFETY: it writes 16 bytes.
+        unsafe { call!(self.api, cuDeviceGetUuid_v2(&mut uuid, self.handle)) }?;
+        Ok(uuid.bytes.map(|byte| byte as u8))
     }
 
     /// Returns an attribute that every supported driver has.
@@ -140,5 +160,16 @@ fn out_of_range(ordinal: u32, count: c_int) -> Absence {
             count - 1
         ),
     };
-    unusable(reason, hint)
+    Absence {
+        kind: AbsenceKind::BeyondLast,
+        ..unusable(reason, hint)
+    }
+}
+
+/// The GPU was there when the run chose it.
+fn gone(ordinal: u32, count: c_int) -> Absence {
+    unusable(
+        format!("the driver no longer finds the GPU that was `cuda:{ordinal}`, and lists {count} others"),
+        "`nvidia-smi` and the kernel's log show what happened to it",
+    )
 }

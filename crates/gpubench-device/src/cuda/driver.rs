@@ -28,9 +28,9 @@ use super::tensor_map;
 use crate::driver::check_arguments;
 use crate::word::SharedWord;
 use crate::{
-    Access, CountRequest, Counter, CounterHold, DeviceError, DevicePtr, Driver, Event, Facts, Freeze, Function, Graph,
-    HostWork, LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources, Stream, StridedRows, Tracer,
-    monotonic_ns,
+    Access, CountRequest, Counter, CounterHold, DeviceError, DeviceOrder, DevicePtr, Driver, Event, Facts, Freeze,
+    Function, Graph, HostWork, LaunchConfig, Memory, Module, ModuleImage, Profiling, Resources, Stream, StridedRows,
+    Tracer, monotonic_ns,
 };
 
 /// How long a wait spins before it yields the core.
@@ -60,14 +60,14 @@ pub struct CudaDriver {
 unsafe impl Send for CudaDriver {}
 
 impl CudaDriver {
-    /// Opens a GPU by its index in the driver's order.
+    /// Opens a GPU by its UUID if that is known, else by its index in the driver's order.
     ///
     /// # Errors
     /// [`DeviceError::Absent`] when there is no driver or no such GPU, or when the GPU does not
     /// support the window protocol.
-    pub fn open(ordinal: u32) -> Result<CudaDriver, DeviceError> {
+    pub fn open(order: &DeviceOrder) -> Result<CudaDriver, DeviceError> {
         let library = Library::open().map_err(DeviceError::Absent)?;
-        let gpu = Gpu::choose(library.api, ordinal).map_err(DeviceError::Absent)?;
+        let gpu = Gpu::choose(library.api, order).map_err(DeviceError::Absent)?;
         let context = Context::open(gpu)?;
         Ok(CudaDriver {
             facts: facts(&context, library.version)?,

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
-use cudarc::driver::sys::{CUdevice_attribute as Attribute, CUuuid};
+use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use gpubench::catalog::{DeviceFacts, DeviceKind};
 
 use super::call::{DriverError, call};
@@ -56,6 +56,7 @@ pub(super) fn facts(context: &Context, driver_version: c_int) -> Result<Facts, D
             l2_bytes,
         },
         identity: Some(identity(gpu)?),
+        pci_address: pci_address(gpu),
         driver: Some(driver(driver_version)),
         clock_tick_ns: clock_tick_ns(capability),
         granularity: granularity(context)?,
@@ -87,10 +88,20 @@ fn name(gpu: &Gpu) -> Result<String, DriverError> {
 
 /// Returns the UUID in the notation of `nvidia-smi`.
 fn identity(gpu: &Gpu) -> Result<String, DriverError> {
-    let mut uuid = CUuuid { bytes: [0; 16] };
-    // SAFETY: it writes 16 bytes.
-    unsafe { call!(gpu.api, cuDeviceGetUuid_v2(&mut uuid, gpu.handle)) }?;
-    Ok(uuid_text(uuid.bytes.map(|byte| byte as u8)))
+    Ok(uuid_text(gpu.uuid()?))
+}
+
+/// Returns the address on the PCI bus. It says only which processors are near, so a driver that
+/// does not tell it is no failure.
+fn pci_address(gpu: &Gpu) -> Option<String> {
+    let mut address = [0 as c_char; 32];
+    let bytes = address.len() as c_int - 1;
+    // SAFETY: it writes at most `bytes` bytes, so the last one stays 0.
+    unsafe { call!(gpu.api, cuDeviceGetPCIBusId(address.as_mut_ptr(), bytes, gpu.handle)) }.ok()?;
+    // SAFETY: the array ends with a 0 and outlives the reference.
+    let text = unsafe { CStr::from_ptr(address.as_ptr()) }.to_str().ok()?;
+    // Folders of the system have small letters.
+    Some(text.to_ascii_lowercase())
 }
 
 fn uuid_text(bytes: [u8; 16]) -> String {

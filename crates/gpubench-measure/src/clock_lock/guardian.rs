@@ -100,7 +100,8 @@ fn hold(order: &ClockOrder) -> Result<(Held, u32), Answer> {
         what: error.to_string(),
         hint: error.hint().unwrap_or_default(),
     };
-    let open = Backend::parse(&order.device).and_then(|(backend, _)| backend.clocks);
+    let named = Backend::parse(&order.device).ok().flatten();
+    let open = named.and_then(|(backend, _)| backend.clocks);
     let open = open.ok_or_else(|| refused(LockError::NotSupported))?;
     let lock_file = lock_within(&order.lock_file, PREDECESSOR)?;
     let mut clocks = open(&order.identity).map_err(|reason| Answer::Refused {

@@ -21,6 +21,7 @@ pub(super) fn passed_case(kind: DeviceKind) -> BenchmarkComplete {
     let device = DeviceName {
         kind,
         name: "a device".to_owned(),
+        uuid: None,
     };
     BenchmarkComplete::unmeasured(&started, device, Verdict::Pass)
 }

@@ -157,10 +157,10 @@ fn find_nvtx() -> Result<String, DeviceError> {
 /// Opens a counter. Returns its description.
 fn open_counter(target: &CounterTarget) -> Result<String, DeviceError> {
     let CounterTarget { device, metrics } = target;
-    let named = Backend::parse(device).ok_or_else(|| DeviceError::Unsupported(format!("be `{device}`")))?;
-    let (backend, ordinal) = named;
+    let named = Backend::parse(device).ok().flatten();
+    let (backend, ordinals) = named.ok_or_else(|| DeviceError::Unsupported(format!("be `{device}`")))?;
     let request = DeviceRequest {
-        ordinal,
+        ordinal: ordinals.first(),
         threads: Some(NonZeroUsize::MIN),
         ..DeviceRequest::default()
     };
@@ -262,7 +262,7 @@ fn with_rights<'c>(command: &'c mut Command, target: &Target) -> &'c mut Command
     match target {
         Target::Device(_) | Target::Gpus => in_own_session(command),
         Target::Counter(CounterTarget { device, .. }) => match Backend::parse(device) {
-            Some((backend, _)) if backend.kind == DeviceKind::Cuda => confine(command, Rights::CountOnGpu),
+            Ok(Some((backend, _))) if backend.kind == DeviceKind::Cuda => confine(command, Rights::CountOnGpu),
             _ => confine(command, Rights::None),
         },
         Target::Nvtx => confine(command, Rights::None),

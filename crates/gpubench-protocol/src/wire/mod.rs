@@ -23,7 +23,7 @@ pub use text::FixedText;
 
 /// Version of every message and of the shared page. All roles are one binary, so a difference means
 /// a mixed installation.
-pub const WIRE_VERSION: u32 = 15;
+pub const WIRE_VERSION: u32 = 16;
 
 /// Most output tensors of a window. The shared page has room for this many output digests.
 pub const MAX_OUTPUTS: usize = 60;

@@ -15,7 +15,7 @@ use gpubench_store::StoredRun;
 
 /// Returns the document's title.
 pub(super) fn title(run: &StoredRun) -> String {
-    format!("{} on {}", packages(run), run.run.device.name)
+    format!("{} on {}", packages(run), run.run.device.title())
 }
 
 /// Returns the masthead.
@@ -23,7 +23,7 @@ pub(super) fn masthead(run: &StoredRun, comparisons: &[ComparisonComplete]) -> E
     let heading = element("h1")
         .child(span("name").text(packages(run)))
         .text(" on ")
-        .child(span("isolated").text(&run.run.device.name));
+        .child(span("isolated").text(run.run.device.title()));
     let notice = run
         .run
         .device

@@ -19,7 +19,7 @@ use crate::wording::abilities;
 use crate::{Output, OutputError, Progress, Reporter, summary};
 use gpubench_contract::units::{counted, listed};
 use gpubench_contract::{
-    BenchmarkComplete, BenchmarkStarted, CaseKey, ComparisonComplete, ContestComplete, Device, DeviceKind, Metric,
+    BenchmarkComplete, BenchmarkStarted, CaseKey, ComparisonComplete, ContestComplete, DeviceKind, Metric,
     ProblemComplete, Readings, RepeatedCommand, RunFinished, RunStarted, Verdict,
 };
 use gpubench_diagnostic::layout::{fitted, unbroken, width, wrapped};
@@ -313,8 +313,8 @@ fn details_below(line: &Line, result: &BenchmarkComplete, columns: usize, stylin
 fn described(run: &RunStarted) -> String {
     let driver = run.environment.driver.as_ref();
     let driver = driver.map(|driver| format!("driver {}", printable_line(driver)));
-    let Device { kind, name, .. } = &run.device;
-    let named = format!("{}: {}", kind.words().title, printable_line(name));
+    let title = run.device.kind.words().title;
+    let named = format!("{title}: {}", printable_line(&run.device.title()));
     let parts = [Some(named)].into_iter().chain(abilities(&run.device)).chain([driver]);
     listed(parts.map(|part| part.map(|part| unbroken(&part))))
 }

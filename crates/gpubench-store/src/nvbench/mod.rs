@@ -100,6 +100,7 @@ fn run(version: &str, device: &Device, results: Vec<BenchmarkComplete>) -> Store
         seed_commitment: String::new(),
         revision: None,
         device: gpubench_contract::Device {
+            uuids: Vec::new(),
             kind: DeviceKind::Cuda,
             name: device.name.clone(),
             multiprocessors: device.number_of_sms,
@@ -157,6 +158,7 @@ fn result(index: u64, benchmark: &Benchmark, state: &State, device: &Device) -> 
     let device = DeviceName {
         kind: DeviceKind::Cuda,
         name: device.name.clone(),
+        uuid: None,
     };
     let unmeasured = BenchmarkComplete::unmeasured(&started, device, Verdict::Skipped);
     match stats(state) {

@@ -115,6 +115,7 @@ pub fn gpu() -> Device {
         clock_tick_ns: Some(32.0),
         peak_bandwidth: Some(4.8e12),
         peak_flops: None,
+        uuids: Vec::new(),
         peak_arithmetic: Some(ArithmeticPeaks {
             f32: Some(66.9e12),
             bf16: Some(1_070e12),

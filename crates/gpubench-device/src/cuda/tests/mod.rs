@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use super::CudaDriver;
-use crate::{DeviceError, DevicePtr, Driver, FrozenFile, Function, LaunchConfig, Module, ModuleImage};
+use crate::{DeviceError, DeviceOrder, DevicePtr, Driver, FrozenFile, Function, LaunchConfig, Module, ModuleImage};
 use gpubench_diagnostic::chain;
 
 const KERNELS: &str = include_str!("kernels.ptx");
@@ -20,7 +20,7 @@ const HOPPER: &str = include_str!("hopper.ptx");
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn open() -> CudaDriver {
-    CudaDriver::open(0).unwrap_or_else(|error| panic!("{}", chain(&error)))
+    CudaDriver::open(&DeviceOrder::cuda(0)).unwrap_or_else(|error| panic!("{}", chain(&error)))
 }
 
 trait OrChain<T> {

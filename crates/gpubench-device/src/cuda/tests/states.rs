@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::super::api::Api;
 use super::CudaDriver;
-use crate::{Absence, AbsenceKind, DeviceError};
+use crate::{Absence, AbsenceKind, DeviceError, DeviceOrder};
 
 /// The environment variable that makes the test open the driver.
 const OPENS: &str = "GPUBENCH_TEST_OPENS";
@@ -115,11 +115,15 @@ impl Fake {
 
 /// Opens the GPU and returns the outcome on one line.
 fn open(ordinal: u32) -> String {
-    match CudaDriver::open(ordinal) {
+    match CudaDriver::open(&DeviceOrder::cuda(ordinal)) {
         Ok(_) => "opened".to_owned(),
         Err(DeviceError::Absent(absence)) => {
             let Absence { kind, reason, hint } = absence;
-            assert_eq!(kind, AbsenceKind::Unusable);
+            let expected = match reason.starts_with("there is no `cuda:") {
+                true => AbsenceKind::BeyondLast,
+                false => AbsenceKind::Unusable,
+            };
+            assert_eq!(kind, expected, "{reason}");
             format!("{reason} | {hint}")
         }
         Err(error) => format!("error: {}", gpubench_diagnostic::chain(&error)),
