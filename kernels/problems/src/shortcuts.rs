@@ -43,3 +43,11 @@ pub(crate) fn no_constant_passes_twice<T: Copy + Into<f64>>(answers: &[T], toler
         assert!(right <= 1, "{constant} is right for {right} of {} calls", answers.len());
     }
 }
+
+/// Draws whole numbers, as the fill `Integers(range)` does.
+pub(crate) fn whole_numbers(rng: &mut gpubench::Rng, range: std::ops::RangeInclusive<i32>, len: usize) -> Vec<f32> {
+    let (least, span) = (*range.start(), i64::from(*range.end()) - i64::from(*range.start()) + 1);
+    (0..len)
+        .map(|_| (rng.below(span as u64) as i32 + least) as f32)
+        .collect()
+}
