@@ -54,7 +54,9 @@ pub mod rounding;
 pub mod scan;
 pub mod segmented_scan;
 pub mod softmax;
+pub mod sort;
 pub mod sparse;
+pub mod top_k;
 pub mod transpose;
 pub mod vector;
 
