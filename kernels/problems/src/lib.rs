@@ -59,8 +59,10 @@ pub mod shortest_paths;
 pub mod softmax;
 pub mod sort;
 pub mod sparse;
+pub mod sum_along_dimension;
 pub mod top_k;
 pub mod transpose;
+pub mod triplet_margin;
 pub mod vector;
 
 #[cfg(test)]
