@@ -38,7 +38,11 @@ pub fn box_blur(
         for column in 0..width {
             let (rows, columns) = (around(row, height), around(column, width));
             let count = rows.len() * columns.len();
-            let of_row = |row| image[row * width..][columns.clone()].iter().map(|&pixel| u64::from(pixel));
+            let of_row = |row| {
+                image[row * width..][columns.clone()]
+                    .iter()
+                    .map(|&pixel| u64::from(pixel))
+            };
             let sum: u64 = rows.flat_map(of_row).sum();
             blurred[row * width + column] = (sum as f64 / count as f64) as f32;
         }

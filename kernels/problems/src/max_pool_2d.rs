@@ -74,9 +74,18 @@ fn column_by_column(
 ) -> Result<()> {
     let kernel = MAX_POOL_REFERENCE.kernel("column_by_column");
     let outputs = planes * height.div_ceil(STRIDE) * width.div_ceil(STRIDE);
-    let extents = (planes, i64::try_from(height)?, i64::try_from(width)?, i64::try_from(dilation)?);
+    let extents = (
+        planes,
+        i64::try_from(height)?,
+        i64::try_from(width)?,
+        i64::try_from(dilation)?,
+    );
     let (planes, height, width, dilation) = extents;
-    launcher.launch(kernel, Grid::covering(outputs, 128), (x, y, planes, height, width, dilation))
+    launcher.launch(
+        kernel,
+        Grid::covering(outputs, 128),
+        (x, y, planes, height, width, dilation),
+    )
 }
 
 #[cfg(test)]
@@ -90,7 +99,10 @@ mod tests {
         let x: Vec<f32> = (0..35).map(|i| -f32::from(i as u8)).collect();
         let mut y = [0.0; 12];
         max_pool_2d(1, 5, 7, 1, &x, &mut y);
-        assert_eq!(y, [0.0, 0.0, -2.0, -4.0, 0.0, 0.0, -2.0, -4.0, -14.0, -14.0, -16.0, -18.0]);
+        assert_eq!(
+            y,
+            [0.0, 0.0, -2.0, -4.0, 0.0, 0.0, -2.0, -4.0, -14.0, -14.0, -16.0, -18.0]
+        );
     }
 
     #[test]

@@ -44,11 +44,7 @@ fn piece_by_piece(launcher: &mut Launcher, n: usize, x: In<f32>, y: Out<f32>) ->
         Grid::new(1, 1),
         (sums, pieces),
     )?;
-    launcher.launch(
-        PREFIX_SUM_REFERENCE.kernel("scan_pieces"),
-        grid,
-        (x, sums, y, n, PIECE),
-    )
+    launcher.launch(PREFIX_SUM_REFERENCE.kernel("scan_pieces"), grid, (x, sums, y, n, PIECE))
 }
 
 #[cfg(test)]

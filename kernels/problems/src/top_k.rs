@@ -51,14 +51,7 @@ pub fn top_k(
 }
 
 /// Accepts the columns of equal elements, each once.
-fn equal_elements(
-    _rows: usize,
-    width: usize,
-    k: usize,
-    x: &[f32],
-    _values: Answer<f32>,
-    mut columns: Answer<u32>,
-) {
+fn equal_elements(_rows: usize, width: usize, k: usize, x: &[f32], _values: Answer<f32>, mut columns: Answer<u32>) {
     columns.ties(k, x, width);
 }
 
@@ -81,7 +74,9 @@ mod tests {
         let x = whole_numbers(&mut Rng::new(1), SCORES, 100 * 512);
         let (mut values, mut columns) = (vec![0.0; 800], vec![0; 800]);
         top_k(100, 512, 8, &x, &mut values, &mut columns);
-        let equal = values.chunks(8).filter(|row| row.windows(2).any(|pair| pair[0] == pair[1]));
+        let equal = values
+            .chunks(8)
+            .filter(|row| row.windows(2).any(|pair| pair[0] == pair[1]));
         assert!(equal.count() > 20);
     }
 
