@@ -69,8 +69,9 @@ fn mistake(n: usize, a: &[f32], l: &[f32]) -> Option<String> {
             let expected = f64::from(a[i * n + j]);
             let scale = (f64::from(a[i * n + i]) * f64::from(a[j * n + j])).sqrt();
             let (off, allowed) = ((product - expected).abs(), bound(n) * scale);
-            // Written so that NaN is a mistake.
-            if !(off <= allowed) {
+            // The comparison with NaN is false.
+            let is_right = off <= allowed;
+            if !is_right {
                 return Some(format!(
                     "row {i} times row {j} of L is {product}, not {expected} within {allowed:.1e}"
                 ));

@@ -5,18 +5,6 @@ use gpubench::prelude::*;
 cuda_source!(HISTOGRAM = "histogram.cu");
 cuda_source!(HISTOGRAM_REFERENCE = "references/histogram.cu");
 
-/// A dark image, because pixels of real images are not spread evenly over the bins: many threads
-/// contend for few bins, and no two bins have the same count. A kernel fills it.
-fn dark_image(n: usize) -> Tensors {
-    Tensors::new()
-        .input(
-            "pixels",
-            u8::shape(n),
-            ByKernel(HISTOGRAM_REFERENCE.kernel("dark_image")),
-        )
-        .output("bins", u32::shape(256))
-}
-
 fn value_by_value(launcher: &mut Launcher, n: usize, pixels: In<u8>, bins: Out<u32>) -> Result<()> {
     launcher.launch(
         HISTOGRAM_REFERENCE.kernel("count_one_value"),
@@ -25,17 +13,28 @@ fn value_by_value(launcher: &mut Launcher, n: usize, pixels: In<u8>, bins: Out<u
     )
 }
 
-/// Counts how often each value occurs among the pixels.
+/// Counts how often each value occurs among the pixels of an image.
+///
+/// `bins[v]` is the number of pixels with the value v, for all 256 values. The image is dark: some
+/// values are many times as frequent as others.
+//
+// Pixels of real images are not spread evenly over the bins either: many threads contend for few
+// bins, and no two bins have the same count.
 #[problem(
     axes(n = [1 << 24, 10_000_019]),
     cpu(axes(n = [1 << 17, 100_003])),
     cuda(reference = launch(value_by_value)),
-    tensors = dark_image,
     bytes = n + 4 * 256,
+    hidden(n = draw(1..=100_000), count = 5),
+    limits(time = "10s", source = "64 KiB"),
 )]
-pub fn histogram(_n: usize, pixels: &[u8], bins: &mut [u32]) {
+pub fn histogram(
+    n: usize,
+    #[fill(ByKernel(HISTOGRAM_REFERENCE.kernel("dark_image")), n)] pixels: &[u8],
+    #[shape(256)] bins: &mut [u32],
+) {
     bins.fill(0);
-    for &pixel in pixels {
+    for &pixel in &pixels[..n] {
         bins[usize::from(pixel)] += 1;
     }
 }

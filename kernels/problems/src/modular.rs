@@ -8,14 +8,6 @@ cuda_source!(MODULAR_REFERENCE = "references/modular.cu");
 /// The field's prime, 15 * 2^27 + 1.
 const P: u64 = 2_013_265_921;
 
-/// Residues from a kernel, which adds values at the edges of the range.
-fn factors(n: usize) -> Tensors {
-    Tensors::new()
-        .input("a", u32::shape(n), ByKernel(MODULAR_REFERENCE.kernel("residues")))
-        .input("b", u32::shape(n), ByKernel(MODULAR_REFERENCE.kernel("residues")))
-        .output("c", u32::shape(n))
-}
-
 fn by_doubling(launcher: &mut Launcher, n: usize, a: In<u32>, b: In<u32>, c: Out<u32>) -> Result<()> {
     launcher.launch(
         MODULAR_REFERENCE.kernel("by_doubling"),
@@ -24,16 +16,25 @@ fn by_doubling(launcher: &mut Launcher, n: usize, a: In<u32>, b: In<u32>, c: Out
     )
 }
 
-/// Multiplies residues modulo 15 * 2^27 + 1.
+/// Multiplies the elements of two vectors in a prime field.
+///
+/// `c[i]` is `a[i] * b[i]` modulo p = 15 * 2^27 + 1 = 2013265921. All elements are from 0 to p - 1,
+/// also those of the result. One in eight is 0, 1 or p - 1.
 #[problem(
     axes(n = [1 << 24, 10_000_019]),
     cpu(axes(n = [1 << 17, 100_003])),
     cuda(reference = launch(by_doubling)),
-    tensors = factors,
     bytes = 12 * n,
+    hidden(n = draw(1..=100_000), count = 5),
+    limits(time = "10s", source = "64 KiB"),
 )]
-pub fn product(_n: usize, a: &[u32], b: &[u32], c: &mut [u32]) {
-    for ((&a, &b), c) in a.iter().zip(b).zip(c) {
+pub fn product(
+    n: usize,
+    #[fill(ByKernel(MODULAR_REFERENCE.kernel("residues")), n)] a: &[u32],
+    #[fill(ByKernel(MODULAR_REFERENCE.kernel("residues")), n)] b: &[u32],
+    #[shape(n)] c: &mut [u32],
+) {
+    for ((&a, &b), c) in a[..n].iter().zip(b).zip(c) {
         *c = (u64::from(a) * u64::from(b) % P) as u32;
     }
 }

@@ -7,10 +7,10 @@ cuda_source!(POINT_NEGATION_REFERENCE = "references/point_negation.cu");
 /// The field's prime, 2^64 - 2^32 + 1.
 const P: u64 = 0xffff_ffff_0000_0001;
 
-/// Computes the negatives of points of an elliptic curve y^2 = x^3 + a x + b over the field of
-/// integers modulo p = 2^64 - 2^32 + 1.
+/// Computes the negatives of points of an elliptic curve over a prime field.
 ///
-/// The negative of (x, y) is (x, -y), whatever a and b are: both points are on the same curve.
+/// The curve is y^2 = x^3 + a x + b, and the field the integers modulo p = 2^64 - 2^32 + 1. The
+/// negative of (x, y) is (x, -y), whatever a and b are: both points are on the same curve.
 /// Coordinates are from 0 to p - 1, and so are those of the results: the negative of 0 is 0, not p.
 /// The two coordinates of a point follow each other.
 #[problem(

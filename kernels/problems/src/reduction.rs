@@ -18,12 +18,6 @@ const THREADS: usize = 256;
 /// Blocks per cluster: a number that every device with clusters supports.
 const CLUSTER: usize = 8;
 
-fn vector(n: usize) -> Tensors {
-    Tensors::new()
-        .input("x", f32::shape(n), Integers(ELEMENTS))
-        .output("sum", f32::shape(1))
-}
-
 fn in_integers(launcher: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> Result<()> {
     let integer = launcher.scratch::<i64>(1)?;
     launcher.memset(integer, 0)?;
@@ -35,18 +29,23 @@ fn in_integers(launcher: &mut Launcher, n: usize, x: In<f32>, sum: Out<f32>) -> 
     launcher.launch(REDUCTION_REFERENCE.kernel("as_float"), Grid::new(1, 1), (integer, sum))
 }
 
-/// Sums a vector of whole numbers.
+/// Sums the elements of a vector.
+///
+/// The elements are whole numbers from -8 to 9, stored as `f32`. No sum of some of them is so large
+/// that it would have to be rounded, so they may be added in any order, and the comparison is
+/// exact. The result is a single number.
 #[problem(
     axes(n = [1 << 24, 10_000_019]),
     cpu(axes(n = [1 << 16, 50_021])),
     cuda(reference = launch(in_integers)),
-    tensors = vector,
     exact,
     bytes = 4 * n + 4,
     flops = n - 1,
+    hidden(n = draw(1..=70_000), count = 5),
+    limits(time = "10s", source = "64 KiB"),
 )]
-pub fn reduction(_n: usize, x: &[f32], sum: &mut [f32]) {
-    sum[0] = x.iter().map(|&x| f64::from(x)).sum::<f64>() as f32;
+pub fn reduction(n: usize, #[fill(Integers(ELEMENTS), n)] x: &[f32], #[shape(1)] sum: &mut [f32]) {
+    sum[0] = x[..n].iter().map(|&x| f64::from(x)).sum::<f64>() as f32;
 }
 
 /// Enough blocks to keep the device busy, with at least eight elements per thread.

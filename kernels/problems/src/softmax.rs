@@ -26,12 +26,6 @@ const LOGITS: Normal = Normal { mean: 0.0, stddev: 3.0 };
 /// The worst case is 227.
 const RTOL: f64 = 227.0 * U;
 
-fn logits(rows: usize, columns: usize) -> Tensors {
-    Tensors::new()
-        .input("x", f32::shape([rows, columns]), LOGITS)
-        .output("y", f32::shape([rows, columns]))
-}
-
 fn in_double(launcher: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
     launcher.launch(
         SOFTMAX_REFERENCE.kernel("in_double"),
@@ -40,18 +34,32 @@ fn in_double(launcher: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y
     )
 }
 
-/// Computes the softmax of every row: the exponentials of its elements, divided by their sum.
+/// Computes the softmax of every row of a matrix: the exponentials of its elements, divided by
+/// their sum.
+///
+/// `y[r][c]` is `exp(x[r][c])` divided by the sum of `exp(x[r][j])` over all columns j of the row.
+/// Rows follow each other. Elements are normally distributed with a standard deviation of 3.
+///
+/// The tolerance is relative, so small probabilities have to be right too. It is for `expf` of 2
+/// ulp, any shift of the exponents by an element of the row, and sums in `f32`, whose terms are all
+/// positive. The fast `__expf` may be too rough.
 #[problem(
     axes(rows = [16384], columns = [1024, 999]),
     cpu(axes(rows = [32], columns = [512, 333])),
     cuda(reference = launch(in_double)),
-    tensors = logits,
     tolerance(rtol = RTOL),
     bytes = 8 * rows * columns,
     flops = rows * (5 * columns - 2),
+    hidden(columns = draw(1..=700), count = 5),
+    limits(time = "10s", source = "64 KiB"),
 )]
-pub fn softmax(_rows: usize, columns: usize, x: &[f32], y: &mut [f32]) {
-    for (x, y) in x.chunks_exact(columns).zip(y.chunks_exact_mut(columns)) {
+pub fn softmax(
+    rows: usize,
+    columns: usize,
+    #[fill(LOGITS, [rows, columns])] x: &[f32],
+    #[shape([rows, columns])] y: &mut [f32],
+) {
+    for (x, y) in x.chunks_exact(columns).zip(y.chunks_exact_mut(columns)).take(rows) {
         let largest = f64::from(x.iter().copied().fold(f32::MIN, f32::max));
         let exponential = |x: &f32| (f64::from(*x) - largest).exp();
         let sum: f64 = x.iter().map(exponential).sum();

@@ -17,24 +17,6 @@ const FACTORS: RangeInclusive<i32> = -8..=9;
 /// With fewer rows, a row could have more entries than the matrix has columns.
 const FEWEST_ROWS: usize = 64;
 
-/// A square matrix in compressed rows: rows of up to 18 entries, one row in eight empty, and one
-/// row with additional entries in half of the columns. The row offsets are the same for all calls.
-/// The values and the columns differ; columns are distinct and ascend in each row.
-fn matrix_and_vector(rows: usize) -> Tensors {
-    let entries = ENTRIES_PER_ROW * rows;
-    let row_start = SPARSE_REFERENCE.kernel("write_row_starts");
-    Tensors::new()
-        .input("row_start", u32::shape(rows + 1), ByKernel(row_start))
-        .input(
-            "column",
-            u32::shape(entries),
-            ByKernel(SPARSE_REFERENCE.kernel("write_columns")),
-        )
-        .input("value", f32::shape(entries), Integers(FACTORS))
-        .input("x", f32::shape(rows), Integers(FACTORS))
-        .output("y", f32::shape(rows))
-}
-
 fn refuse_few(rows: usize) -> Result<()> {
     match rows {
         FEWEST_ROWS.. => Ok(()),
@@ -58,17 +40,37 @@ fn in_integers(
     launcher.launch(SPARSE_REFERENCE.kernel("in_integers"), Grid::new(rows, 64), arguments)
 }
 
-/// Multiplies a sparse matrix in compressed rows by a vector.
+/// Multiplies a sparse matrix by a vector.
+///
+/// The matrix has `rows` rows and as many columns, in compressed rows: the entries of row r are
+/// those from `row_start[r]` to just before `row_start[r + 1]`, and entry e has the value
+/// `value[e]` in column `column[e]`. Columns ascend within a row. There are 8 entries a row on
+/// average. One row in eight has none, most have up to 18, and one has as many as half of the
+/// columns. `rows` is at least 64.
+///
+/// `y[r]` is the sum of `value[e] * x[column[e]]` over the entries of row r. The values and `x` are
+/// whole numbers from -8 to 9, stored as `f32`. No sum has to be rounded, so products may be added
+/// in any order, and the comparison is exact.
+//
+// The row offsets are the same for all calls, the values and the columns differ.
 #[problem(
     axes(rows = [1 << 18, 200_003]),
     cpu(axes(rows = [4096, 3001])),
     cuda(reference = launch(in_integers)),
-    tensors = matrix_and_vector,
     exact,
     bytes = 8 * ENTRIES_PER_ROW * rows + 12 * rows + 4,
     flops = 2 * ENTRIES_PER_ROW * rows,
+    hidden(rows = draw(64..=5000), count = 5),
+    limits(time = "10s", source = "64 KiB"),
 )]
-pub fn spmv(rows: usize, row_start: &[u32], column: &[u32], value: &[f32], x: &[f32], y: &mut [f32]) {
+pub fn spmv(
+    rows: usize,
+    #[fill(ByKernel(SPARSE_REFERENCE.kernel("write_row_starts")), rows + 1)] row_start: &[u32],
+    #[fill(ByKernel(SPARSE_REFERENCE.kernel("write_columns")), 8 * rows)] column: &[u32],
+    #[fill(Integers(FACTORS), 8 * rows)] value: &[f32],
+    #[fill(Integers(FACTORS), rows)] x: &[f32],
+    #[shape(rows)] y: &mut [f32],
+) {
     for row in 0..rows {
         let entries = row_start[row] as usize..row_start[row + 1] as usize;
         let products = entries.map(|entry| f64::from(value[entry]) * f64::from(x[column[entry] as usize]));

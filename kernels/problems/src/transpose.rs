@@ -7,28 +7,30 @@ cuda_source!(TRANSPOSE = "transpose.cu");
 cuda_source!(TRANSPOSE_REFERENCE = "references/transpose.cu");
 cuda_source!(HOPPER = "transpose_hopper.cu");
 
-fn matrix(rows: usize, columns: usize) -> Tensors {
-    Tensors::new()
-        .input("x", f32::shape([rows, columns]), Uniform(1.0..2.0))
-        .output("y", f32::shape([columns, rows]))
-}
-
 fn gather(launcher: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
     let grid = Grid::covering(rows * columns, 128);
     launcher.launch(TRANSPOSE_REFERENCE.kernel("gather"), grid, (x, y, rows, columns))
 }
 
 /// Transposes a matrix.
+///
+/// `y[c][r]` is `x[r][c]`, and both are stored by rows. The comparison is exact.
 // Exact: elements are moved without arithmetic.
 #[problem(
     axes(rows = [4096, 4001], columns = [4096]),
     cpu(axes(rows = [256, 161], columns = [200])),
     cuda(reference = launch(gather)),
-    tensors = matrix,
     exact,
     bytes = 8 * rows * columns,
+    hidden(rows = draw(1..=300), columns = draw(1..=300), count = 5),
+    limits(time = "10s", source = "64 KiB"),
 )]
-pub fn transpose(rows: usize, columns: usize, x: &[f32], y: &mut [f32]) {
+pub fn transpose(
+    rows: usize,
+    columns: usize,
+    #[fill(Uniform(1.0..2.0), [rows, columns])] x: &[f32],
+    #[shape([columns, rows])] y: &mut [f32],
+) {
     for row in 0..rows {
         for column in 0..columns {
             y[column * rows + row] = x[row * columns + column];
