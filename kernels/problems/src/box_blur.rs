@@ -6,8 +6,8 @@ use gpubench::prelude::*;
 cuda_source!(BOX_BLUR_REFERENCE = "references/box_blur.cu");
 
 /// Sums of pixels are whole numbers below 2^24 for boxes of up to 65 793 pixels, so no order of
-/// additions rounds. What rounds, in units of `U`: an approximate division by 2 ulp, that is 4, or a
-/// reciprocal and a product by less, and the reference by 1.
+/// additions rounds. What rounds, in units of `U`: an approximate division by 2 ulp, that is 4, or
+/// a reciprocal and a product by less, and the reference by 1.
 const RTOL: f64 = 5.0 * U;
 
 /// Computes the mean of the pixels around each pixel of an image.

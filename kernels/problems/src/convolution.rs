@@ -47,8 +47,8 @@ fn in_double(
 
 /// Correlates an image with a small square filter.
 ///
-/// `out[i][j]` is the sum of `filter[a + radius][b + radius] * image[i + a][j + b]` over all a and b
-/// from -`radius` to `radius`. Pixels outside of the image are zero. Rows follow each other.
+/// `out[i][j]` is the sum of `filter[a + radius][b + radius] * image[i + a][j + b]` over all a and
+/// b from -`radius` to `radius`. Pixels outside of the image are zero. Rows follow each other.
 ///
 /// Pixels are from 0 to 1. The filter is the same for all calls. Its taps are from -1 to 1, and it
 /// is neither symmetric nor a product of a row and a column. The tolerance is the bound of the

@@ -1,9 +1,10 @@
-//! Real kernels with their benchmarks: a crate to copy from.
+//! A catalogue of GPU problems, and kernels with their benchmarks: a crate to copy from.
 //!
-//! Every problem has a pair of files, `name.rs` and `name.cu`. The Rust file defines the
-//! computation (tensors, a CPU reference, tolerances, the cost of a call) and the launches of the
-//! kernels in the CUDA C++ file. If several kernels compute the same thing, the reference is a
-//! [`#[problem]`](macro@gpubench::problem) and the benchmarks compete on it.
+//! Each problem has a Rust file, `name.rs`, with a [`#[problem]`](macro@gpubench::problem): the
+//! statement, tensors, a CPU reference, tolerances and the cost of a call. Its `hidden(..)` cases
+//! are for grading alone. Some problems also have kernels in `name.cu`, whose launches are the
+//! benchmarks in the Rust file. Solutions in the form of submissions are in
+//! `solutions/name-of-the-problem/`; they are no part of the crate.
 //!
 //! Two rules make the specifications hard to satisfy without doing the work:
 //!

@@ -19,11 +19,11 @@ const MARGIN: f32 = 4.0;
 ///   squares that are 13 on average is below 62 500 by many standard deviations. A root has at most
 ///   2 ulp, that is 4, and so the difference has 2 * 4 * 250, and 20 for its own rounding and the
 ///   addition of the margin: 2020. The mean loss of thousands of rows is above 4, as the margin
-///   alone is 4: 505. With as few as 64 rows it may be half of that, but their distances are shorter
-///   than half.
+///   alone is 4: 505. With as few as 64 rows it may be half of that, but their distances are
+///   shorter than half.
 /// - The sum of up to 4096 losses. All terms are positive, and rounding errors are independent, so
-///   after one addition after another the relative error has a standard deviation of
-///   `sqrt(4096 / 3)`: 37. Twelve of them are 444.
+///   after one addition after another the relative error has a standard deviation of `sqrt(4096 /
+///   3)`: 37. Twelve of them are 444.
 /// - The mean and the reference: 4.
 ///
 /// A missing row would be 4096 units in the 16 777 216 that make up the mean: four times the sum.

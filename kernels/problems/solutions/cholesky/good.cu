@@ -5,7 +5,8 @@ shared = "4 * n * (n + 1)"
 */
 // One matrix a block, in shared memory. Each step divides a column by the root of its diagonal and
 // subtracts its products from the columns to the right. A thread has one row of these, or every
-// 128th, and rows are one word longer than they need to be: neighbouring threads use different banks.
+// 128th, and rows are one word longer than they need to be: neighbouring threads use different
+// banks.
 __global__ void __launch_bounds__(128) factor(const float *__restrict__ a, float *__restrict__ l, int n) {
   extern __shared__ float m[];
   const size_t start = blockIdx.x * static_cast<size_t>(n) * n;

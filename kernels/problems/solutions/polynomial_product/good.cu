@@ -25,8 +25,8 @@ constexpr int EACH = 4;
 constexpr int TILE = THREADS * EACH;
 
 // Sums of the products of a tile of `a` for a tile of coefficients. A thread has four neighbouring
-// coefficients: each word of shared memory serves four of them. Products are below 2^62, so a sum of
-// two needs no remainder, and subtracting a multiple of P keeps the sum below 2^63.
+// coefficients: each word of shared memory serves four of them. Products are below 2^62, so a sum
+// of two needs no remainder, and subtracting a multiple of P keeps the sum below 2^63.
 __global__ void __launch_bounds__(THREADS) multiply(const unsigned int *__restrict__ a, const unsigned int *__restrict__ b,
                                                     unsigned long long *__restrict__ sums, int n) {
   const int first = blockIdx.x * TILE, start = blockIdx.y * TILE;

@@ -89,8 +89,8 @@ constexpr int TILE = SIDE * EACH;
 constexpr float FAR = 1e30f;
 
 // From shortest paths of up to 2^turn edges to those of up to 2^(turn + 1). Twelve turns are 4096
-// edges, as many as a path can have. This is a product of matrices with minima for sums and sums for
-// products: 4 by 4 elements a thread, from tiles in shared memory.
+// edges, as many as a path can have. This is a product of matrices with minima for sums and sums
+// for products: 4 by 4 elements a thread, from tiles in shared memory.
 //
 // If a turn changes nothing, none after it does, and both matrices are the same from then on.
 __global__ void __launch_bounds__(SIDE *SIDE) twice_as_far(const float *__restrict__ paths, float *__restrict__ longer,

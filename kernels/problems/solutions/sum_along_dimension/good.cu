@@ -9,9 +9,10 @@ grid = ["ceil_div(inner, min(32, next_power_of_two(inner)))", "ceil_div(middle, 
 block = ["min(32, next_power_of_two(inner))", "256 / min(32, next_power_of_two(inner))"]
 arguments = ["x", "y", "middle", "inner"]
 */
-// A block has up to 32 neighbouring sums and a stretch of the middle dimension. Its threads divide the
-// stretch among them and add up in shared memory what they found. With few sums there are several
-// stretches, whose blocks add to the result, so that there are enough blocks for the device.
+// A block has up to 32 neighbouring sums and a stretch of the middle dimension. Its threads divide
+// the stretch among them and add up in shared memory what they found. With few sums there are
+// several stretches, whose blocks add to the result, so that there are enough blocks for the
+// device.
 __global__ void __launch_bounds__(256) add(const float *__restrict__ x, float *__restrict__ y, size_t middle, size_t inner) {
   __shared__ float partial[256];
   const int width = blockDim.x, height = blockDim.y, own = threadIdx.y * width + threadIdx.x;

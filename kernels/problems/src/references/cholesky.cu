@@ -3,9 +3,9 @@
 // In [0, 1).
 __device__ inline double random_unit(unsigned long long bits) { return static_cast<double>(bits >> 40) * 0x1p-24; }
 
-// Products of lower triangular N by N matrices and their transposes, which are positive definite. The
-// diagonal of a factor is from 0.25 to 2, and what is below from -1/2 to 1/2, less in some matrices
-// than in others: that makes them well or badly conditioned.
+// Products of lower triangular N by N matrices and their transposes, which are positive definite.
+// The diagonal of a factor is from 0.25 to 2, and what is below from -1/2 to 1/2, less in some
+// matrices than in others: that makes them well or badly conditioned.
 template <int N>
 __global__ void positive_definite(float *out, size_t len, unsigned long long seed) {
   const size_t at = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;

@@ -1,5 +1,5 @@
-// The expected planes, where they are too large for the CPU: one output a thread, which goes through
-// its window column by column, from the last element to the first.
+// The expected planes, where they are too large for the CPU: one output a thread, which goes
+// through its window column by column, from the last element to the first.
 __global__ void column_by_column(const float *__restrict__ x, float *__restrict__ y, size_t planes, long long height, long long width,
                                  long long dilation) {
   const long long rows = (height + 1) / 2, columns = (width + 1) / 2;

@@ -15,8 +15,8 @@ __global__ void coordinates(unsigned long long *out, size_t n, unsigned long lon
   }
 }
 
-// The expected points, where they are too many for the CPU: one coordinate a thread. The negative of
-// y is its complement plus p + 1, modulo 2^64.
+// The expected points, where they are too many for the CPU: one coordinate a thread. The negative
+// of y is its complement plus p + 1, modulo 2^64.
 __global__ void by_complement(const unsigned long long *__restrict__ points, unsigned long long *__restrict__ negatives, size_t n) {
   const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
   if (i >= n) return;

@@ -1,7 +1,7 @@
 #include "../device/random.cuh"
 
-// Residues modulo 15 * 2^27 + 1, one in eight of them 0, 1 or the largest, where reductions go wrong
-// first.
+// Residues modulo 15 * 2^27 + 1, one in eight of them 0, 1 or the largest, where reductions go
+// wrong first.
 __global__ void coefficients(unsigned int *out, size_t n, unsigned long long seed) {
   const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
   if (i >= n) return;

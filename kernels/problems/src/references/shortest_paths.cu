@@ -18,9 +18,9 @@ __global__ void write_edges(float *out, size_t len, unsigned long long seed) {
   }
 }
 
-// The expected lengths, where the graph is too large for the CPU: one pair of vertices a thread, and
-// one launch for each vertex that paths may go through (Floyd and Warshall). The row and the column
-// of that vertex do not change meanwhile.
+// The expected lengths, where the graph is too large for the CPU: one pair of vertices a thread,
+// and one launch for each vertex that paths may go through (Floyd and Warshall). The row and the
+// column of that vertex do not change meanwhile.
 __global__ void through(float *distances, size_t n, size_t over) {
   const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
   if (i >= n * n) return;
