@@ -20,7 +20,7 @@ cuda_source!(ADD1_REFERENCE = "references/add1.cu");
     hidden(n = draw(1..=100_000), count = 5),
     limits(time = "10s", source = "64 KiB"),
 )]
-pub fn add1(n: usize, #[fill(Uniform(0.0..1.0), n)] x: &[f32], #[shape(n)] y: &mut [f32]) {
+pub fn add_one(n: usize, #[fill(Uniform(0.0..1.0), n)] x: &[f32], #[shape(n)] y: &mut [f32]) {
     for (x, y) in x[..n].iter().zip(y) {
         *y = x + 1.0;
     }
@@ -34,21 +34,21 @@ fn add1_by_four(launcher: &mut Launcher, n: usize, x: In<f32>, y: Out<f32>) -> R
     )
 }
 
-#[gpubench(problem = add1, name = "add1")]
-fn element_per_thread(launcher: &mut Launcher, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
+#[gpubench(problem = add_one)]
+fn add1(launcher: &mut Launcher, n: usize, x: In<f32>, y: Out<f32>) -> Result<()> {
     launcher.launch(ADD1.kernel("add1"), Grid::covering(n, 256), (x, y, n))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::add1;
+    use super::add_one;
     use crate::shortcuts::{Tolerance, no_constant_passes};
     use gpubench::Rng;
 
     #[test]
     fn the_reference_adds_one() {
         let mut y = [0.0; 3];
-        add1(3, &[1.0, 0.5, -1.0], &mut y);
+        add_one(3, &[1.0, 0.5, -1.0], &mut y);
         assert_eq!(y, [2.0, 1.5, 0.0]);
     }
 
@@ -57,7 +57,7 @@ mod tests {
         let mut rng = Rng::new(1);
         let x: Vec<f32> = (0..1000).map(|_| rng.f32()).collect();
         let mut y = vec![0.0; 1000];
-        add1(1000, &x, &mut y);
+        add_one(1000, &x, &mut y);
         no_constant_passes(&y, Tolerance::EXACT);
     }
 }

@@ -23,7 +23,7 @@ const SCORES: RangeInclusive<i32> = -100..=100;
     hidden(columns = draw(1..=700), count = 5),
     limits(time = "10s", source = "64 KiB"),
 )]
-pub fn argmax(
+pub fn row_argmax(
     rows: usize,
     columns: usize,
     #[fill(Integers(SCORES), [rows, columns])] x: &[f32],
@@ -49,22 +49,22 @@ fn backwards(launcher: &mut Launcher, rows: usize, columns: usize, x: In<f32>, i
     )
 }
 
-#[gpubench(problem = argmax, name = "argmax")]
-fn block_per_row(launcher: &mut Launcher, rows: usize, columns: usize, x: In<f32>, index: Out<i32>) -> Result<()> {
+#[gpubench(problem = row_argmax)]
+fn argmax(launcher: &mut Launcher, rows: usize, columns: usize, x: In<f32>, index: Out<i32>) -> Result<()> {
     let columns = i32::try_from(columns)?;
     launcher.launch(ARGMAX.kernel("argmax<128>"), Grid::new(rows, 128), (x, index, columns))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{SCORES, argmax};
+    use super::{SCORES, row_argmax};
     use crate::shortcuts::{Tolerance, no_constant_passes};
     use gpubench::Rng;
 
     #[test]
     fn the_lowest_of_equal_largest_elements_wins() {
         let mut index = [0; 3];
-        argmax(3, 3, &[1.0, 5.0, 5.0, 7.0, 7.0, 0.0, -3.0, -2.0, -1.0], &mut index);
+        row_argmax(3, 3, &[1.0, 5.0, 5.0, 7.0, 7.0, 0.0, -3.0, -2.0, -1.0], &mut index);
         assert_eq!(index, [1, 0, 2]);
     }
 
@@ -76,7 +76,7 @@ mod tests {
             .map(|_| (rng.below(span) as i32 + SCORES.start()) as f32)
             .collect();
         let mut index = vec![0; 100];
-        argmax(100, 333, &x, &mut index);
+        row_argmax(100, 333, &x, &mut index);
         no_constant_passes(&index, Tolerance::EXACT);
     }
 }

@@ -51,7 +51,7 @@ fn activations(columns: usize) -> ByKernel {
     hidden(columns = draw(64..=700), count = 5),
     limits(time = "10s", source = "64 KiB"),
 )]
-pub fn layer_norm(
+pub fn layernorm(
     rows: usize,
     columns: usize,
     #[fill(activations(columns), [rows, columns])] x: &[f32],
@@ -83,8 +83,8 @@ fn in_double(
     launcher.launch(kernel, Grid::new(rows, 64), (x, gain, bias, y, columns, EPSILON))
 }
 
-#[gpubench(problem = layer_norm, name = "layer_norm")]
-fn block_per_row(
+#[gpubench(problem = layernorm)]
+fn layer_norm(
     launcher: &mut Launcher,
     rows: usize,
     columns: usize,
@@ -99,7 +99,7 @@ fn block_per_row(
 
 #[cfg(test)]
 mod tests {
-    use super::{ATOL, layer_norm};
+    use super::{ATOL, layernorm};
     use crate::shortcuts::{Tolerance, no_constant_passes};
     use gpubench::Rng;
 
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn the_reference_normalises_each_row() {
         let mut y = [0.0; 4];
-        layer_norm(2, 2, &[-100.0, 100.0, 3000.0, 1000.0], &[1.0, 2.0], &[0.0, 0.5], &mut y);
+        layernorm(2, 2, &[-100.0, 100.0, 3000.0, 1000.0], &[1.0, 2.0], &[0.0, 0.5], &mut y);
         assert_eq!(y, [-1.0, 2.5, 1.0, -1.5]);
     }
 
@@ -143,7 +143,7 @@ mod tests {
         let gain: Vec<f32> = (0..400).map(|_| rng.uniform(0.5, 1.5) as f32).collect();
         let bias: Vec<f32> = (0..400).map(|_| rng.uniform(-1.0, 1.0) as f32).collect();
         let mut y = vec![0.0; 4000];
-        layer_norm(10, 400, &x, &gain, &bias, &mut y);
+        layernorm(10, 400, &x, &gain, &bias, &mut y);
         no_constant_passes(&y, Tolerance { rtol: 0.0, atol: ATOL });
     }
 }

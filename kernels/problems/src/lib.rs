@@ -4,7 +4,7 @@
 //! statement, tensors, a CPU reference, tolerances and the cost of a call. Its `hidden(..)` cases
 //! are for grading alone. Some problems also have kernels in `name.cu`, whose launches are the
 //! benchmarks in the Rust file. Solutions in the form of submissions are in
-//! `solutions/name-of-the-problem/`; they are no part of the crate.
+//! `solutions/problem/`; they are no part of the crate.
 //!
 //! Two rules make the specifications hard to satisfy without doing the work:
 //!
