@@ -11,7 +11,7 @@ const P: u64 = 2_013_265_921;
 ///
 /// `a[i]` and `b[i]` are the coefficients of x^i, `n` of each, and so are the 2 n - 1 elements of
 /// `c`: `c[i]` is the sum of `a[j] * b[i - j]` over all j for which both exist, modulo p.
-/// Coefficients are from 0 to p - 1, also those of the result.
+/// Coefficients are from 0 to p - 1, also those of the result. `n` is at most 2^19.
 ///
 /// The field has roots of unity of order 2^27, such as powers of 31, which generates all residues
 /// but 0. So a transform can replace the sums.
