@@ -29,7 +29,7 @@ const RTOL: f64 = 4.0 * U;
     hidden(width = draw(1..=400), height = draw(1..=200), count = 5),
     limits(time = "10s", source = "64 KiB"),
 )]
-pub fn gray(
+pub fn luma(
     width: usize,
     height: usize,
     #[fill(Uniform(0.0..1.0), [height, width, 3])] rgb: &[f32],
@@ -56,7 +56,7 @@ fn grayscale_in_double(
     launcher.launch(kernel, Grid::covering(pixels, 128), (rgb, gray, pixels))
 }
 
-#[gpubench(problem = gray)]
+#[gpubench(problem = luma)]
 fn grayscale(launcher: &mut Launcher, width: usize, height: usize, rgb: In<f32>, gray: Out<f32>) -> Result<()> {
     let pixels = width * height;
     launcher.launch(
@@ -68,7 +68,7 @@ fn grayscale(launcher: &mut Launcher, width: usize, height: usize, rgb: In<f32>,
 
 #[cfg(test)]
 mod tests {
-    use super::{RTOL, gray};
+    use super::{RTOL, luma};
     use crate::shortcuts::{Tolerance, no_constant_passes};
     use gpubench::Rng;
 
@@ -76,7 +76,7 @@ mod tests {
     fn the_reference_weighs_the_channels_of_each_pixel() {
         let mut gray = [0.0; 4];
         let rgb = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0];
-        gray(2, 2, &rgb, &mut gray);
+        luma(2, 2, &rgb, &mut gray);
         assert_eq!(gray[..3], [0.2126, 0.7152, 0.0722]);
         assert!((gray[3] - 1.0).abs() < 1e-6);
     }
@@ -86,7 +86,7 @@ mod tests {
         let mut rng = Rng::new(1);
         let rgb: Vec<f32> = (0..3000).map(|_| rng.f32()).collect();
         let mut gray = vec![0.0; 1000];
-        gray(100, 10, &rgb, &mut gray);
+        luma(100, 10, &rgb, &mut gray);
         no_constant_passes(&gray, Tolerance { rtol: RTOL, atol: 0.0 });
     }
 }
