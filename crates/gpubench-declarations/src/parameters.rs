@@ -161,8 +161,8 @@ impl Declarations<'_> {
         if has(".") || has_attributes {
             return (ParameterType::Unknown, None);
         }
-        let last = texts.last().copied().filter(|last| is_word(last) && texts.len() > 1);
-        let last = last.filter(|last| !QUALIFIERS.contains(last) && number(&[last]).is_none());
+        let last = texts.split_last().filter(|(last, before)| is_name(last, before));
+        let last = last.map(|(last, _)| *last);
         if has("(") || has("&") || has("<") {
             return (ParameterType::Unknown, last);
         }
@@ -184,7 +184,7 @@ impl Declarations<'_> {
             };
             return (ty, None);
         }
-        let Some((&name, of_type)) = words.split_last().filter(|(name, _)| number(&[name]).is_none()) else {
+        let Some((&name, of_type)) = words.split_last().filter(|(name, before)| is_name(name, before)) else {
             return (ParameterType::Unknown, None);
         };
         let number_type = number(of_type);
@@ -241,6 +241,17 @@ const QUALIFIERS: [&str; 8] = [
     "struct",
     "register",
 ];
+
+/// Returns whether the last word of a parameter is its name, after the words `before` it. A type
+/// that is no keyword, such as `half`, can be a name too: `unsigned half`.
+fn is_name(last: &str, before: &[&str]) -> bool {
+    const KEYWORDS: [&str; 9] = [
+        "bool", "char", "double", "float", "int", "long", "short", "signed", "unsigned",
+    ];
+    let is_after_type = before.iter().any(|word| !QUALIFIERS.contains(word)) && before.last() != Some(&":");
+    let can_be_name = is_word(last) && !before.is_empty() && !QUALIFIERS.contains(&last) && !KEYWORDS.contains(&last);
+    can_be_name && (is_after_type || number(&[last]).is_none())
+}
 
 /// Returns what a parameter of these words may do with its elements. `const` after the `*` makes
 /// the pointer constant.
@@ -348,6 +359,28 @@ mod tests {
         assert_eq!(
             types("int n = 3, float f = g(1, 2)"),
             [I32, F32].map(ParameterType::Number)
+        );
+    }
+
+    #[test]
+    fn a_parameter_may_have_the_name_of_a_type() {
+        let text = "__global__ void k(unsigned int half, const float *uint, uint half, std::size_t, const half, unsigned long);";
+        let found: Vec<_> = read(text, "k")
+            .unwrap()
+            .into_iter()
+            .map(|(_, name, ty)| (name, ty))
+            .collect();
+        let number = |name: Option<&str>, number| (name.map(str::to_owned), ParameterType::Number(number));
+        assert_eq!(
+            found,
+            [
+                number(Some("half"), Number::U32),
+                (Some("uint".to_owned()), ParameterType::Pointer(Some(Number::F32))),
+                number(Some("half"), Number::U32),
+                number(None, Number::U64),
+                number(None, Number::F16),
+                number(None, Number::U64),
+            ]
         );
     }
 
