@@ -125,8 +125,13 @@ pub fn lint(options: &LintOptions) -> Result<ExitCode, Failure> {
 }
 
 /// Puts the problems after the benchmarks, so that those without a kernel have cases. Authors count
-/// them like this too.
+/// them like this too. A benchmark can have the path of its problem.
 fn add_problems(catalog: &mut Catalog) {
-    let problems = catalog.problems.iter().map(|problem| problem.outline.clone());
-    catalog.benchmarks.extend(problems);
+    for problem in &catalog.problems {
+        let mut outline = problem.outline.clone();
+        if catalog.benchmarks.iter().any(|other| other.path == outline.path) {
+            outline.path.push_str("::problem");
+        }
+        catalog.benchmarks.push(outline);
+    }
 }
