@@ -1,5 +1,6 @@
 //! The loop that measures the cases of a run.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
 use gpubench::catalog::OccupancyQuery;
@@ -17,6 +18,7 @@ use super::lanes::station::Station;
 use super::recording::preparation::{Prepared, compile_errors};
 use super::recording::selected::Side;
 use super::reporting::{Reporting, Scoring};
+use super::resumption::{Resumed, grading_of};
 use super::stored::bookkeeping::ResultPlan;
 use crate::cdylibs::packages_of;
 use gpubench_contract::{BenchmarkComplete, Device, RunEnd, RunStarted, SchemaVersion, Verdict};
@@ -26,6 +28,7 @@ use gpubench_diagnostic::{ExitCode, Failure, Interrupted, print_warning};
 use gpubench_measure::clients::Interrupt;
 use gpubench_measure::measurement::{LeavingWorkers, note_reading};
 use gpubench_measure::timeline::{self, Track};
+use gpubench_store::{RecordsFile, StoredRun};
 
 /// A run in progress.
 pub(super) struct CaseRunner<'a> {
@@ -39,20 +42,24 @@ pub(super) struct CaseRunner<'a> {
     telemetry: Telemetry,
     names: RunNames,
     reporting: Reporting,
+    /// Positions of the candidate's cases whose results an earlier run had.
+    taken: BTreeSet<usize>,
 }
 
 impl<'a> CaseRunner<'a> {
     /// Opens the reports and announces the run. `interrupt` ends the processes on the devices, at
-    /// least one.
+    /// least one. Takes over results from `records`.
     ///
     /// # Errors
-    /// The history of the device cannot be used, or a report cannot be opened.
+    /// The history of the device cannot be used, a report cannot be opened, or the records are of
+    /// another grading.
     pub(super) fn begin(
         candidate: Side<'a>,
         baseline_run: Option<BaselineRun<'a>>,
         stations: Vec<Station<'a>>,
         interrupt: &'a Interrupt,
         plan: ResultPlan,
+        records: Option<(RecordsFile, Option<StoredRun>)>,
     ) -> Result<CaseRunner<'a>, Failure> {
         for notice in candidate.compiler.notices() {
             print_warning(&notice);
@@ -66,7 +73,11 @@ impl<'a> CaseRunner<'a> {
         if let Some(reading) = telemetry.now() {
             note_reading(&reading, &mut environment);
         }
-        let announced = announced(&names, selected.cases).concat();
+        let of_cases = announced(&names, selected.cases);
+        let announced = of_cases.concat();
+        let grading = selected
+            .entrants
+            .map(|entrants| Box::new(grading_of(options, &selected, entrants)));
         let seed_commitment = settings.seeds.commitment();
         let device = Device {
             uuids: stations
@@ -75,7 +86,7 @@ impl<'a> CaseRunner<'a> {
                 .collect(),
             ..environment::device(facts)
         };
-        let run = RunStarted {
+        let mut run = RunStarted {
             schema_version: SchemaVersion,
             run_id: names.run_id.clone(),
             started_at: jiff::Timestamp::now().to_string(),
@@ -87,14 +98,29 @@ impl<'a> CaseRunner<'a> {
             cases: announced.len() as u64,
             environment,
             repeat: Some(options.repeated_command()),
+            grading,
         };
+        let mut resumed = None;
+        if let (Some(records), Some(entrants)) = (records, selected.entrants) {
+            let verbosity = options.output.verbosity;
+            resumed = Some(Resumed::new(
+                records,
+                &mut run,
+                &of_cases,
+                (&selected, entrants),
+                verbosity,
+            )?);
+        }
+        let taken = (0..selected.cases.len()).filter(|case| resumed.as_ref().is_some_and(|resumed| resumed.has(*case)));
+        let taken = taken.collect();
         let scoring = selected.entrants.map(|entrants| Scoring {
             over: options.grading.as_ref().and_then(|grading| grading.over.clone()),
             solutions: entrants.solutions(selected.catalogs),
         });
         Ok(CaseRunner {
             names,
-            reporting: Reporting::begin(options, plan, run, &announced, scoring)?,
+            reporting: Reporting::begin(options, plan, run, &announced, scoring, resumed)?,
+            taken,
             candidate,
             baseline_run,
             stations,
@@ -107,19 +133,23 @@ impl<'a> CaseRunner<'a> {
     /// candidate and those of the baseline; the latter are empty without a baseline.
     fn prepare(&mut self) -> Result<(Vec<Prepared>, Vec<Prepared>), Interrupted> {
         let CaseRunner {
-            stations, reporting, ..
+            stations,
+            reporting,
+            taken,
+            ..
         } = self;
         let Station { roles, settings, .. } = &mut stations[0];
-        let mut prepare = |side: &mut Side<'_>, reporting: &mut Reporting| {
+        let mut prepare = |side: &mut Side<'_>, left_out: &BTreeSet<usize>, reporting: &mut Reporting| {
             let mut ask_device = |module: &FrozenFile, query: &OccupancyQuery| roles.occupancy(module, query);
-            side.prepare(&mut ask_device, &mut |phase| reporting.phase(phase), settings.interrupt)
+            let mut phase = |phase| reporting.phase(phase);
+            side.prepare(left_out, &mut ask_device, &mut phase, settings.interrupt)
         };
-        let ours = prepare(&mut self.candidate, reporting)?;
+        let ours = prepare(&mut self.candidate, taken, reporting)?;
         reporting.show_compile_errors(&compile_errors(&ours));
         let Some(baseline_run) = &mut self.baseline_run else {
             return Ok((ours, Vec::new()));
         };
-        let theirs = prepare(&mut baseline_run.side, reporting)?;
+        let theirs = prepare(&mut baseline_run.side, &BTreeSet::new(), reporting)?;
         baseline_run.warn_of_compile_errors(&theirs);
         Ok((ours, theirs))
     }
@@ -131,7 +161,8 @@ impl<'a> CaseRunner<'a> {
             self.prepare()?
         };
         let settings = self.stations[0].settings;
-        let jobs = Job::all(self.candidate.selected, &ours, &self.names, settings);
+        let mut jobs = Job::all(self.candidate.selected, &ours, &self.names, settings);
+        jobs.retain(|job| !self.taken.contains(&job.position));
         let baseline = self.baseline_run.as_ref();
         let context = LaneContext {
             selected: self.candidate.selected,

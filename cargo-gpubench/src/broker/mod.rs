@@ -29,6 +29,7 @@ mod process;
 mod recording;
 mod report;
 mod reporting;
+mod resumption;
 mod run;
 mod settings;
 mod sources;

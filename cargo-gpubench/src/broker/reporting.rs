@@ -10,6 +10,7 @@ use super::lanes::context::LaneContext;
 use super::lanes::expected::PastDurations;
 use super::lanes::job::Job;
 use super::options::{ExportFormat, MessageFormat, OnSkip, OutputOptions, RunOptions, Verbosity};
+use super::resumption::Resumed;
 use super::stored::bookkeeping::{Bookkeeping, ResultPlan};
 use gpubench_contract::{
     BenchmarkComplete, BenchmarkStarted, Cause, ComparisonComplete, RunEnd, RunFinished, RunStarted, SchemaVersion,
@@ -20,8 +21,8 @@ use gpubench_measure::measurement::RunMode;
 use gpubench_protocol::window::Seeds;
 use gpubench_report::{
     CsvReporter, Detail, GateResult, JsonReporter, JunitReporter, MarkdownReporter, Output, OutputError, Phase,
-    Progress, ProgressDisplay, RankingReporter, Reporter, Reporters, RewardReporter, SamplesReporter, TerminalOptions,
-    TerminalReporter, TrackerReporter,
+    Progress, ProgressDisplay, RankingReporter, RecordsReporter, Reporter, Reporters, RewardReporter, SamplesReporter,
+    TerminalOptions, TerminalReporter, TrackerReporter,
 };
 use gpubench_store::{contests, graded};
 
@@ -43,6 +44,8 @@ pub(super) struct Reporting {
     results: Vec<BenchmarkComplete>,
     /// Results that wait for an earlier one of the run, by position.
     waiting: BTreeMap<u64, BenchmarkComplete>,
+    /// The first records of results that an earlier run had, by position.
+    resumed: BTreeMap<u64, BenchmarkStarted>,
     format: MessageFormat,
     on_skip: OnSkip,
     /// How submissions are scored, if there are some.
@@ -63,16 +66,26 @@ impl Reporting {
         run: RunStarted,
         cases: &[BenchmarkStarted],
         scoring: Option<Scoring>,
+        resumed: Option<Resumed>,
     ) -> Result<Reporting, Failure> {
         let began = Instant::now();
         let solutions = scoring.as_ref().and_then(|scoring| scoring.solutions.as_ref());
-        let reporters = Reporters(reporters(options, solutions)?);
+        let mut reporters = reporters(options, solutions)?;
+        let mut waiting = BTreeMap::new();
+        if let Some(resumed) = resumed {
+            let (file, results) = resumed.into_parts();
+            reporters.push(Box::new(RecordsReporter::begin(file, &run, results.values())?));
+            waiting = results;
+        }
+        let started = cases.iter().filter(|started| waiting.contains_key(&started.index));
+        let started = started.map(|started| (started.index, started.clone())).collect();
         let mut reporting = Reporting {
-            reporters,
+            reporters: Reporters(reporters),
             bookkeeping: plan.begin(&run)?,
             run: run.clone(),
             results: Vec::new(),
-            waiting: BTreeMap::new(),
+            waiting,
+            resumed: started,
             format: options.output.format,
             on_skip: options.on_skip,
             scoring,
@@ -80,6 +93,7 @@ impl Reporting {
             failure: None,
         };
         reporting.notify(|reporter| reporter.run_started(&run, cases));
+        reporting.report_waiting();
         Ok(reporting)
     }
 
@@ -121,6 +135,16 @@ impl Reporting {
     /// in another order.
     pub(super) fn complete_in_order(&mut self, result: BenchmarkComplete) {
         self.waiting.insert(result.index, result);
+        self.report_waiting();
+    }
+
+    /// Notes the verdict of a case whose turn has not come.
+    pub(super) fn hold_back(&mut self, result: &BenchmarkComplete) {
+        self.notify(|reporter| reporter.benchmark_held_back(result));
+    }
+
+    /// Reports the verdicts that wait for no other.
+    fn report_waiting(&mut self) {
         while let Some(next) = self.waiting.remove(&(self.results.len() as u64)) {
             self.benchmark_complete(next);
         }
@@ -128,6 +152,9 @@ impl Reporting {
 
     /// Reports the verdict of a case.
     pub(super) fn benchmark_complete(&mut self, result: BenchmarkComplete) {
+        if let Some(started) = self.resumed.remove(&result.index) {
+            self.benchmark_started(&started);
+        }
         self.notify(|reporter| reporter.benchmark_complete(&result));
         self.results.push(result);
     }

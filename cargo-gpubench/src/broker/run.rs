@@ -25,6 +25,7 @@ use gpubench_measure::clients::Interrupt;
 use gpubench_measure::timeline::{self, Track};
 use gpubench_protocol::window::Seeds;
 use gpubench_report::OutputTarget;
+use gpubench_store::{RecordsFile, StoredRun};
 
 /// Runs the command.
 ///
@@ -57,6 +58,8 @@ fn run_untraced(options: &RunOptions) -> Result<ExitCode, Failure> {
     }
     let results = results_wanted(options);
     let places = Places::new(&options.libraries, &results, &options.output)?;
+    let records = options.output.records.as_deref();
+    let records = records.map(RecordsFile::open).transpose()?;
     let targets = ResultTargets::open(&results, &places, options.output.verbosity)?;
     if let Some(name) = &results.loaded {
         return show_loaded_run(name, options, &places, targets);
@@ -77,14 +80,14 @@ fn run_untraced(options: &RunOptions) -> Result<ExitCode, Failure> {
     let kinds = choose_devices(options, &interrupt)?;
     ensure_combinable(options, &kinds)?;
     let seeds = seeds(options.measurement.seed)?;
-    let mut targets = Some(targets);
+    let (mut targets, mut records) = (Some(targets), records);
     let mut worst = ExitCode::Success;
     for kind in kinds {
         let targets = match targets.take() {
             Some(targets) => targets,
             None => ResultTargets::open(&results, &places, options.output.verbosity)?,
         };
-        let code = run_on(kind, options, &sources, targets, &seeds, &interrupt)?;
+        let code = run_on(kind, options, &sources, targets, (&seeds, records.take()), &interrupt)?;
         worst = worse(worst, code);
         // The names are those of every kind.
         if options.action == Action::List || code == ExitCode::Interrupted {
@@ -100,7 +103,7 @@ fn run_on(
     options: &RunOptions,
     sources: &Sources,
     targets: ResultTargets,
-    seeds: &Seeds,
+    (seeds, records): (&Seeds, Option<(RecordsFile, Option<StoredRun>)>),
     interrupt: &Interrupt,
 ) -> Result<ExitCode, Failure> {
     let SameKind {
@@ -161,7 +164,7 @@ fn run_on(
             Station::new(settings, hold, referee, processors, libraries, &of_devices)
         })
         .collect();
-    let mut runner = CaseRunner::begin(candidate, baseline_run, stations, &of_devices, plan)?;
+    let mut runner = CaseRunner::begin(candidate, baseline_run, stations, &of_devices, plan, records)?;
     let end = runner.measure();
     runner.finish(end)
 }

@@ -8,6 +8,7 @@ use clap::ValueHint;
 use super::UsageError;
 use super::observer::{observer, profilers, sanitizer_tools};
 use super::overwriting::{refuse_to_overwrite, refuse_to_overwrite_files};
+use super::parsers::file_to_go_on_with;
 use super::settings::{CargoArguments, MeasurementArguments, OutputArguments};
 use super::standard_output::refuse_to_mix;
 use crate::archive::ExtractTo;
@@ -99,6 +100,16 @@ settings! {
         /// The scores then have the ratio, and the share of cases in which each is faster.
         #[arg(long, value_name = "SUBMISSION", conflicts_with = "test", help_heading = "Grade")]
         over: Option<String> => Line "--problem row_sums --over naive naive.cu fast.cu";
+
+        /// Write the records to this file, and go on from those that it has
+        ///
+        /// If the file is missing, the grading begins. If a grading was killed, the same command
+        /// goes on with it: results whose submission, problem, settings and device are the same are
+        /// taken from the file, and all other cases are judged. At the end the file is that of one
+        /// run, as with `--export-json`. The file is trusted: whoever can edit it can edit verdicts.
+        #[arg(long, value_name = "FILE", value_parser = file_to_go_on_with, conflicts_with = "contest",
+            value_hint = ValueHint::FilePath, help_heading = "Save and report")]
+        resume: Option<Utf8PathBuf> => Line "--problem row_sums --resume run.jsonl a.cu b.cu";
 
         /// Also write the reward of the submission to this file: `.json` or `.txt`
         ///
@@ -192,6 +203,7 @@ impl GradeArguments {
         let (device, measurement) = self.measurement.into_options(cases);
         let mut output = OutputOptions {
             reward: self.reward,
+            records: self.resume,
             ..self.output.into_options()
         };
         output.exports.extend(self.export_ranking.map(|outlet| Export {

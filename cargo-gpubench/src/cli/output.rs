@@ -43,6 +43,7 @@ impl OutputArguments {
             },
             trace: self.trace,
             reward: None,
+            records: None,
             exports: exports
                 .into_iter()
                 .filter_map(|(format, outlet)| outlet.map(|outlet| Export { format, outlet }))

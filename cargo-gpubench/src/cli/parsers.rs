@@ -1,5 +1,6 @@
 //! Parsers for values of options, where the value's own type has none.
 
+use camino::Utf8PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::broker::options::DeviceChoice;
@@ -25,6 +26,14 @@ pub(super) fn target_name(text: &str) -> Result<String, String> {
         Ok(text.to_owned())
     } else {
         Err("must be letters, digits, `_` and `-`, and begin with a letter".to_owned())
+    }
+}
+
+/// Reads the path of a file that is written and read again, which standard output cannot be.
+pub(super) fn file_to_go_on_with(text: &str) -> Result<Utf8PathBuf, &'static str> {
+    match text {
+        "" | "-" => Err("must be a file: it is read again when the command goes on"),
+        path => Ok(path.into()),
     }
 }
 

@@ -25,9 +25,15 @@ pub(super) fn refuse_to_mix(output: &OutputOptions, results: &ResultOptions) -> 
     };
     let of_trace = output.trace.as_deref().map(|file| ("--trace", file));
     let of_reward = output.reward.as_ref().map(|file| ("--reward", file.path()));
+    let of_records = output.records.as_deref().map(|file| ("--resume", file));
     let saved = results.save.as_ref().and_then(file_of);
     let saved = saved.map(|file| ("--save-baseline", file));
-    let written = files.chain(of_page).chain(of_trace).chain(of_reward).chain(saved);
+    let written = files
+        .chain(of_page)
+        .chain(of_trace)
+        .chain(of_reward)
+        .chain(of_records)
+        .chain(saved);
     refuse_to_write_twice(&written.collect::<Vec<_>>())?;
     let exports = output.exports.iter();
     let exports = exports.filter(|export| export.outlet == OutputTarget::StandardOutput);

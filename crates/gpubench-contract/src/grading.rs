@@ -22,6 +22,37 @@ pub struct SubmissionFacts {
     pub hidden_case: Option<u64>,
 }
 
+/// What decides the verdicts of submissions besides themselves. Results of two runs that agree in it,
+/// in the device and in the version of the tool can be ranked together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct Grading {
+    /// The problem.
+    pub problem: String,
+    /// SHA-256 of what states it: the library with the problem, or the definition, its workloads
+    /// and their tensors.
+    pub problem_sha256: String,
+    /// SHA-256 of the settings that its results depend on. It belongs to the tool's version.
+    pub settings_sha256: String,
+    /// Earlier runs whose results it took over with `--resume`, oldest first. Missing without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resumed: Vec<EarlierRun>,
+}
+
+/// An earlier run, some of whose results another one has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct EarlierRun {
+    /// Its ID.
+    pub run_id: String,
+    /// Its start, as RFC 3339 in UTC.
+    pub started_at: String,
+    /// The commitment to its seed, as in its first record.
+    pub seed_commitment: String,
+    /// Its seed, as in its last record. Null if it was killed: nobody knows it any more.
+    pub seed: Option<String>,
+}
+
 /// What the cases of a submission say together. Printed for each submission after the last case, in
 /// the order in which they were given, and for each way of measuring.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -71,6 +71,13 @@ impl DeviceIdentity {
         format!("{}-{digest}", slug(&self.name))
     }
 
+    /// Returns the first property in which another one differs: its name, and its values in both.
+    pub fn difference(&self, other: &DeviceIdentity) -> Option<(&'static str, String, String)> {
+        let mut both = self.parts().into_iter().zip(other.parts());
+        let ((name, one), (_, other)) = both.find(|(one, other)| one != other)?;
+        Some((name, one, other))
+    }
+
     /// Returns the properties that must be equal, each with its name.
     fn parts(&self) -> [(&'static str, String); 9] {
         let DeviceIdentity {

@@ -8,10 +8,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::words::words;
 use super::{
     ArithmeticPeaks, BenchmarkHistory, Budget, CacheState, CallAudit, Cause, Check, ComparisonComplete, Conservation,
-    ContestComplete, ContestShare, Counts, DeviceKind, DeviceWork, Environment, FailedAlternating, Grade, HostTime,
-    KernelUse, Metric, Mode, Params, PartTimes, ProbeFinished, ProbeSample, ProbeStarted, ProblemComplete, Reading,
-    Revision, SampleFlag, SanitizerReport, Sharing, Stats, StepTimes, Stop, SubmissionFacts, Throughput, Twin, Verdict,
-    WindowCounts, WorkerShare,
+    ContestComplete, ContestShare, Counts, DeviceKind, DeviceWork, Environment, FailedAlternating, Grade, Grading,
+    HostTime, KernelUse, Metric, Mode, Params, PartTimes, ProbeFinished, ProbeSample, ProbeStarted, ProblemComplete,
+    Reading, Revision, SampleFlag, SanitizerReport, Sharing, Stats, StepTimes, Stop, SubmissionFacts, Throughput, Twin,
+    Verdict, WindowCounts, WorkerShare,
 };
 
 /// One line of `--message-format json`.
@@ -86,6 +86,9 @@ pub struct RunStarted {
     /// How to run its cases again. Missing in records of older versions of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<RepeatedCommand>,
+    /// What decides the verdicts of submissions besides themselves. Missing if it grades none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grading: Option<Box<Grading>>,
 }
 
 /// The command of a run, without the parts that depend on the case.
@@ -269,6 +272,9 @@ pub struct BenchmarkComplete {
     /// The submission that it is a result of. Missing for a crate's own benchmarks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submission: Option<SubmissionFacts>,
+    /// ID of the earlier run that it is a result of, if `--resume` took it over. Missing otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resumed_from: Option<String>,
     /// How the case ended.
     pub verdict: Verdict,
     /// Why the case did not pass. Null if it passed.
@@ -449,6 +455,7 @@ impl BenchmarkComplete {
             own_axes: Vec::new(),
             contest: None,
             submission: None,
+            resumed_from: None,
             verdict,
             cause: None,
             message: None,

@@ -1,6 +1,6 @@
 //! The command that runs a failed case again.
 
-use gpubench_contract::{BenchmarkComplete, RepeatedCommand, Verdict};
+use gpubench_contract::{BenchmarkComplete, Grading, RepeatedCommand, Verdict};
 use gpubench_diagnostic::printable_line;
 
 /// The option that sets modes.
@@ -12,8 +12,18 @@ const DEFINITION: &str = "--definition";
 /// The default of `--min-samples`: any run makes this number of calls.
 const FEWEST_SAMPLES: u64 = 20;
 
-/// Returns the shell command that runs a case of a run with this seed again.
-pub(super) fn command(repeated: &RepeatedCommand, result: &BenchmarkComplete, seed: &str) -> String {
+/// Returns the seed of the run that a result is from, given the seed of the run that has it. `None`
+/// if it is from an earlier run that was killed.
+pub(super) fn seed_of<'s>(result: &BenchmarkComplete, grading: Option<&'s Grading>, seed: &'s str) -> Option<&'s str> {
+    let Some(earlier) = &result.resumed_from else {
+        return Some(seed);
+    };
+    let mut runs = grading?.resumed.iter();
+    runs.find(|run| run.run_id == *earlier)?.seed.as_deref()
+}
+
+/// Returns the shell command that runs a case again, with this seed if it is known.
+pub(super) fn command(repeated: &RepeatedCommand, result: &BenchmarkComplete, seed: Option<&str>) -> String {
     let mut words = until_failure(with_mode(repeated, result), result);
     let graded = result.submission.iter().map(|graded| graded.place.clone());
     let is_solution = |place: &String| place.ends_with(".json") && words.iter().any(|word| word == DEFINITION);
@@ -25,7 +35,7 @@ pub(super) fn command(repeated: &RepeatedCommand, result: &BenchmarkComplete, se
     for (name, value) in result.params.0.iter().filter(|(name, _)| is_overridden(name)) {
         words.extend(["--axis".to_owned(), format!("{name}={value}")]);
     }
-    if result.windows > 0 {
+    if let Some(seed) = seed.filter(|_| result.windows > 0) {
         words.extend(["--seed".to_owned(), seed.to_owned()]);
     }
     let quoted: String = words
@@ -111,7 +121,7 @@ mod tests {
             };
             let mut result = every_verdict().results.remove(2);
             (result.mode, result.windows) = (mode, 0);
-            command(&repeated, &result, "")
+            command(&repeated, &result, None)
         };
         let several = ["--mode", "cold,warm", "--threads", "2"];
         assert_eq!(
@@ -134,7 +144,7 @@ mod tests {
             };
             let mut result = every_verdict().results.remove(2);
             (result.verdict, result.windows) = (verdict, windows);
-            command(&repeated, &result, "5eed")
+            command(&repeated, &result, Some("5eed"))
         };
         let until_158 = "--workers 1 --min-samples 158 --max-samples 158 --exact copy::nothing --seed 5eed";
         for options in [&[][..], &["--min-samples", "30", "--workers", "8"]] {
@@ -167,7 +177,7 @@ mod tests {
             ..RepeatedCommand::default()
         };
         assert_eq!(
-            command(&repeated, &result, "5eed"),
+            command(&repeated, &result, Some("5eed")),
             "cargo gpubench --manifest-path 'my kernels/Cargo.toml' --features 'fp8 bf16' --exact add --seed 5eed"
         );
     }
@@ -187,7 +197,7 @@ mod tests {
         });
         result.windows = 0;
         assert_eq!(
-            command(&repeated, &result, ""),
+            command(&repeated, &result, None),
             "cargo gpubench grade --problem row_sums 'in box/fast.cu' --exact copy::nothing"
         );
     }
@@ -201,7 +211,7 @@ mod tests {
             options: vec!["; evil".to_owned(), "$(evil)\u{1b}[2J".to_owned()],
             ..RepeatedCommand::default()
         };
-        let written = command(&repeated, &result, "5eed");
+        let written = command(&repeated, &result, Some("5eed"));
         assert!(written.starts_with("cargo gpubench '; evil' '$(evil)"), "{written}");
         assert!(!written.contains('\u{1b}'), "{written:?}");
     }

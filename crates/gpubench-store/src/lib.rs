@@ -22,6 +22,7 @@ mod lock;
 mod name;
 mod nvbench;
 mod read;
+mod records_file;
 mod replacement;
 mod stored_run;
 #[cfg(any(test, feature = "testing"))]
@@ -45,6 +46,7 @@ pub use lock::{Holder, LockError, lock_within};
 pub use name::{BaselineName, NotABaselineName, RunName};
 pub use nvbench::{CaseNames, adopt_nvbench};
 pub use read::{load, load_to_compare, read};
+pub use records_file::RecordsFile;
 pub use replacement::Replacement;
 pub use stored_run::{FORMAT, FORMAT_VERSION, StoredRun};
 pub use write::{Destination, Replaced, Saved, save};

@@ -16,11 +16,11 @@ use gpubench_diagnostic::read_at_most;
 
 /// Maximum size of a stored run or a history in bytes. They are read whole, and this is enough for
 /// more than a hundred thousand cases.
-const LONGEST: u64 = 512 << 20;
+pub(super) const LONGEST: u64 = 512 << 20;
 
 /// The fields that identify any file of the tool, in any version.
 #[derive(Deserialize)]
-struct Head {
+pub(super) struct Head {
     format: Option<Value>,
     format_version: Option<Value>,
     reason: Option<Value>,
@@ -121,7 +121,7 @@ pub(super) fn from_json<'a, T: Deserialize<'a>>(text: &'a [u8]) -> serde_json::R
 }
 
 /// The kind of a file.
-enum Kind {
+pub(super) enum Kind {
     /// A stored run of any version.
     Stored(Head),
     /// The JSON lines of a run.
@@ -130,7 +130,7 @@ enum Kind {
     NvBench,
 }
 
-fn kind_of(path: &Utf8Path, text: &[u8]) -> Result<Kind, StoreError> {
+pub(super) fn kind_of(path: &Utf8Path, text: &[u8]) -> Result<Kind, StoreError> {
     let head = match serde_json::Deserializer::from_slice(text).into_iter::<Head>().next() {
         Some(head) => head.map_err(|error| refusal(path, text, error))?,
         None => return Err(StoreError::refused(path, "is empty", LEFT_ALONE)),

@@ -551,6 +551,7 @@ impl Cases {
             cases: self.cases.len() as u64,
             environment: environment(),
             repeat: Some(RepeatedCommand::default()),
+            grading: None,
         };
         SampleRun {
             started,

@@ -125,6 +125,11 @@ impl DatasetProblem {
         found.as_ref().map_err(Clone::clone)
     }
 
+    /// Returns what its files say.
+    pub(crate) fn stated(&self) -> (&Definition, &[Workload]) {
+        (&self.definition, &self.workloads)
+    }
+
     /// Returns the name of the definition.
     pub(crate) fn name(&self) -> &str {
         &self.definition.name

@@ -166,6 +166,7 @@ fn writing(options: &RunOptions) -> Option<&'static str> {
         (results.baseline.is_some(), "--baseline"),
         (results.page.is_some(), "--report"),
         (options.output.reward.is_some(), "--reward"),
+        (options.output.records.is_some(), "--resume"),
     ];
     let of_results = named
         .into_iter()

@@ -30,6 +30,10 @@ use gpubench_submission::{Body, Code, Launches, Limits, ReadError, Submission};
 /// The submissions of a run, as benchmarks in the catalog of the problem's library.
 #[derive(Debug)]
 pub(in crate::broker) struct Entrants {
+    /// Name of the problem.
+    problem_name: String,
+    /// Position of its library.
+    library: usize,
     /// Position of the problem for the author.
     problem: u32,
     /// Time limit of a compiler.
@@ -38,6 +42,7 @@ pub(in crate::broker) struct Entrants {
     /// What each benchmark of the catalog is.
     benchmarks: Vec<Entered>,
     hidden: Hidden,
+    draws: Draws,
     /// The problem, if no crate has it.
     dataset: Option<Arc<DatasetProblem>>,
 }
@@ -56,6 +61,14 @@ enum Visibility {
     Public,
     /// Their only axis is their number, so no name, record or message can show a value.
     Hidden,
+}
+
+/// What follows from the seed of a run, besides inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Draws {
+    Nothing,
+    /// The values of the hidden cases.
+    HiddenCases,
 }
 
 /// Where a submission's library comes from.
@@ -105,6 +118,11 @@ impl Entrants {
         let listed = *own_problems(built, catalogs)?.named(name)?;
         let (library, problem, stated) = (listed.library, listed.position, listed.problem.clone());
         let hidden = Hidden::of_problem(&stated, options.cases, device, seed)?;
+        let problem_name = stated.outline.path.clone();
+        let draws = match stated.hidden.draws.is_empty() {
+            true => Draws::Nothing,
+            false => Draws::HiddenCases,
+        };
         catalogs.iter_mut().for_each(|catalog| catalog.benchmarks.clear());
         let catalog = &mut catalogs[library];
         let outline = with_limits(stated.outline, stated.limits);
@@ -164,6 +182,9 @@ impl Entrants {
         }
         check_rival(options.over.as_deref(), &wanted)?;
         Ok(Entrants {
+            problem_name,
+            library,
+            draws,
             problem,
             compile_within: options.compile_within,
             entrants,
@@ -188,6 +209,26 @@ impl Entrants {
     /// Whether only the verdict of a case may be shown.
     pub(in crate::broker) fn is_hidden(&self, case: &Case) -> bool {
         self.benchmarks[case.benchmark].cases == Visibility::Hidden
+    }
+
+    /// Whether another seed would give the case other arguments.
+    pub(in crate::broker) fn is_drawn(&self, case: &Case) -> bool {
+        self.draws == Draws::HiddenCases && self.is_hidden(case)
+    }
+
+    /// Returns the name of the problem.
+    pub(in crate::broker) fn problem_name(&self) -> &str {
+        &self.problem_name
+    }
+
+    /// Returns the position of the library with the problem.
+    pub(in crate::broker) fn library_of_problem(&self) -> usize {
+        self.library
+    }
+
+    /// Returns the problem, if no crate has it.
+    pub(in crate::broker) fn dataset(&self) -> Option<&DatasetProblem> {
+        self.dataset.as_deref()
     }
 
     /// Returns the arguments of a case, also of a hidden one.

@@ -19,6 +19,8 @@ const LONGEST_NAME: usize = 150;
 
 /// A case to be measured for one of its results.
 pub(in crate::broker) struct Job<'j> {
+    /// Position of the case among the selected ones.
+    pub(in crate::broker) position: usize,
     pub(in crate::broker) case: &'j Case,
     pub(in crate::broker) prepared: &'j Prepared,
     pub(in crate::broker) options: CaseOptions,
@@ -82,6 +84,7 @@ impl<'j> Job<'j> {
                 timed_left -= usize::from(announced.metric.is_time());
                 let options = measurement.of_result(case, selected.own_settings(case), &announced.metric);
                 Job {
+                    position,
                     case,
                     prepared,
                     contest: contest

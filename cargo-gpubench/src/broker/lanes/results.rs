@@ -26,6 +26,11 @@ impl Results<'_, '_> {
         self.reporting.progress(progress);
     }
 
+    /// Notes the result of a job whose turn has not come. A kill loses it otherwise.
+    pub(in crate::broker) fn hold_back(&mut self, finished: &Finished) {
+        self.reporting.hold_back(&finished.result);
+    }
+
     /// Reports the result of the job. Returns the end of the run if it ends with this result.
     pub(in crate::broker) fn complete(&mut self, job: &Job<'_>, finished: Finished) -> Option<RunEnd> {
         let Finished { result, baseline } = finished;

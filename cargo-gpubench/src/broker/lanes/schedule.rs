@@ -28,7 +28,6 @@ use gpubench_diagnostic::Interrupted;
 use gpubench_measure::clients::Interrupt;
 use gpubench_measure::measurement::LeavingWorkers;
 use gpubench_protocol::window::CodePlacement;
-use gpubench_report::Progress;
 
 /// Memory of a lane's processes besides the buffers of its case, in bytes: two contexts on a GPU, a
 /// worker under valgrind on the CPU device.
@@ -227,7 +226,7 @@ fn report_in_order(
         let mut end = None;
         group.iter().for_each(|job| results.start(job));
         for job in group {
-            let finished = await_job(next, &mut early, messages, &mut |progress| results.progress(&progress));
+            let finished = await_job(next, &mut early, messages, results);
             let Some(finished) = finished else {
                 report_early(groups, early, next + 1, results);
                 return Err(Interrupted);
@@ -264,16 +263,19 @@ fn await_job(
     position: usize,
     early: &mut BTreeMap<usize, Finished>,
     messages: &Receiver<Message>,
-    progress: &mut dyn FnMut(Progress),
+    results: &mut Results<'_, '_>,
 ) -> Option<Finished> {
     loop {
         if let Some(finished) = early.remove(&position) {
             return Some(finished);
         }
         match messages.recv().ok()? {
-            Message::Progress(of, so_far) if of == position => progress(so_far),
+            Message::Progress(of, so_far) if of == position => results.progress(&so_far),
             Message::Progress(..) => {}
             Message::Finished(of, finished) => {
+                if of != position {
+                    results.hold_back(&finished);
+                }
                 early.insert(of, *finished);
             }
         }

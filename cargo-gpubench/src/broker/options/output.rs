@@ -24,20 +24,24 @@ pub struct OutputOptions {
     pub trace: Option<Utf8PathBuf>,
     /// `--reward`: the file for the reward of a submission.
     pub reward: Option<RewardFile>,
+    /// `--resume`: the file for the records of a grading.
+    pub records: Option<Utf8PathBuf>,
 }
 
 impl OutputOptions {
     /// Returns whether somebody gets the records.
     pub fn has_records(&self) -> bool {
         let mut exports = self.exports.iter();
-        self.format == MessageFormat::Json || exports.any(|export| export.format == ExportFormat::Json)
+        let are_exported = exports.any(|export| export.format == ExportFormat::Json);
+        self.format == MessageFormat::Json || self.records.is_some() || are_exported
     }
 
     /// Returns the files that are written.
     pub fn files(&self) -> impl Iterator<Item = &Utf8Path> {
         let exports = self.exports.iter().filter_map(|export| export.outlet.file());
         let reward = self.reward.as_ref().map(RewardFile::path);
-        exports.chain(self.trace.as_deref()).chain(reward)
+        let records = self.records.as_deref();
+        exports.chain(self.trace.as_deref()).chain(reward).chain(records)
     }
 }
 

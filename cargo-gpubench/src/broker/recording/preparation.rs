@@ -1,6 +1,6 @@
 //! Preparation of the selected cases before any measurement: recording, then compilation.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -163,10 +163,11 @@ impl PreparedCase {
 pub(crate) type Prepared = Option<Result<PreparedCase, CaseFailure>>;
 
 impl Side<'_> {
-    /// Prepares every case that is to run, in order. A case that cannot be prepared does not stop
-    /// the others.
+    /// Prepares every case that is to run, in order, without those at the positions `left_out`. A
+    /// case that cannot be prepared does not stop the others.
     pub(crate) fn prepare(
         &mut self,
+        left_out: &BTreeSet<usize>,
         ask_device: &mut AskDevice<'_>,
         phase: &mut dyn FnMut(Phase),
         interrupt: &Interrupt,
@@ -180,6 +181,7 @@ impl Side<'_> {
                 .iter()
                 .enumerate()
                 .filter(|(_, case)| case.disposition == Disposition::Run && case.library == library)
+                .filter(|(position, _)| !left_out.contains(position))
                 .unzip();
             phase(Phase::Recording);
             let mut host_codes = HostCodes::default();

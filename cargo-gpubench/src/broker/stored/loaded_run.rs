@@ -56,7 +56,7 @@ pub(crate) fn show_loaded_run(
     let when = moment(&run.started_at);
     let what = format_args!("`{name}`, measured {when}; nothing is run");
     status(options.output.verbosity, "Loaded", what);
-    let mut reporting = Reporting::begin(options, plan, run, &announced, None)?;
+    let mut reporting = Reporting::begin(options, plan, run, &announced, None, None)?;
     for (started, result) in announced.iter().zip(&results) {
         reporting.benchmark_started(started);
         reporting.benchmark_complete(result.clone());

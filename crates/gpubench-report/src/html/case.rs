@@ -61,7 +61,7 @@ fn case(run: &StoredRun, anchor: Anchor, result: &BenchmarkComplete, past: &Past
 
 /// Returns the command that runs a failed case again.
 fn again(run: &StoredRun, result: &BenchmarkComplete) -> Option<Element> {
-    let seed = &run.finished.as_ref()?.seed;
+    let seed = repeat::seed_of(result, run.run.grading.as_deref(), &run.finished.as_ref()?.seed);
     let repeated = run.run.repeat.as_ref()?;
     (result.verdict.is_failure() && !result.is_hidden()).then(|| {
         let command = repeat::command(repeated, result, seed);

@@ -19,7 +19,7 @@ use crate::wording::abilities;
 use crate::{Output, OutputError, Progress, Reporter, summary};
 use gpubench_contract::units::{counted, listed};
 use gpubench_contract::{
-    BenchmarkComplete, BenchmarkStarted, CaseKey, ComparisonComplete, ContestComplete, DeviceKind, Metric,
+    BenchmarkComplete, BenchmarkStarted, CaseKey, ComparisonComplete, ContestComplete, DeviceKind, Grading, Metric,
     ProblemComplete, Readings, RepeatedCommand, RunFinished, RunStarted, Verdict,
 };
 use gpubench_diagnostic::layout::{fitted, unbroken, width, wrapped};
@@ -42,6 +42,8 @@ pub struct TerminalReporter {
     device: Option<DeviceKind>,
     below: Below,
     repeated: RepeatedCommand,
+    /// What the run grades, if it grades something.
+    grading: Option<Box<Grading>>,
     figures: Figures,
 }
 
@@ -77,6 +79,7 @@ impl TerminalReporter {
             device: None,
             below: Below::default(),
             repeated: RepeatedCommand::default(),
+            grading: None,
             figures: Figures::Expected,
         }
     }
@@ -126,6 +129,7 @@ impl TerminalReporter {
         for (position, failure) in self.below.failures.iter().enumerate() {
             text.push('\n');
             let message = Message::after(&self.below.failures[..position], failure);
+            let seed = repeat::seed_of(failure, self.grading.as_deref(), seed);
             let command = repeat::command(&self.repeated, failure, seed);
             for line in explanation::lines(failure, message, &command, self.options.width, self.options.styling) {
                 text += &line;
@@ -166,6 +170,7 @@ impl TerminalReporter {
 impl Reporter for TerminalReporter {
     fn run_started(&mut self, run: &RunStarted, cases: &[BenchmarkStarted]) -> Result<(), OutputError> {
         self.repeated = run.repeat.clone().unwrap_or_default();
+        self.grading = run.grading.clone();
         self.tree = Tree::from_cases(cases);
         let is_timed = self.figures == Figures::Expected;
         let has_peak = run.device.peak_bandwidth.is_some();

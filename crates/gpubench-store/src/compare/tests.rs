@@ -48,6 +48,7 @@ fn run(results: Vec<BenchmarkComplete>) -> StoredRun {
             cases: results.len() as u64,
             environment: environment(),
             repeat: None,
+            grading: None,
         },
         results,
         finished: None,

@@ -116,6 +116,7 @@ fn run(version: &str, device: &Device, results: Vec<BenchmarkComplete>) -> Store
         cases: results.len() as u64,
         environment: Environment::default(),
         repeat: None,
+        grading: None,
     };
     let count = |verdict| results.iter().filter(|result| result.verdict == verdict).count() as u64;
     let finished = RunFinished {

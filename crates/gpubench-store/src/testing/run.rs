@@ -63,6 +63,7 @@ pub fn run(seed: u64, benchmarks: &[(&str, f64)], size: Size) -> StoredRun {
         cases: results.len() as u64,
         environment: environment(),
         repeat: None,
+        grading: None,
     };
     StoredRun::new(started, results, Some(finished), None)
 }

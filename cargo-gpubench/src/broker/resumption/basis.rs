@@ -1,0 +1,58 @@
+//! What decides the results of a grading besides its submissions.
+
+use crate::archive::Digest;
+use crate::broker::dataset::DatasetProblem;
+use crate::broker::grading::Entrants;
+use crate::broker::options::{LibrarySource, MasterSeed, MeasurementOptions, OtherRuns, RunOptions};
+use crate::broker::recording::selected::Selected;
+use crate::config::CaseLayers;
+use gpubench_contract::Grading;
+
+/// Returns what decides the results of a run's submissions. Two runs with equal parts would give
+/// the same verdicts.
+pub(in crate::broker) fn grading_of(options: &RunOptions, selected: &Selected<'_>, entrants: &Entrants) -> Grading {
+    let library = &selected.libraries[entrants.library_of_problem()];
+    let code: Vec<Option<Digest>> = library.code.iter().map(Digest::of_copy).collect();
+    let problem = format!("{code:?} {:?}", entrants.dataset().map(DatasetProblem::stated));
+    let grading = options.grading.as_ref();
+    let python = match &options.libraries {
+        LibrarySource::Dataset(dataset) => Some(&dataset.python),
+        LibrarySource::Build(_) | LibrarySource::Archive { .. } => None,
+    };
+    // These decide no verdict and no time.
+    let measurement = MeasurementOptions {
+        seed: MasterSeed::Fresh,
+        other_runs: OtherRuns::Awaited,
+        keep_callgrind: None,
+        keep_wrong_outputs: None,
+        cases: CaseLayers::default(),
+        ..options.measurement.clone()
+    };
+    let CaseLayers {
+        given,
+        overrides,
+        profile,
+    } = &options.measurement.cases;
+    let overrides: Vec<_> = overrides
+        .iter()
+        .map(|one| (one.filter.as_str(), one.settings))
+        .collect();
+    let settings = format!(
+        "{:?}",
+        (
+            options.action,
+            &options.cases,
+            &options.device,
+            measurement,
+            (given, overrides, profile, library.settings),
+            grading.map(|grading| (grading.cases, grading.compile_within)),
+            python,
+        )
+    );
+    Grading {
+        problem: entrants.problem_name().to_owned(),
+        problem_sha256: Digest::from_bytes(problem.as_bytes()).to_string(),
+        settings_sha256: Digest::from_bytes(settings.as_bytes()).to_string(),
+        resumed: Vec::new(),
+    }
+}
