@@ -130,6 +130,16 @@ fn submissions_that_passed_are_ranked_and_the_others_have_no_score() {
     let speedup = &graded[2]["score"]["speedup"];
     assert_eq!(speedup["over"], "a block a row");
     assert!(speedup["ratio"].as_f64().is_some_and(|ratio| ratio > 0.0), "{speedup}");
+    let score = &graded[2]["score"];
+    let rates = records.results().filter(|result| result["benchmark"] == "thread_a_row");
+    let rates: Vec<f64> = rates
+        .filter_map(|result| result["throughput"]["flops_per_s"].as_f64())
+        .collect();
+    let mean = rates.iter().sum::<f64>() / 2.0;
+    let found = score["mean_flops_per_s"].as_f64().expect("a number");
+    assert!((found / mean - 1.0).abs() < 1e-9, "{found} {rates:?}");
+    assert!(score["speed_of_light"].is_null());
+    assert_eq!(score["no_speed_of_light"], "the peak rates of the device are not known");
 }
 
 #[test]

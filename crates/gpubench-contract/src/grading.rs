@@ -132,6 +132,26 @@ pub struct Score {
     pub mean_flops_per_s: Option<f64>,
     /// How it compares with the submission that `--over` names. Null without one.
     pub speedup: Option<Speedup>,
+    /// How it compares with what the device can do at most. Null if that is not known, and in
+    /// records of older versions of the tool.
+    #[serde(default)]
+    pub speed_of_light: Option<SpeedOfLight>,
+    /// Why `speed_of_light` is null. Missing if it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_speed_of_light: Option<String>,
+}
+
+/// A submission's times and the least times that its device allows: those in which the bytes of a
+/// case cross its memory interface at peak bandwidth, or its declared operations are done at peak
+/// rate, whichever is longer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct SpeedOfLight {
+    /// Geometric mean over the cases of the least time divided by its own.
+    pub fraction: f64,
+    /// The SOL score of SOL-ExecBench, averaged over the cases: 0.5 is as fast as the submission
+    /// that `--over` names, and 1 as fast as the device allows. Null without `--over`.
+    pub sol_score: Option<f64>,
 }
 
 /// The speed-up of a submission over another.

@@ -1,6 +1,6 @@
 //! Words about the scores of submissions.
 
-use gpubench_contract::units::percent;
+use gpubench_contract::units::{flop_rate, percent};
 use gpubench_contract::{PassedCases, ProblemComplete, ScoreRule, Speedup, Verdict};
 use gpubench_diagnostic::in_backticks;
 
@@ -48,6 +48,38 @@ pub(super) fn rank(one: &ProblemComplete) -> String {
 pub(super) fn value(one: &ProblemComplete) -> String {
     let value = one.score.as_ref().map(|score| one.metric.quantity(score.value));
     value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+/// Returns the mean rate of the declared operations, if each case has one.
+pub(super) fn mean_rate(one: &ProblemComplete) -> String {
+    let rate = one.score.as_ref().and_then(|score| score.mean_flops_per_s);
+    rate.map(|rate| flop_rate(rate).to_string()).unwrap_or_default()
+}
+
+/// Returns the SOL score, if there is one.
+pub(super) fn sol_score(one: &ProblemComplete) -> String {
+    let light = one.score.as_ref().and_then(|score| score.speed_of_light);
+    let score = light.and_then(|light| light.sol_score);
+    score.map(|score| format!("{score:.3}")).unwrap_or_default()
+}
+
+/// A figure that only some submissions have: its title, and its text.
+pub(super) type Optional = (&'static str, fn(&ProblemComplete) -> String);
+
+/// Returns the optional figures that a submission of the table has.
+pub(super) fn optional(table: &[&ProblemComplete]) -> Vec<Optional> {
+    let all: [Optional; 2] = [("mean rate", mean_rate), ("SOL score", sol_score)];
+    let is_known = |(_, figure): &Optional| table.iter().any(|one| !figure(one).is_empty());
+    all.into_iter().filter(is_known).collect()
+}
+
+/// Returns why submissions that are compared with one have no SOL score.
+pub(super) fn no_sol_score(table: &[&ProblemComplete]) -> Option<String> {
+    let mut compared = table
+        .iter()
+        .filter_map(|one| one.score.as_ref().filter(|score| score.speedup.is_some()));
+    let why = compared.find_map(|score| score.no_speed_of_light.as_ref())?;
+    Some(format!("no SOL score: {why}"))
 }
 
 /// Returns half the width of the interval relative to the score, if it has one.

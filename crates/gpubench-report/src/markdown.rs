@@ -223,22 +223,31 @@ fn contest_table(contest: &ContestComplete) -> String {
 /// Returns the scores of a problem's submissions as a table.
 fn score_table(graded: &[&ProblemComplete]) -> String {
     let problem = code(&graded[0].reading().label(&graded[0].problem));
+    let optional = grading::optional(graded);
     let rows = graded.iter().map(|one| {
         let words = [grading::failure(one), grading::remarks(one)];
         let words: Vec<String> = words.into_iter().flatten().collect();
-        let cells = [
+        let mut cells = vec![
             grading::rank(one),
             code(&one.submission),
             grading::value(one),
             grading::interval(one),
-            remark(&words.join(", ")),
         ];
+        cells.extend(optional.iter().map(|(_, figure)| figure(one)));
+        cells.push(remark(&words.join(", ")));
         format!("| {} |\n", cells.join(" | "))
     });
+    let titles: String = optional
+        .iter()
+        .map(|(title, _)| format!(" {} |", capitalized(title)))
+        .collect();
+    let below = grading::no_sol_score(graded).map(|why| format!("\n{}\n", remark(&why)));
     format!(
-        "\n{problem} {}\n\n| Rank | Submission | Score | ± 95% | Outcome |\n|:-----|:-----------|------:|------:|:--------|\n{}",
+        "\n{problem} {}\n\n| Rank | Submission | Score | ± 95% |{titles} Outcome |\n|:-----|:-----------|------:|------:|{}:--------|\n{}{}",
         plain(&grading::subject(graded)),
-        rows.collect::<String>()
+        "------:|".repeat(optional.len()),
+        rows.collect::<String>(),
+        below.unwrap_or_default()
     )
 }
 

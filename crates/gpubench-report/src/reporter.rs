@@ -33,8 +33,8 @@ pub trait Reporter {
     /// Called when a case has its verdict.
     fn benchmark_complete(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError>;
 
-    /// Called when a case has its verdict before the cases before it in the run. `benchmark_complete`
-    /// follows when its turn comes.
+    /// Called when a case has its verdict before the cases before it in the run.
+    /// `benchmark_complete` follows when its turn comes.
     fn benchmark_held_back(&mut self, result: &BenchmarkComplete) -> Result<(), OutputError> {
         let _ = result;
         Ok(())

@@ -5,12 +5,14 @@
 
 use super::csv::{Field, line, number, text};
 use super::{Output, OutputError, Reporter, grading};
-use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, ProblemComplete, RunFinished, RunStarted, Score};
+use gpubench_contract::{
+    BenchmarkComplete, BenchmarkStarted, ProblemComplete, RunFinished, RunStarted, Score, SpeedOfLight,
+};
 
 /// The value of a submission in one column.
 type Value = fn(&ProblemComplete) -> Field;
 
-const COLUMNS: [(&str, Value); 16] = [
+const COLUMNS: [(&str, Value); 19] = [
     ("rank", |one| number(one.rank)),
     ("submission", |one| text(Some(&one.submission))),
     ("place", |one| text(Some(&one.graded.place))),
@@ -34,10 +36,19 @@ const COLUMNS: [(&str, Value); 16] = [
     ("grade", |one| text(one.grade)),
     ("metric", |one| text(Some(&one.metric.name))),
     ("mode", |one| text(Some(one.mode))),
+    ("mean_flops_per_s", |one| {
+        number(score(one).and_then(|score| score.mean_flops_per_s))
+    }),
+    ("sol_fraction", |one| number(light(one).map(|light| light.fraction))),
+    ("sol_score", |one| number(light(one).and_then(|light| light.sol_score))),
 ];
 
 fn score(one: &ProblemComplete) -> Option<&Score> {
     one.score.as_ref()
+}
+
+fn light(one: &ProblemComplete) -> Option<SpeedOfLight> {
+    score(one)?.speed_of_light
 }
 
 /// Writes the rows at the end of the run: one per submission and way of measuring.

@@ -2,15 +2,16 @@
 
 use super::StoredRun;
 use gpubench_contract::{
-    BenchmarkComplete, Grade, PassedCases, ProblemComplete, SchemaVersion, Score, ScoreRule, Speedup, SubmissionFacts,
-    Verdict,
+    BenchmarkComplete, CacheState, Device, Grade, PassedCases, ProblemComplete, SchemaVersion, Score, ScoreRule,
+    SpeedOfLight, Speedup, SubmissionFacts, Verdict,
 };
 
 /// Returns what the cases of each submission say together, in the order of the submissions. `over`
 /// names the submission that the others are compared with.
 pub fn graded(run: &StoredRun, over: Option<&str>) -> Vec<ProblemComplete> {
     let graded = Graded::all_of(run);
-    let scores: Vec<Option<Score>> = graded.iter().map(|one| one.score(over, &graded)).collect();
+    let device = &run.run.device;
+    let scores: Vec<Option<Score>> = graded.iter().map(|one| one.score(over, &graded, device)).collect();
     let complete = graded.iter().zip(&scores).map(|(one, score)| {
         let rivals = || graded.iter().zip(&scores).filter(|(other, _)| other.is_like(one));
         let better = |score: &Score| {
@@ -122,7 +123,7 @@ impl<'a> Graded<'a> {
         values.filter(|values| all_passed && !values.is_empty())
     }
 
-    fn score(&self, over: Option<&str>, all: &[Graded<'_>]) -> Option<Score> {
+    fn score(&self, over: Option<&str>, all: &[Graded<'_>], device: &Device) -> Option<Score> {
         let values = self.values()?;
         let rates = self.public().map(|result| result.throughput.flops_per_s);
         let rates: Option<Vec<f64>> = rates.collect();
@@ -133,40 +134,101 @@ impl<'a> Graded<'a> {
             ScoreRule::Last => geometric_mean(std::slice::from_ref(values.last()?)),
         };
         let other = over.and_then(|over| all.iter().find(|other| other.name() == over && other.is_like(self)));
+        let over = other.and_then(|other| Some((other, self.over(&values, other)?)));
+        let ratios = over.as_ref().map(|(_, ratios)| &ratios[..]);
+        let (speed_of_light, no_speed_of_light) = match self.least_times(device) {
+            Ok(shares) => (Some(speed_of_light(&shares, ratios)), None),
+            Err(why) => (None, Some(why.to_owned())),
+        };
         Some(Score {
+            speed_of_light,
+            no_speed_of_light,
             rule,
             value,
             ci95,
             mean_flops_per_s: rates.map(|rates| rates.iter().sum::<f64>() / rates.len() as f64),
-            speedup: other.and_then(|other| self.speedup(&values, other)),
+            speedup: over.map(|(other, ratios)| speedup(other.name(), &ratios)),
         })
     }
 
-    fn speedup(&self, values: &[Known], other: &Graded<'_>) -> Option<Speedup> {
+    /// Returns the least time of each public case divided by its own, or why it is not known.
+    fn least_times(&self, device: &Device) -> Result<Vec<f64>, &'static str> {
+        if !self.first().metric.is_time() {
+            return Err("what is measured is not a time");
+        }
+        if device.peak_bandwidth.is_none() && device.peak_flops.is_none() {
+            return Err("the peak rates of the device are not known");
+        }
+        let share = |result: &BenchmarkComplete| {
+            if result.cache != Some(CacheState::Cold) {
+                return Err("calls found data in the cache, so the bandwidth of the memory is no bound");
+            }
+            let rates = &result.throughput;
+            let shares = [rates.of_peak_bandwidth, rates.of_peak_flops].into_iter().flatten();
+            let share = shares.reduce(f64::max).filter(|share| *share > 0.0);
+            share.ok_or("a case has neither bytes nor operations that a peak rate is known for")
+        };
+        self.public().map(share).collect()
+    }
+
+    /// Returns how many times as fast each public case is as that of another submission.
+    fn over(&self, values: &[Known], other: &Graded<'_>) -> Option<Vec<Known>> {
         let of_other = other.public().map(|result| (&result.params, Known::of(result)));
         let of_other: Vec<_> = of_other.collect();
-        let ratios: Option<Vec<Known>> = self
-            .public()
-            .zip(values)
-            .map(|(result, value)| {
-                let (_, other) = of_other.iter().find(|(params, _)| **params == result.params)?;
-                Some(other.as_ref()?.over(value))
-            })
-            .collect();
-        let ratios = ratios?;
-        let share = |least: f64| {
-            let faster = ratios.iter().filter(|ratio| ratio.log > least.ln()).count();
-            faster as f64 / ratios.len() as f64
+        let ratio = |(result, value): (&BenchmarkComplete, &Known)| {
+            let (_, other) = of_other.iter().find(|(params, _)| **params == result.params)?;
+            Some(other.as_ref()?.over(value))
         };
-        let (ratio, ci95) = geometric_mean(&ratios);
-        Some(Speedup {
-            over: other.name().to_owned(),
-            ratio,
-            ci95,
-            fast_1: share(1.0),
-            fast_2: share(2.0),
-        })
+        self.public().zip(values).map(ratio).collect()
     }
+}
+
+/// Returns the speed-up over a submission, from the ratio in each case.
+fn speedup(over: &str, ratios: &[Known]) -> Speedup {
+    let share = |least: f64| {
+        let faster = ratios.iter().filter(|ratio| ratio.log > least.ln()).count();
+        faster as f64 / ratios.len() as f64
+    };
+    let (ratio, ci95) = geometric_mean(ratios);
+    Speedup {
+        over: over.to_owned(),
+        ratio,
+        ci95,
+        fast_1: share(1.0),
+        fast_2: share(2.0),
+    }
+}
+
+/// Returns how near the cases are to the speed of light. `shares` has the least time of each
+/// divided by its own, and `ratios` how many times as fast it is as the baseline's.
+fn speed_of_light(shares: &[f64], ratios: Option<&[Known]>) -> SpeedOfLight {
+    let number = shares.len() as f64;
+    let mean_log = shares.iter().map(|share| share.ln()).sum::<f64>() / number;
+    let scores = ratios.map(|ratios| {
+        let ratios = ratios.iter().map(|ratio| ratio.log.exp());
+        shares
+            .iter()
+            .zip(ratios)
+            .map(|(share, ratio)| sol_score(*share, ratio))
+            .sum::<f64>()
+    });
+    SpeedOfLight {
+        fraction: mean_log.exp(),
+        sol_score: scores.map(|sum| sum / number),
+    }
+}
+
+/// Returns the SOL score of one case, from the least time and the baseline's time, both divided by
+/// its own: `1 / (1 + (t - t_sol) / (t_b - t_sol))`, the score of SOL-ExecBench
+/// (`src/sol_execbench/sol_score.py`). A time below the least one counts as that. A baseline that is
+/// not slower than the least time leaves nothing to gain: 0, or 1 for the least time itself.
+fn sol_score(least: f64, baseline: f64) -> f64 {
+    let least = least.min(1.0);
+    let gap = baseline - least;
+    if gap <= 0.0 {
+        return if least < 1.0 { 0.0 } else { 1.0 };
+    }
+    1.0 / (1.0 + (1.0 - least) / gap)
 }
 
 fn passed_of<'r>(results: impl Iterator<Item = &'r &'r BenchmarkComplete>) -> PassedCases {

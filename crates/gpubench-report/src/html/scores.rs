@@ -3,7 +3,7 @@
 use super::chart::bar;
 use super::markup::{self, Element, Markup, cell, element, span, text};
 use super::names::{Anchor, name, name_with_reading};
-use crate::grading::{rank, subject, tables, value, words};
+use crate::grading::{Optional, optional, rank, subject, tables, value, words};
 use gpubench_contract::{Params, ProblemComplete};
 use gpubench_store::{StoredRun, graded};
 
@@ -16,15 +16,13 @@ pub(super) fn section(run: &StoredRun) -> Option<Element> {
 }
 
 fn table(run: &StoredRun, graded: &[&ProblemComplete]) -> Element {
-    let columns = [
-        ("rank", ""),
-        ("submission", ""),
-        ("score", "number"),
-        ("outcome", "rank"),
-    ];
+    let optional = optional(graded);
+    let first = [("rank", ""), ("submission", ""), ("score", "number")];
+    let others = optional.iter().map(|(title, _)| (*title, "number"));
+    let columns = first.into_iter().chain(others).chain([("outcome", "rank")]);
     let scores = graded.iter().filter_map(|one| Some(one.score.as_ref()?.value));
     let most = scores.fold(0.0, f64::max);
-    let rows = graded.iter().map(|one| row(run, one, most));
+    let rows = graded.iter().map(|one| row(run, one, most, &optional));
     let first = graded[0];
     let caption = name_with_reading(&first.problem, &Params::default(), &first.reading());
     let caption = caption.then(text(" ")).then(span("params").text(subject(graded)));
@@ -32,7 +30,7 @@ fn table(run: &StoredRun, graded: &[&ProblemComplete]) -> Element {
 }
 
 /// Returns the row of a submission. Its name leads to its first case, or to the one that failed.
-fn row(run: &StoredRun, one: &ProblemComplete, most: f64) -> Element {
+fn row(run: &StoredRun, one: &ProblemComplete, most: f64, optional: &[Optional]) -> Element {
     let mut results = run.results.iter();
     let position = results.position(|result| {
         let is_of = (&result.package, &result.benchmark) == (&one.package, &one.submission);
@@ -54,5 +52,6 @@ fn row(run: &StoredRun, one: &ProblemComplete, most: f64) -> Element {
         .child(cell("number").text(rank(one)))
         .child(element("th").with("scope", "row").child(label))
         .child(cell("number").text(value(one)))
+        .children(optional.iter().map(|(_, figure)| cell("number").text(figure(one))))
         .child(cell("rank").child(span(class).text(words(one))).child(score))
 }

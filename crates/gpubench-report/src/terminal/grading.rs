@@ -3,7 +3,7 @@
 use super::options::TerminalOptions;
 use super::style::{BAD, FAINT, GOOD, PLAIN, TITLE};
 use super::table::{GAP, Table};
-use crate::grading::{failure, interval, rank, remarks, subject, tables, value};
+use crate::grading::{Optional, failure, interval, no_sol_score, optional, rank, remarks, subject, tables, value};
 use gpubench_contract::ProblemComplete;
 use gpubench_diagnostic::layout::width;
 use gpubench_diagnostic::printable_line;
@@ -17,6 +17,7 @@ fn of_problem(graded: &[&ProblemComplete], options: TerminalOptions) -> String {
     let styling = options.styling;
     let widest = |of: fn(&ProblemComplete) -> String| graded.iter().map(|one| width(&of(one))).max().unwrap_or(0);
     let (ranks, values, intervals) = (widest(rank), widest(value), widest(interval));
+    let optional: Vec<(usize, Optional)> = optional(graded).into_iter().map(|one| (widest(one.1), one)).collect();
     let rows: Vec<(String, String)> = graded
         .iter()
         .map(|one| {
@@ -28,10 +29,9 @@ fn of_problem(graded: &[&ProblemComplete], options: TerminalOptions) -> String {
                         (Some(1), true) => GOOD,
                         _ => PLAIN,
                     };
-                    styling.paint(
-                        style,
-                        &format!("{:>values$}  {:>intervals$}", value(one), interval(one)),
-                    )
+                    let further: String = optional.iter().map(|figure| further(one, figure)).collect();
+                    let figures = format!("{:>values$}  {:>intervals$}{further}", value(one), interval(one));
+                    styling.paint(style, figures.trim_end())
                 }
             };
             (name, " ".repeat(GAP) + &outcome)
@@ -49,9 +49,21 @@ fn of_problem(graded: &[&ProblemComplete], options: TerminalOptions) -> String {
             .unwrap_or_default();
         table.row(name, "  ", outcome) + &below
     });
+    let why = no_sol_score(graded).map(|why| format!("  {}\n", styling.paint(FAINT, &why)));
     format!(
-        "\n{title} {}\n{}",
+        "\n{title} {}\n{}{}",
         styling.paint(FAINT, &subject(graded)),
-        lines.collect::<String>()
+        lines.collect::<String>(),
+        why.unwrap_or_default()
     )
+}
+
+/// Returns a figure that not all submissions have. One without a unit has its name.
+fn further(one: &ProblemComplete, (width, (title, figure)): &(usize, Optional)) -> String {
+    let text = figure(one);
+    let name = match text.contains(' ') || text.is_empty() {
+        true => String::new(),
+        false => format!("{title} "),
+    };
+    format!("  {name}{text:>width$}")
 }

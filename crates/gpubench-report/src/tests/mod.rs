@@ -6,5 +6,6 @@ pub(super) mod hostile;
 mod metric;
 pub(crate) mod observation;
 mod play;
+mod scores;
 
 pub(super) use golden::{broken_lines, written};

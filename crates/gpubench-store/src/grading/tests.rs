@@ -152,3 +152,64 @@ fn hidden_cases_alone_make_no_score() {
             .all(|one| one.score.is_none() && one.rank.is_none())
     );
 }
+
+#[test]
+fn the_sol_score_is_a_half_for_the_baseline_and_one_for_the_least_time() {
+    for (least, baseline, score) in [
+        (0.5, 1.0, 0.5),
+        (1.0, 2.0, 1.0),
+        (1.2, 2.0, 1.0),
+        // t_sol = 1, t = 2, t_b = 5: 1 / (1 + 1 / 4).
+        (0.5, 2.5, 0.8),
+        // t_sol = 1, t = 4, t_b = 2: 1 / (1 + 3 / 1).
+        (0.25, 0.5, 0.25),
+        (0.5, 0.4, 0.0),
+        (1.0, 1.0, 1.0),
+    ] {
+        let found = sol_score(least, baseline);
+        assert!((found - score).abs() < 1e-12, "{least} {baseline}: {found}");
+    }
+}
+
+/// A run on a device with known peaks, whose cases take these multiples of the least times.
+fn with_shares(shares: &[f64]) -> StoredRun {
+    let mut run = run();
+    run.run.device.peak_bandwidth = Some(1e12);
+    for (result, share) in run.results.iter_mut().zip(shares.iter().cycle()) {
+        result.cache = Some(CacheState::Cold);
+        result.throughput.of_peak_bandwidth = Some(*share);
+        result.throughput.of_peak_flops = Some(share / 2.0);
+    }
+    run
+}
+
+#[test]
+fn the_speed_of_light_is_the_mean_over_the_cases_and_scored_against_the_baseline() {
+    let run = with_shares(&[0.1, 0.4]);
+    let alone = graded(&run, None);
+    let light = |one: &ProblemComplete| one.score.as_ref().expect("a score").speed_of_light;
+    let found = light(&alone[1]).expect("it is known");
+    assert!((found.fraction - 0.2).abs() < 1e-9, "{found:?}");
+    assert_eq!(found.sol_score, None);
+    let over = graded(&run, Some("matmul::naive"));
+    let scored = |one: &ProblemComplete| light(one).and_then(|light| light.sol_score).expect("a score");
+    assert!((scored(&over[0]) - 0.5).abs() < 1e-9);
+    let expected = [0.1, 0.4].map(|share| sol_score(share, 3.2)).iter().sum::<f64>() / 2.0;
+    assert!((scored(&over[1]) - expected).abs() < 0.01, "{}", scored(&over[1]));
+}
+
+#[test]
+fn an_unknown_speed_of_light_has_a_word_why() {
+    let why = |run: &StoredRun| graded(run, None)[0].score.clone().expect("a score").no_speed_of_light;
+    let known = with_shares(&[0.5]);
+    assert_eq!(why(&known), None);
+    let mut unknown = known.clone();
+    (unknown.run.device.peak_bandwidth, unknown.run.device.peak_flops) = (None, None);
+    assert!(why(&unknown).is_some_and(|why| why.contains("peak rates of the device")));
+    let mut undeclared = known.clone();
+    undeclared.results[0].throughput = gpubench_contract::Throughput::default();
+    assert!(why(&undeclared).is_some_and(|why| why.contains("neither bytes nor operations")));
+    let mut cached = known;
+    cached.results[1].cache = None;
+    assert!(why(&cached).is_some_and(|why| why.contains("cache")));
+}
