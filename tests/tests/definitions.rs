@@ -379,6 +379,8 @@ impl Files {
         for word in words {
             assert!(message.contains(word), "{word}: {message}");
         }
+        let places = ["definition.json:", "workloads.jsonl:"].map(|file| message.matches(file).count());
+        assert!(places.iter().sum::<usize>() <= 1, "{message}");
     }
 }
 
@@ -437,6 +439,9 @@ fn hostile_workloads_are_refused_or_fail_alone() {
     let mut other = Files::new();
     other.workloads[0]["definition"] = "another".into();
     other.expect_refused(&["line 1", "for the definition `another`, not for `scaled_add`"]);
+    let mut unmeasured = Files::new();
+    unmeasured.workloads[0]["workload"]["axes"] = json!({});
+    unmeasured.expect_refused(&["no workload of", "in line 1, cannot", "no value for the axis `rows`"]);
     need("numpy");
     let alone = |cause: &str, change: &dyn Fn(&mut Value), words: &[&str]| {
         let mut files = Files::new();
@@ -452,12 +457,12 @@ fn hostile_workloads_are_refused_or_fail_alone() {
     alone(
         "generator-failed",
         &|workload| workload["axes"]["rows"] = json!(u64::MAX),
-        &["its workload cannot be measured"],
+        &["its workload cannot be measured", "workloads.jsonl:2: "],
     );
     alone(
         "generator-failed",
         &|workload| workload["axes"] = json!({}),
-        &["no value for the axis `rows`"],
+        &["workloads.jsonl:2: its workload cannot be measured: the workload has no value for the axis `rows`"],
     );
     alone(
         "generator-failed",
@@ -479,6 +484,53 @@ fn hostile_workloads_are_refused_or_fail_alone() {
             words,
         );
     }
+}
+
+#[test]
+fn two_solutions_of_one_name_are_refused_because_their_traces_would_be_alike() {
+    let folder = RunFolder::new();
+    let text = std::fs::read_to_string(data_set().join(solution("right"))).expect("a file");
+    let [one, other] = ["one.json", "other.json"].map(|name| folder.file(name, &text));
+    let finished = of_set("scaled_add")
+        .args(["--test", "--solution", &one, &other])
+        .finish();
+    let text = finished.expect_code(2).stderr;
+    assert!(
+        text.contains("one.json` and `") && text.contains("are both called"),
+        "{text}"
+    );
+    assert!(text.contains("(hint: traces tell solutions apart"), "{text}");
+}
+
+#[test]
+fn a_solution_runs_alone_as_a_solution_whatever_its_file_is_called() {
+    need("numpy");
+    let folder = RunFolder::new();
+    let text = std::fs::read_to_string(data_set().join(solution("right"))).expect("a file");
+    let mut wrong: Value = serde_json::from_str(&text).expect("JSON");
+    wrong["sources"] = json!([]);
+    let place = folder.file("wrong", wrong.to_string());
+    let finished = of_set("scaled_add")
+        .args(["--test", "--solution", &place])
+        .finish()
+        .expect_code(100);
+    let command = format!("--solution {place} --exact");
+    assert!(finished.stdout.contains(&command), "{}", finished.stdout);
+}
+
+#[test]
+fn traces_go_through_a_pipe_as_other_exports_do() {
+    need("numpy");
+    let folder = RunFolder::new();
+    let pipe = folder.path("pipe");
+    rustix::fs::mkfifoat(rustix::fs::CWD, pipe.as_std_path(), rustix::fs::Mode::RWXU).expect("a pipe");
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read_to_string(pipe).expect("a text")
+    });
+    let run = of_set("scaled_add").briefly().args(["--export-trace", pipe.as_str()]);
+    let _ = run.args(["--solution", &solution("right")]).finish().expect_code(0);
+    assert_eq!(reader.join().expect("it ends").lines().count(), 2);
 }
 
 #[test]

@@ -62,6 +62,27 @@ fn a_problem_that_a_check_judges_is_shown_with_its_numbers_of_cases() {
     assert!(text.contains("  1  public\n  4  hidden\n"), "{text}");
 }
 
+#[test]
+fn an_archive_shows_the_problems_of_its_crate_without_cargo() {
+    let folder = folder();
+    let archive = folder.path.join("problems.tar.gz");
+    let _ = Run::archiving(&Fixture::new(FIXTURE), &archive).finish().expect_code(0);
+    let of_archive = |arguments: &[&str]| {
+        let run = Run::outside_of_workspaces(&folder.path)
+            .args(["problem"])
+            .args(arguments.iter().copied());
+        run.args(["--quiet", "--archive-file", archive.as_str()]).finish()
+    };
+    for arguments in [&["list"][..], &["show", "normalize"], &["starter", "normalize"]] {
+        assert_eq!(of_archive(arguments).expect_code(0).stdout, shown(arguments));
+    }
+    let refused = of_archive(&["list", "--package", "x"]).expect_code(2).stderr;
+    assert!(refused.contains("cannot be used with"), "{refused}");
+    std::fs::write(&archive, "no archive").expect("it is written");
+    let refused = of_archive(&["list"]).expect_code(103).stderr;
+    assert!(refused.contains("problems.tar.gz"), "{refused}");
+}
+
 fn objects(text: &str) -> Vec<Value> {
     let lines = text.lines();
     lines.map(|line| serde_json::from_str(line).expect("JSON")).collect()

@@ -6,7 +6,8 @@ use clap::{ValueEnum, ValueHint};
 use super::UsageError;
 use super::output::verbosity;
 use super::settings::CargoArguments;
-use crate::broker::options::{MessageFormat, OutputOptions};
+use crate::archive::ExtractTo;
+use crate::broker::options::{LibrarySource, MessageFormat, OutputOptions};
 use crate::broker::{ProblemAction, ProblemOptions, StarterForm};
 use crate::config::{Value, settings};
 use gpubench_report::Color;
@@ -57,6 +58,11 @@ settings! {
         /// Show only results, warnings and errors
         #[arg(short, long, help_heading = "Output")]
         quiet: bool => Line "list --quiet";
+
+        /// Take the problems from this archive instead of building their crates
+        #[arg(long, value_name = "FILE", conflicts_with = "CargoArguments", value_hint = ValueHint::FilePath,
+            help_heading = "Build")]
+        archive_file: Option<Utf8PathBuf> => Line "list --archive-file problems.tar.gz";
 
         #[command(flatten)]
         cargo: CargoArguments;
@@ -122,7 +128,13 @@ impl ProblemArguments {
             ..OutputOptions::default()
         };
         Ok(ProblemOptions {
-            build: self.cargo.into_options(&output),
+            libraries: match self.archive_file {
+                Some(archive) => LibrarySource::Archive {
+                    archive,
+                    extract_to: ExtractTo::Temporary,
+                },
+                None => LibrarySource::Build(self.cargo.into_options(&output)),
+            },
             action,
             format: self.message_format.unwrap_or_default(),
             verbosity: output.verbosity,

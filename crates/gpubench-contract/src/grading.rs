@@ -14,6 +14,9 @@ pub struct SubmissionFacts {
     /// SHA-256 of all that was graded: its description, its files with their paths, and its
     /// options. Null if it could not be read.
     pub sha256: Option<String>,
+    /// Whether it was given with `--solution`. Missing if not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_solution: bool,
     /// How its problem makes a score of the cases.
     pub score_rule: ScoreRule,
     /// Number of the hidden case, from 1. Such a result has a verdict and a grade, and nothing

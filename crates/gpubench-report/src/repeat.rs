@@ -6,9 +6,6 @@ use gpubench_diagnostic::printable_line;
 /// The option that sets modes.
 const MODE: &str = "--mode";
 
-/// The option without which a submission is never a solution, which is a file of JSON.
-const DEFINITION: &str = "--definition";
-
 /// The default of `--min-samples`: any run makes this number of calls.
 const FEWEST_SAMPLES: u64 = 20;
 
@@ -25,11 +22,10 @@ pub(super) fn seed_of<'s>(result: &BenchmarkComplete, grading: Option<&'s Gradin
 /// Returns the shell command that runs a case again, with this seed if it is known.
 pub(super) fn command(repeated: &RepeatedCommand, result: &BenchmarkComplete, seed: Option<&str>) -> String {
     let mut words = until_failure(with_mode(repeated, result), result);
-    let graded = result.submission.iter().map(|graded| graded.place.clone());
-    let is_solution = |place: &String| place.ends_with(".json") && words.iter().any(|word| word == DEFINITION);
-    let option = graded.clone().filter(is_solution).map(|_| "--solution".to_owned());
-    let placed: Vec<String> = option.chain(graded).collect();
-    words.extend(placed);
+    if let Some(graded) = &result.submission {
+        words.extend(graded.is_solution.then(|| "--solution".to_owned()));
+        words.push(graded.place.clone());
+    }
     words.extend(["--exact".to_owned(), result.case.clone()]);
     let is_overridden = |name: &String| repeated.overridden_axes.contains(name);
     for (name, value) in result.params.0.iter().filter(|(name, _)| is_overridden(name)) {
@@ -192,6 +188,7 @@ mod tests {
         result.submission = Some(SubmissionFacts {
             place: "in box/fast.cu".to_owned(),
             sha256: None,
+            is_solution: false,
             score_rule: ScoreRule::GeometricMean,
             hidden_case: None,
         });
@@ -199,6 +196,12 @@ mod tests {
         assert_eq!(
             command(&repeated, &result, None),
             "cargo gpubench grade --problem row_sums 'in box/fast.cu' --exact copy::nothing"
+        );
+        let graded = result.submission.as_mut().expect("it is one");
+        (graded.place, graded.is_solution) = ("fast".to_owned(), true);
+        assert_eq!(
+            command(&repeated, &result, None),
+            "cargo gpubench grade --problem row_sums --solution fast --exact copy::nothing"
         );
     }
 

@@ -449,6 +449,7 @@ pub fn submitted(mut run: SampleRun) -> SampleRun {
         result.submission = Some(SubmissionFacts {
             place: format!("{name}.cu"),
             sha256: Some("ab".repeat(32)),
+            is_solution: false,
             score_rule: ScoreRule::GeometricMean,
             hidden_case: None,
         });

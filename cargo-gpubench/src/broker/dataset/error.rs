@@ -45,9 +45,10 @@ pub(crate) enum DatasetError {
         second: usize,
     },
     /// No workload can be measured.
-    #[error("no workload of `{path}` can be measured: the first, `{}`, cannot", printable_line(.uuid))]
+    #[error("no workload of `{path}` can be measured: the first, `{}` in line {line}, cannot", printable_line(.uuid))]
     NoCase {
         path: Utf8PathBuf,
+        line: usize,
         uuid: String,
         #[source]
         source: Box<CaseError>,

@@ -70,25 +70,31 @@ impl DatasetProblem {
         let definition = document(path, "definitions", MOST_DOCUMENT_BYTES, Definition::parse)?;
         let listed = document(workloads, "workloads", MOST_FILE_BYTES, read_workloads)?;
         refuse_others(workloads, &definition, &listed)?;
-        let listed: Vec<Workload> = listed.into_iter().map(|listed| listed.workload).collect();
         let dialect = Dialect::of_definition(&definition);
         let mut stored = Stored::below(&root_of(path));
         let (mut starts, mut first) = (Vec::new(), None);
-        for workload in &listed {
+        for ListedWorkload { line, workload, .. } in &listed {
             starts.push(match Case::new(dialect, &definition, workload, None) {
                 Ok(case) => stored.add(&case),
                 Err(error) => {
                     let hint = error.hint().map(|hint| format!(" (hint: {hint})"));
-                    let text = format!("{}{}", chain(&error), hint.unwrap_or_default());
-                    first.get_or_insert((workload.uuid.clone(), Box::new(error)));
+                    let why = format!("{}{}", chain(&error), hint.unwrap_or_default());
+                    let text = format!("{workloads}:{line}: its workload cannot be measured: {why}");
+                    first.get_or_insert((*line, workload.uuid.clone(), Box::new(error)));
                     Err(text)
                 }
             });
         }
-        if let (Some((uuid, source)), true) = (first, starts.iter().all(Result::is_err)) {
+        if let (Some((line, uuid, source)), true) = (first, starts.iter().all(Result::is_err)) {
             let path = workloads.clone();
-            return Err(DatasetError::NoCase { path, uuid, source });
+            return Err(DatasetError::NoCase {
+                path,
+                line,
+                uuid,
+                source,
+            });
         }
+        let listed: Vec<Workload> = listed.into_iter().map(|listed| listed.workload).collect();
         if let Some(file) = options.written.iter().find(|file| stored.is_in(file)) {
             return Err(DatasetError::OutputIsInput { file: file.clone() });
         }
@@ -128,6 +134,12 @@ impl DatasetProblem {
     /// Returns what its files say.
     pub(crate) fn stated(&self) -> (&Definition, &[Workload]) {
         (&self.definition, &self.workloads)
+    }
+
+    /// Whether a message begins with a line of the file of workloads.
+    pub(crate) fn is_placed(&self, message: &str) -> bool {
+        let rest = message.strip_prefix(self.options.workloads.as_str());
+        rest.is_some_and(|rest| rest.starts_with(':'))
     }
 
     /// Returns the name of the definition.
@@ -210,12 +222,7 @@ impl DatasetProblem {
         let row = self.axes.values.iter().position(|row| values().eq(row));
         let missing = || CaseFailure::error(Cause::Internal, "no workload has the axes of the case");
         let row = row.ok_or_else(missing)?;
-        let unusable = |why: &str| {
-            CaseFailure::error(
-                Cause::GeneratorFailed,
-                format!("its workload cannot be measured: {why}"),
-            )
-        };
+        let unusable = |why: &str| CaseFailure::error(Cause::GeneratorFailed, why.clone());
         if let Err(why) = &self.starts[row] {
             return Err(unusable(why));
         }

@@ -14,7 +14,7 @@ use gpubench::codec;
 
 use super::error::GradingError;
 use super::hidden::Hidden;
-use super::names::{check_rival, name_of, unused};
+use super::names::{check_rival, check_solutions, name_of, unused};
 use crate::archive::Digest;
 use crate::broker::cases::Case;
 use crate::broker::dataset::{DatasetProblem, Described, ReadSolution, read_solution};
@@ -170,6 +170,7 @@ impl Entrants {
                 facts: SubmissionFacts {
                     place: place.to_string(),
                     sha256,
+                    is_solution: matches!(place, SubmissionPlace::Solution(_)),
                     score_rule,
                     hidden_case: None,
                 },
@@ -181,6 +182,11 @@ impl Entrants {
             });
         }
         check_rival(options.over.as_deref(), &wanted)?;
+        check_solutions(
+            entrants
+                .iter()
+                .map(|entrant| (entrant.solution.as_deref(), &*entrant.facts.place)),
+        )?;
         Ok(Entrants {
             problem_name,
             library,

@@ -1,6 +1,6 @@
 //! Why nothing can be graded.
 
-use gpubench_diagnostic::{ExitCode, Expected};
+use gpubench_diagnostic::{ExitCode, Expected, printable_line};
 
 /// The submissions cannot be graded.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +25,13 @@ pub(in crate::broker) enum GradingError {
         /// The option that chooses the program.
         option: String,
     },
+    /// Two solutions have one name.
+    #[error("the solutions `{first}` and `{second}` are both called `{}`", printable_line(.name))]
+    SameSolution {
+        name: String,
+        first: String,
+        second: String,
+    },
 }
 
 impl Expected for GradingError {
@@ -43,6 +50,9 @@ impl Expected for GradingError {
             Self::OnlyRival { .. } => "name the file of another one, too".to_owned(),
             Self::ObservedLibrary { .. } => {
                 "the program would need the sandbox of its host code open: observe code that you trust as a `hosted` benchmark of your own".to_owned()
+            }
+            Self::SameSolution { .. } => {
+                "traces tell solutions apart by their `name`: change one, or grade them one by one".to_owned()
             }
             Self::SeveralRivals { .. } => "grade the one to compare with under a name of its own".to_owned(),
         })

@@ -1,6 +1,6 @@
 //! The names of submissions in a run.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use super::error::GradingError;
 use crate::broker::options::SubmissionPlace;
@@ -28,6 +28,25 @@ pub(super) fn unused(wanted: String, names: &mut HashSet<String>) -> String {
         .chain(numbered)
         .find(|name| names.insert(name.clone()));
     name.unwrap_or(wanted)
+}
+
+/// Checks that no two solutions have one name, by which traces tell them apart. `solutions` has the
+/// name of each, if it is known, and its file.
+pub(super) fn check_solutions<'s>(
+    solutions: impl Iterator<Item = (Option<&'s str>, &'s str)>,
+) -> Result<(), GradingError> {
+    let mut places: BTreeMap<&str, &str> = BTreeMap::new();
+    for (name, place) in solutions {
+        let Some(name) = name else { continue };
+        if let Some(first) = places.insert(name, place) {
+            return Err(GradingError::SameSolution {
+                name: name.to_owned(),
+                first: first.to_owned(),
+                second: place.to_owned(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Checks that exactly one submission has the name of the one that the others are compared with.

@@ -2,6 +2,7 @@
 
 use super::job::Job;
 use crate::admission::swapped_arguments;
+use crate::broker::grading::Entrants;
 use crate::broker::recording::preparation::PreparedCase;
 use crate::broker::recording::selected::Selected;
 use gpubench::catalog::Benchmark;
@@ -13,6 +14,11 @@ pub(super) fn message_of(result: &BenchmarkComplete, job: &Job<'_>, selected: Se
     let Some(benchmark) = selected.benchmark(job.case) else {
         return result.message.clone();
     };
+    let dataset = selected.entrants.and_then(Entrants::dataset);
+    let is_placed = |message: &String| dataset.is_some_and(|dataset| dataset.is_placed(message));
+    if result.message.as_ref().is_some_and(is_placed) {
+        return result.message.clone();
+    }
     let remark = match (result.verdict, job.prepared) {
         (Verdict::WrongOutput | Verdict::Crashed | Verdict::Timeout, Some(Ok(PreparedCase { recorded, .. }))) => {
             let catalog = &selected.catalogs[job.case.library];

@@ -15,14 +15,14 @@ mod text;
 use camino::Utf8PathBuf;
 
 use super::libraries::authors::{AuthorSettings, Authors};
-use super::options::{MessageFormat, Verbosity};
+use super::libraries::built::Libraries;
+use super::options::{LibrarySource, MessageFormat, Verbosity};
 use super::process::{catch_interrupts, prepare_for_roles};
 use super::status::status;
-use crate::cdylibs::{BuildOptions, build_cdylibs};
 use crate::config::CaseSettings;
 use described::Described;
 use gpubench_diagnostic::layout::{columns_of, fitted};
-use gpubench_diagnostic::{ExitCode, Failure, print_warning};
+use gpubench_diagnostic::{ExitCode, Failure};
 use gpubench_measure::clients::Output as UserOutput;
 use gpubench_report::Output;
 
@@ -31,8 +31,8 @@ pub use starter::StarterForm;
 /// The options of `cargo gpubench problem`.
 #[derive(Clone, Debug)]
 pub struct ProblemOptions {
-    /// What to build and how.
-    pub build: BuildOptions,
+    /// Where the problems come from.
+    pub libraries: LibrarySource,
     /// What to do.
     pub action: ProblemAction,
     /// The format of standard output.
@@ -66,16 +66,17 @@ pub enum ProblemAction {
 /// can be written.
 pub fn problem(options: &ProblemOptions) -> Result<ExitCode, Failure> {
     let interrupt = catch_interrupts()?;
-    let built = build_cdylibs(&options.build, interrupt.flag())?;
-    built.notices.iter().for_each(|notice| print_warning(notice));
+    let libraries = Libraries::obtain(&options.libraries, &interrupt)?;
+    let built = &libraries.built;
     prepare_for_roles();
     let settings = AuthorSettings {
         within: CaseSettings::BUILT_IN.complete().reference_timeout.duration(),
         output: UserOutput::Captured,
         interrupt: &interrupt,
     };
-    let (mut authors, catalogs) = Authors::start(&built.libraries, settings)?;
-    let problems = listed::own_problems(&built, &catalogs)?;
+    let (mut authors, catalogs) =
+        Authors::start(&built.libraries, settings).map_err(|error| libraries.explain(error))?;
+    let problems = listed::own_problems(built, &catalogs)?;
     let (name, shows) = match &options.action {
         ProblemAction::List => {
             print(options, &text::list(&problems), &json::list(&problems)?)?;
