@@ -106,9 +106,10 @@ settings! {
         /// If the file is missing, the grading begins. If a grading was killed, the same command
         /// goes on with it: results whose submission, problem, settings and device are the same are
         /// taken from the file, and all other cases are judged. At the end the file is that of one
-        /// run, as with `--export-json`. The file is trusted: whoever can edit it can edit verdicts.
-        #[arg(long, value_name = "FILE", value_parser = file_to_go_on_with, conflicts_with = "contest",
-            value_hint = ValueHint::FilePath, help_heading = "Save and report")]
+        /// run, as with `--export-json`. The file is trusted: whoever can edit it can edit
+        /// verdicts.
+        #[arg(long, value_name = "FILE", value_parser = file_to_go_on_with,
+            conflicts_with = "contest", value_hint = ValueHint::FilePath, help_heading = "Save and report")]
         resume: Option<Utf8PathBuf> => Line "--problem row_sums --resume run.jsonl a.cu b.cu";
 
         /// Also write the reward of the submission to this file: `.json` or `.txt`

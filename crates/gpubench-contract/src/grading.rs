@@ -25,8 +25,8 @@ pub struct SubmissionFacts {
     pub hidden_case: Option<u64>,
 }
 
-/// What decides the verdicts of submissions besides themselves. Results of two runs that agree in it,
-/// in the device and in the version of the tool can be ranked together.
+/// What decides the verdicts of submissions besides themselves. Results of two runs that agree in
+/// it, in the device and in the version of the tool can be ranked together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Grading {

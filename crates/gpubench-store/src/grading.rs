@@ -220,8 +220,8 @@ fn speed_of_light(shares: &[f64], ratios: Option<&[Known]>) -> SpeedOfLight {
 
 /// Returns the SOL score of one case, from the least time and the baseline's time, both divided by
 /// its own: `1 / (1 + (t - t_sol) / (t_b - t_sol))`, the score of SOL-ExecBench
-/// (`src/sol_execbench/sol_score.py`). A time below the least one counts as that. A baseline that is
-/// not slower than the least time leaves nothing to gain: 0, or 1 for the least time itself.
+/// (`src/sol_execbench/sol_score.py`). A time below the least one counts as that. A baseline that
+/// is not slower than the least time leaves nothing to gain: 0, or 1 for the least time itself.
 fn sol_score(least: f64, baseline: f64) -> f64 {
     let least = least.min(1.0);
     let gap = baseline - least;

@@ -222,7 +222,7 @@ impl DatasetProblem {
         let row = self.axes.values.iter().position(|row| values().eq(row));
         let missing = || CaseFailure::error(Cause::Internal, "no workload has the axes of the case");
         let row = row.ok_or_else(missing)?;
-        let unusable = |why: &str| CaseFailure::error(Cause::GeneratorFailed, why.clone());
+        let unusable = |why: &str| CaseFailure::error(Cause::GeneratorFailed, why);
         if let Err(why) = &self.starts[row] {
             return Err(unusable(why));
         }
