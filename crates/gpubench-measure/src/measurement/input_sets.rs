@@ -424,11 +424,15 @@ pub(super) fn shared<'m>(
     let tensors = recording.tensors.iter().zip(layouts);
     tensors
         .map(|(tensor, layout)| {
+            let contents = next(placement.author_has_contents(tensor))?;
+            let answer = next(placement.author_has_answer(tensor))?;
+            // What a check judges belongs to one window alone.
+            next(placement.author_judges(tensor))?;
             Ok(Shared {
                 tensor,
                 layout,
-                contents: next(placement.author_has_contents(tensor))?,
-                answer: next(placement.author_has_answer(tensor))?,
+                contents,
+                answer,
                 is_made_by_author: tensor.role.is_input() && placement.maker(tensor).is_author(),
             })
         })
