@@ -1,44 +1,68 @@
 /* gpubench
-grid = "ceil_div(rows, 8)"
-block = [32, 8]
+kernel = "three_passes<128>"
+grid = "rows"
+block = 128
+arguments = ["x", "y", "columns"]
 */
 constexpr unsigned int ALL_LANES = 0xffffffffu;
 constexpr int WARP = 32;
 
-// The largest of some numbers, and the sum of exponentials of their differences to it.
-struct Running {
-  float largest, sum;
+struct Sum {
+  template <class T>
+  __device__ static T combine(T a, T b) { return a + b; }
 };
 
-__device__ inline Running merge(Running a, Running b) {
-  const float largest = fmaxf(a.largest, b.largest);
-  return {largest, a.sum * expf(a.largest - largest) + b.sum * expf(b.largest - largest)};
+struct Largest {
+  template <class T>
+  __device__ static T combine(T a, T b) { return a > b ? a : b; }
+};
+
+// The values of each group of GROUP neighbouring lanes combined, in every lane of it. All lanes of
+// the warp must call it.
+template <class Operation, int GROUP, class T>
+__device__ T group_reduce(T value) {
+#pragma unroll
+  for (int distance = GROUP / 2; distance > 0; distance /= 2) {
+    value = Operation::combine(value, __shfl_xor_sync(ALL_LANES, value, distance));
+  }
+  return value;
 }
 
-// One row a warp, read twice: the sum is rescaled whenever a larger element turns up (Milakov and
-// Gimelshein, 2018). No barriers, and rows of a few hundred elements keep every lane busy.
-__global__ void online(const float *__restrict__ x, float *__restrict__ y, size_t rows, size_t columns) {
-  const size_t row = blockIdx.x * static_cast<size_t>(blockDim.y) + threadIdx.y;
-  if (row >= rows) return;
-  x += row * columns;
-  y += row * columns;
-  const unsigned int lane = threadIdx.x;
-  // Lanes without an element add nothing to the sum.
-  Running running = {x[0], 0.0f};
-  for (size_t i = lane; i < columns; i += WARP) {
-    const float value = x[i];
-    if (value > running.largest) {
-      running.sum = running.sum * expf(running.largest - value) + 1.0f;
-      running.largest = value;
-    } else {
-      running.sum += expf(value - running.largest);
-    }
-  }
+// The values of a warp combined, in every lane.
+template <class Operation, class T>
+__device__ T warp_reduce(T value) {
+  return group_reduce<Operation, WARP>(value);
+}
+
+// The values of a block of THREADS threads combined, in every thread. All threads must call it.
+template <class Operation, int THREADS, class T>
+__device__ T block_reduce(T value) {
+  static_assert(THREADS % WARP == 0, "a block is whole warps");
+  constexpr int WARPS = THREADS / WARP;
+  __shared__ T of_warp[WARPS];
+  value = warp_reduce<Operation>(value);
+  if (threadIdx.x % WARP == 0) of_warp[threadIdx.x / WARP] = value;
+  __syncthreads();
+  // Every thread reads the same word, which shared memory broadcasts.
+  T all = of_warp[0];
 #pragma unroll
-  for (int distance = WARP / 2; distance > 0; distance /= 2) {
-    const Running other = {__shfl_xor_sync(ALL_LANES, running.largest, distance),
-                           __shfl_xor_sync(ALL_LANES, running.sum, distance)};
-    running = merge(running, other);
-  }
-  for (size_t i = lane; i < columns; i += WARP) y[i] = expf(x[i] - running.largest) / running.sum;
+  for (int warp = 1; warp < WARPS; warp++) all = Operation::combine(all, of_warp[warp]);
+  // Another call may follow and write the same words.
+  __syncthreads();
+  return all;
+}
+
+// One row a block, read three times: for its largest element, for the sum of exponentials, and for
+// the result. The second and third time the row is in the cache.
+template <int THREADS>
+__global__ void __launch_bounds__(THREADS) three_passes(const float *__restrict__ x, float *__restrict__ y, size_t columns) {
+  x += blockIdx.x * columns;
+  y += blockIdx.x * columns;
+  float largest = x[0];
+  for (size_t i = threadIdx.x; i < columns; i += THREADS) largest = fmaxf(largest, x[i]);
+  largest = block_reduce<Largest, THREADS>(largest);
+  float sum = 0.0f;
+  for (size_t i = threadIdx.x; i < columns; i += THREADS) sum += expf(x[i] - largest);
+  sum = block_reduce<Sum, THREADS>(sum);
+  for (size_t i = threadIdx.x; i < columns; i += THREADS) y[i] = expf(x[i] - largest) / sum;
 }
