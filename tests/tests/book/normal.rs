@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 /// What differs between runs and machines, and what replaces it, in this order.
-const VARIABLE: [(&str, &str); 13] = [
+const VARIABLE: [(&str, &str); 14] = [
     // An explanation is wrapped between words.
     (r"(?m)^  │ | ▲$| ▼$", ""),
     (r"\b(expected|got|error|absolute)\s-?[\d.]+(e-?\d+)?", "$1 #"),
@@ -23,6 +23,8 @@ const VARIABLE: [(&str, &str); 13] = [
     // Ranks follow from times.
     (r"(?m)^  ([\d–]+ +)?\S+ +# +(fastest.*|# the time.*)$", "RANK"),
     (r"(?m)^  not [\w ]+: .*\n", ""),
+    // A score that is too uncertain has no interval.
+    (r"(?m)^(  \d+ +\S+)( +#)+ *$", "$1 SCORE"),
     // Three figures come before the number of samples.
     (r"(pass +# +# +# +)\d+", "$1#"),
 ];
@@ -81,4 +83,11 @@ fn elided_words_may_be_anything() {
     assert!(!shows("a […] d e", "a b c d e f"));
     assert!(!shows("[…] c b […]", "a b c d"));
     assert!(shows("[…] c d […]", "a b c d"));
+}
+
+#[test]
+fn a_score_may_lack_its_interval() {
+    let page = "row_sums scores\n  1  warp_a_row  4.3 ms  ±10.5%  60.46 MFLOP/s\n  –  nothing  wrong-output: constant\n";
+    assert!(shows(page, &page.replace("±10.5%", "      ")));
+    assert!(!shows(page, &page.replace("warp_a_row", "nothing")));
 }

@@ -82,7 +82,18 @@ impl Lane<'_, '_> {
             return Err(Interrupted);
         }
         let began = Instant::now();
-        let finished = self.measure_admitted(jobs, earlier, progress)?;
+        let entrants = self.context.selected.entrants;
+        let is_hidden = |job: &&Job<'_>| entrants.is_some_and(|entrants| entrants.is_hidden(job.case));
+        let hides_times = jobs.iter().any(is_hidden);
+        let mut progress = |so_far: Progress| match hides_times {
+            true => progress(Progress {
+                value: None,
+                cv: None,
+                ..so_far
+            }),
+            false => progress(so_far),
+        };
+        let finished = self.measure_admitted(jobs, earlier, &mut progress)?;
         earlier.note(finished.values().map(|finished| &finished.result));
         let complete = |(job, Finished { result, baseline }): (&&Job<'_>, Finished)| {
             let result = BenchmarkComplete {
