@@ -140,6 +140,7 @@ fn chosen(name: &RunName, mut run: StoredRun, filters: &[Regex]) -> Result<Store
         if run.results.is_empty() {
             return Err(BaselineError::NothingFits {
                 stored: name.to_string(),
+                file: None,
             }
             .into());
         }

@@ -61,8 +61,8 @@ fn run_untraced(options: &RunOptions) -> Result<ExitCode, Failure> {
     let records = options.output.records.as_deref();
     let records = records.map(RecordsFile::open).transpose()?;
     let targets = ResultTargets::open(&results, &places, options.output.verbosity)?;
-    if let Some(name) = &results.loaded {
-        return show_loaded_run(name, options, &places, targets);
+    if let Some((first, others)) = results.loaded.split_first() {
+        return show_loaded_run(first, others, options, &places, targets);
     }
     let interrupt = guard_process(options)?;
     remove_abandoned();

@@ -32,7 +32,7 @@ impl BaselineArguments {
     /// with others, and loaded ones are not new.
     fn last_run(&self) -> LastRun {
         let is_measured_alone =
-            self.load_baseline.is_none() && self.against.is_none() && self.against_archive.is_none();
+            self.load_baseline.is_empty() && self.against.is_none() && self.against_archive.is_none();
         if self.no_last_run || self.discard_baseline || !is_measured_alone {
             LastRun::Ignored
         } else if self.baseline.is_some() || self.baseline_lenient.is_some() {

@@ -354,11 +354,12 @@ settings! {
 
         /// Load the results of this baseline instead of measuring
         ///
-        /// With `--baseline`, the two are compared. Filters select among the loaded results.
+        /// With `--baseline`, the two are compared. Filters select among the loaded results. May be
+        /// given several times: the parts of `--partition`, or of other selections, become one run.
         #[arg(long, value_name = "NAME",
             conflicts_with_all = ["list", "no_run", "test", "profile_time", "archive_file", "axis", "ignored",
             "partition"])]
-        load_baseline: Option<RunName> => Line "--load-baseline pr --baseline main";
+        load_baseline: Vec<RunName> => Line "--load-baseline pr --baseline main";
 
         /// Compare with another git revision in the same run
         ///

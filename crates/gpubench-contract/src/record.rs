@@ -64,12 +64,14 @@ pub struct RunStarted {
     pub schema_version: SchemaVersion,
     /// ID of the run, the same in all of its records.
     pub run_id: String,
-    /// Start of the run, as RFC 3339 in UTC.
+    /// Start of the run, as RFC 3339 in UTC. Of a run of several parts, the earliest of their
+    /// starts.
     pub started_at: String,
     /// Version of the tool.
     pub tool_version: String,
     /// SHA-256 of the text `gpubench seed commitment`, followed by the 32 bytes of the master seed,
-    /// in hexadecimal. It proves later that the seed was not changed after the run began.
+    /// in hexadecimal. It proves later that the seed was not changed after the run began. Empty for
+    /// a run of several parts with different seeds.
     pub seed_commitment: String,
     /// Revision of the sources, or of those of the archive. Null outside of a git repository.
     #[serde(default)]
@@ -83,7 +85,8 @@ pub struct RunStarted {
     pub cases: u64,
     /// Environment at the start.
     pub environment: Environment,
-    /// How to run its cases again. Missing in records of older versions of the tool.
+    /// How to run its cases again. Missing in records of older versions of the tool, and for a run
+    /// of several parts with different options.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<RepeatedCommand>,
     /// What decides the verdicts of submissions besides themselves. Missing if it grades none.
@@ -548,11 +551,11 @@ pub struct RunFinished {
     pub not_run: u64,
     /// The master seed, in hexadecimal and without leading zeros: fill it up to 64 digits for the
     /// hash that `seed_commitment` in the first record is. `--seed` with this seed repeats the
-    /// run's inputs.
+    /// run's inputs. Empty for a run of several parts with different seeds.
     pub seed: String,
     /// How the run ended.
     pub end: RunEnd,
-    /// Wall time of the run, in nanoseconds.
+    /// Wall time of the run, in nanoseconds. Of a run of several parts, the sum of theirs.
     pub wall_ns: u64,
 }
 

@@ -19,7 +19,8 @@ pub(super) fn seed_of<'s>(result: &BenchmarkComplete, grading: Option<&'s Gradin
     runs.find(|run| run.run_id == *earlier)?.seed.as_deref()
 }
 
-/// Returns the shell command that runs a case again, with this seed if it is known.
+/// Returns the shell command that runs a case again, with this seed if it is known. It is empty for
+/// a run of several parts with different seeds.
 pub(super) fn command(repeated: &RepeatedCommand, result: &BenchmarkComplete, seed: Option<&str>) -> String {
     let mut words = until_failure(with_mode(repeated, result), result);
     if let Some(graded) = &result.submission {
@@ -31,7 +32,7 @@ pub(super) fn command(repeated: &RepeatedCommand, result: &BenchmarkComplete, se
     for (name, value) in result.params.0.iter().filter(|(name, _)| is_overridden(name)) {
         words.extend(["--axis".to_owned(), format!("{name}={value}")]);
     }
-    if let Some(seed) = seed.filter(|_| result.windows > 0) {
+    if let Some(seed) = seed.filter(|seed| result.windows > 0 && !seed.is_empty()) {
         words.extend(["--seed".to_owned(), seed.to_owned()]);
     }
     let quoted: String = words
@@ -159,6 +160,14 @@ mod tests {
             again(&["--test"], Verdict::WrongOutput, 158),
             format!("cargo gpubench --test {early}")
         );
+    }
+
+    #[test]
+    fn the_command_of_a_run_without_a_seed_names_none() {
+        let mut result = every_verdict().results.remove(2);
+        result.windows = 3;
+        let again = command(&RepeatedCommand::default(), &result, Some(""));
+        assert!(!again.contains("--seed"), "{again}");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Stored runs: baselines, histories and comparisons.
 //!
 //! [`load`] finds a run by the name of a baseline or a file, and rejects files that are damaged or
-//! edited. [`load_to_compare`] also takes files of NVBench. [`save`] replaces a whole file
-//! atomically. [`history`] stores the values of many runs on one device.
+//! edited. [`load_to_compare`] also takes files of NVBench. [`merge`](merge()) makes one run of
+//! several. [`save`] replaces a whole file atomically. [`history`] stores the values of many runs
+//! on one device.
 #![forbid(unsafe_code)]
 
 pub mod compare;
@@ -19,6 +20,7 @@ mod last_run;
 mod layout;
 mod listing;
 mod lock;
+mod merge;
 mod name;
 mod nvbench;
 mod read;
@@ -43,6 +45,7 @@ pub use inside::{ensure_inside, is_inside};
 pub use last_run::{keep_last_run, last_run};
 pub use listing::Listing;
 pub use lock::{Holder, LockError, lock_within};
+pub use merge::{Lack, Lacking, MergeError, Merged, Part, merge};
 pub use name::{BaselineName, NotABaselineName, RunName};
 pub use nvbench::{CaseNames, adopt_nvbench};
 pub use read::{load, load_to_compare, read};

@@ -79,7 +79,7 @@ impl NameFilter {
 
 impl NamePattern {
     /// Returns the pattern as the user wrote it.
-    pub(super) fn text(&self) -> &str {
+    pub(in crate::broker) fn text(&self) -> &str {
         match self {
             Self::Search(expression) => expression.as_str(),
             Self::Exact(name) => name,

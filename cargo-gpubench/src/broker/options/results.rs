@@ -10,8 +10,8 @@ use gpubench_store::compare::{AnalysesTaken, Fences, Floors, Matching, Rules, Se
 /// Options of stored, compared and reported results.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResultOptions {
-    /// `--load-baseline`: a stored run to load instead of measuring.
-    pub loaded: Option<RunName>,
+    /// `--load-baseline`: the stored runs to load instead of measuring. Several are parts of one.
+    pub loaded: Vec<RunName>,
     /// The stored run to compare the results with.
     pub baseline: Option<BaselineOptions>,
     /// The revision or archive that the measurement alternates with.
@@ -51,7 +51,7 @@ impl ResultOptions {
         self.baseline.is_some()
             || self.against.is_some()
             || self.save.is_some()
-            || self.loaded.is_some()
+            || !self.loaded.is_empty()
             || self.history.is_recorded
             || self.page.is_some()
     }
@@ -73,7 +73,7 @@ impl ResultOptions {
     /// Returns whether an option needs a workspace: to build a run that it measures, or to find a
     /// run by name.
     pub fn needs_a_workspace(&self) -> bool {
-        if self.loaded.is_none() {
+        if self.loaded.is_empty() {
             return self.is_about_files();
         }
         let mut names = self.runs_read().chain(&self.save);

@@ -28,6 +28,8 @@ pub enum BaselineError {
     NothingFits {
         /// The stored run's name.
         stored: String,
+        /// A filter that is the name of a file.
+        file: Option<String>,
     },
     /// No name in a stored run matches a grouping expression.
     #[error("`{stored}` has no case whose name matches `{expression}`")]
@@ -54,7 +56,9 @@ impl Expected for BaselineError {
             Self::Lacks { baseline, .. } => Some(format!(
                 "nothing was measured; to measure these and list them as new, use `--baseline-lenient {baseline}`"
             )),
-            Self::NothingFits { .. } => None,
+            Self::NothingFits { file, .. } => file.as_ref().map(|file| {
+                format!("`{file}` is a filter here; to load it as a part of the run, add `--load-baseline {file}`")
+            }),
             Self::NothingMatches { example, .. } => example
                 .as_ref()
                 .map(|example| format!("names start with the package, as in `{example}`")),

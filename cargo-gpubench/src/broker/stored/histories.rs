@@ -19,7 +19,7 @@ impl HistoryOptions {
             return Err(StoreError::no_history_folder());
         }
         Ok(HistoryOptions {
-            is_recorded: *is_recorded && options.loaded.is_none(),
+            is_recorded: *is_recorded && options.loaded.is_empty(),
             folder,
         })
     }

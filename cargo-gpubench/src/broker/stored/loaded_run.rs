@@ -1,26 +1,35 @@
 //! `--load-baseline`: shows and compares stored results like new ones.
 
+use std::collections::BTreeSet;
+
+use camino::Utf8Path;
+
 use super::bookkeeping::{Origin, ResultTargets};
 use super::noise_floors::NoiseFloors;
 use super::saving::replaced_by_loaded;
 use super::stored_cases::{case_of, chosen};
 use crate::broker::BaselineError;
-use crate::broker::cases::Naming;
+use crate::broker::cases::{NamePattern, Naming};
 use crate::broker::choice::chosen::ChosenCases;
 use crate::broker::options::RunOptions;
 use crate::broker::places::Places;
 use crate::broker::reporting::Reporting;
 use crate::broker::status::{moment, status};
 use gpubench_contract::{BenchmarkComplete, BenchmarkStarted, RunEnd, RunFinished, SchemaVersion, Verdict};
-use gpubench_diagnostic::{ExitCode, Failure};
-use gpubench_store::{RunName, StoredRun, load};
+use gpubench_diagnostic::{ExitCode, Failure, print_warning};
+use gpubench_store::{Merged, Part, RunName, StoredRun, load, merge};
 
-/// Reports the records of a stored run that the filters select.
+/// Most names of parts in the name of a run.
+const MOST_NAMES: usize = 3;
+
+/// Reports the records of a stored run, or of a run of several parts, that the filters select.
 ///
 /// # Errors
-/// The run cannot be read, no result is selected, or something cannot be written.
+/// A run cannot be read, the parts do not make one run, no result is selected, or something cannot
+/// be written.
 pub(crate) fn show_loaded_run(
-    name: &RunName,
+    first: &RunName,
+    others: &[RunName],
     options: &RunOptions,
     places: &Places,
     targets: ResultTargets,
@@ -31,12 +40,16 @@ pub(crate) fn show_loaded_run(
         finished,
         revision,
         ..
-    } = load(name, places.home())?;
+    } = merged(first, others, places)?;
+    let name = name_of(first, others);
     let names = &options.cases.names;
     let results = chosen(results, names, Naming::for_packages(run.packages.len()));
     if results.is_empty() {
-        let stored = name.to_string();
-        return Err(BaselineError::NothingFits { stored }.into());
+        let mut filters = names.filters.iter().map(NamePattern::text);
+        let file = filters
+            .find(|filter| Utf8Path::new(filter).is_file())
+            .map(str::to_owned);
+        return Err(BaselineError::NothingFits { stored: name, file }.into());
     }
     let ours = ChosenCases {
         packages: run.packages.clone(),
@@ -45,7 +58,7 @@ pub(crate) fn show_loaded_run(
     };
     run.revision.clone_from(&revision);
     let origin = Origin {
-        name: name.to_string(),
+        name: name.clone(),
         revision,
     };
     let floors = NoiseFloors::new(&options.measurement.cases, &[]);
@@ -62,6 +75,30 @@ pub(crate) fn show_loaded_run(
         reporting.benchmark_complete(result.clone());
     }
     reporting.conclude(finished, None)
+}
+
+/// Reads a run, or the run of several parts.
+fn merged(first: &RunName, others: &[RunName], places: &Places) -> Result<StoredRun, Failure> {
+    let part = |name: &RunName| {
+        load(name, places.home()).map(|run| Part {
+            name: name.to_string(),
+            run,
+        })
+    };
+    let others: Vec<Part> = others.iter().map(part).collect::<Result<_, _>>()?;
+    let Merged { run, lacks } = merge(part(first)?, others)?;
+    lacks.iter().for_each(|lack| print_warning(lack));
+    Ok(run)
+}
+
+/// Returns the name of a run of these parts, the same for every order: `a.jsonl + b.jsonl`.
+fn name_of(first: &RunName, others: &[RunName]) -> String {
+    let names: BTreeSet<String> = others.iter().chain([first]).map(RunName::to_string).collect();
+    let mut shown: Vec<String> = names.iter().take(MOST_NAMES).cloned().collect();
+    if names.len() > MOST_NAMES {
+        shown.push(format!("{} more", names.len() - MOST_NAMES));
+    }
+    shown.join(" + ")
 }
 
 fn announcement(result: &BenchmarkComplete) -> BenchmarkStarted {

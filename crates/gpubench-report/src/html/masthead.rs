@@ -111,6 +111,7 @@ fn ending(finished: &RunFinished) -> Markup {
 fn facts(run: &StoredRun) -> Facts {
     let started = &run.run;
     let environment = &started.environment;
+    let seed = run.finished.as_ref().map(|finished| &finished.seed);
     let host = [
         environment.cpu.clone(),
         environment.cpus.map(|cpus| format!("{cpus} processors")),
@@ -126,7 +127,7 @@ fn facts(run: &StoredRun) -> Facts {
         .and("Started", moment(&started.started_at))
         .and_known("Sources", run.revision.as_ref().map(revision))
         .and("Run", element("code").text(&started.run_id))
-        .and_known("Seed", run.finished.as_ref().map(|finished| &finished.seed))
+        .and_known("Seed", seed.filter(|seed| !seed.is_empty()))
 }
 
 /// `CUDA device, 132 SMs, sm_90, 60 MiB cache`.

@@ -29,10 +29,11 @@ pub(super) fn compared(pair: &Pair<'_>, context: &RowContext<'_>, differences: &
 }
 
 /// Returns whether the calls of both sides had the same inputs. The seed and the name of a result
-/// determine them in separate runs. Sides that alternate have inputs of their own.
+/// determine them in separate runs. A run of parts with different seeds has none. Sides that
+/// alternate have inputs of their own.
 fn inputs(pair: &Pair<'_>, context: &RowContext<'_>) -> CountedInputs {
     let [baseline, candidate] = context.runs.map(|run| &run.run.seed_commitment);
-    let have_one_seed = baseline == candidate;
+    let have_one_seed = baseline == candidate && !baseline.is_empty();
     let are_one_result = pair.baseline.key() == pair.candidate.key();
     if context.arrangement == Arrangement::Apart && have_one_seed && are_one_result {
         CountedInputs::Shared

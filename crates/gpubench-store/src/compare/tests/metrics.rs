@@ -87,6 +87,16 @@ fn counts_that_vary_change_only_by_more_than_their_spread() {
 }
 
 #[test]
+fn counts_of_two_runs_without_a_seed_are_not_of_the_same_inputs() {
+    let [before, after] = [[10_000.0, 10_010.0, 10_020.0], [10_021.0, 10_031.0, 10_041.0]].map(counted);
+    let [mut before, mut after] = [before, after].map(|result| run(vec![result]));
+    before.run.seed_commitment.clear();
+    after.run.seed_commitment.clear();
+    let row = compared(&before, &after, &Rules::default()).rows.remove(0);
+    assert_eq!(row.verdict, ChangeVerdict::NoChange);
+}
+
+#[test]
 fn counts_of_the_same_inputs_are_compared_call_by_call() {
     let before = counted([1_000_000.0, 2_000_000.0, 3_000_000.0]);
     let after = || counted([1_003_000.0, 2_006_000.0, 3_009_000.0]);
