@@ -379,3 +379,16 @@ fn no_program_observes_the_host_code_of_a_submission() {
         assert!(finished.stderr.contains(&said), "{}", finished.stderr);
     }
 }
+
+#[test]
+fn no_program_observes_a_library_without_a_description() {
+    let stage = sanitizer();
+    let mut folder = stage.programs.path().to_owned();
+    folder.push("mine");
+    std::fs::create_dir(&folder).expect("a folder");
+    std::fs::write(folder.join("mine.so"), b"\x7fELF").expect("a file");
+    let run = graded(&stage, "other.cu", SUBMISSION, &["--sanitize", "memcheck"]);
+    let finished = run.args([stage.text(&folder).as_str()]).finish().expect_code(2);
+    let said = "`--sanitize memcheck` is not for libraries, and `mine` is one";
+    assert!(finished.stderr.contains(said), "{}", finished.stderr);
+}

@@ -100,7 +100,7 @@ pub(super) fn failure(one: &ProblemComplete) -> Option<String> {
     }
     let cause = one.cause.map(|cause| format!(": {cause}")).unwrap_or_default();
     Some(match one.verdict {
-        Verdict::Pass => "a case was skipped".to_owned(),
+        Verdict::Pass => "a case was skipped, or did not run".to_owned(),
         verdict => format!("{verdict}{cause}"),
     })
 }

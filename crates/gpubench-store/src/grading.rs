@@ -7,11 +7,14 @@ use gpubench_contract::{
 };
 
 /// Returns what the cases of each submission say together, in the order of the submissions. `over`
-/// names the submission that the others are compared with.
+/// names the submission that the others are compared with. If cases did not run, nobody has a
+/// score: a failure of theirs may be among these.
 pub fn graded(run: &StoredRun, over: Option<&str>) -> Vec<ProblemComplete> {
     let graded = Graded::all_of(run);
     let device = &run.run.device;
-    let scores: Vec<Option<Score>> = graded.iter().map(|one| one.score(over, &graded, device)).collect();
+    let all_ran = run.finished.as_ref().is_some_and(|finished| finished.not_run == 0);
+    let score = |one: &Graded<'_>| one.score(over, &graded, device).filter(|_| all_ran);
+    let scores: Vec<Option<Score>> = graded.iter().map(score).collect();
     let complete = graded.iter().zip(&scores).map(|(one, score)| {
         let rivals = || graded.iter().zip(&scores).filter(|(other, _)| other.is_like(one));
         let better = |score: &Score| {

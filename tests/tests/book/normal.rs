@@ -87,7 +87,8 @@ fn elided_words_may_be_anything() {
 
 #[test]
 fn a_score_may_lack_its_interval() {
-    let page = "row_sums scores\n  1  warp_a_row  4.3 ms  ±10.5%  60.46 MFLOP/s\n  –  nothing  wrong-output: constant\n";
+    let page =
+        "row_sums scores\n  1  warp_a_row  4.3 ms  ±10.5%  60.46 MFLOP/s\n  –  nothing  wrong-output: constant\n";
     assert!(shows(page, &page.replace("±10.5%", "      ")));
     assert!(!shows(page, &page.replace("warp_a_row", "nothing")));
 }

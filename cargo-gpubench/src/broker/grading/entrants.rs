@@ -260,7 +260,7 @@ impl Entrants {
             .entrants
             .iter()
             .filter_map(|entrant| entrant.submission.as_ref().ok());
-        match submissions.into_iter().find(|submission| is_called(submission)) {
+        match submissions.into_iter().find(|submission| has_host_code(submission)) {
             None => Ok(()),
             Some(submission) => Err(GradingError::ObservedLibrary {
                 name: submission.name.to_string(),
@@ -406,6 +406,11 @@ fn frozen_library(submission: &mut Submission) -> Option<Result<FrozenFile, Case
     };
     let copy = FrozenFile::of_contents(file, &std::mem::take(contents)[..]);
     Some(copy.map_err(|error| CaseFailure::error(Cause::SetupFailed, format!("its library cannot be copied: {error}"))))
+}
+
+/// Whether a submission has host code. A library needs no description.
+fn has_host_code(submission: &Submission) -> bool {
+    is_called(submission) || matches!(submission.code, Code::Library { .. })
 }
 
 /// Whether a submission is host code, which is called.

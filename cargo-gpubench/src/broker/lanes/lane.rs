@@ -56,7 +56,7 @@ impl From<BenchmarkComplete> for Finished {
 
 /// Returns the result as it is shown. Of a hidden case that is the verdict and
 /// the grade.
-fn shown(result: BenchmarkComplete, job: &Job<'_>, entrants: Option<&Entrants>) -> BenchmarkComplete {
+pub(super) fn shown(result: BenchmarkComplete, job: &Job<'_>, entrants: Option<&Entrants>) -> BenchmarkComplete {
     if !entrants.is_some_and(|entrants| entrants.is_hidden(job.case)) {
         return result;
     }

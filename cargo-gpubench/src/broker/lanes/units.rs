@@ -4,7 +4,7 @@ use std::sync::mpsc::Sender;
 
 use super::earlier_modes::EarlierModes;
 use super::job::Job;
-use super::lane::{Finished, Lane};
+use super::lane::{Finished, Lane, shown};
 use super::queue::{LostDevice, Queue, Unit};
 use gpubench_contract::{BenchmarkComplete, Cause, DeviceName, Verdict};
 use gpubench_diagnostic::{print_warning, printable_line};
@@ -175,6 +175,7 @@ fn fail(lane: &Lane<'_, '_>, group: &[&Job<'_>], first: usize, message: &str, me
             Some(Err(failure)) => Outcome::from(failure.clone()).record(unmeasured),
             None => unmeasured,
         };
+        let result = shown(result, job, lane.context.selected.entrants);
         let _ = messages.send(Message::Finished(first + position, Box::new(result.into())));
     }
 }

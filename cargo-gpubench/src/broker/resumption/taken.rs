@@ -165,15 +165,25 @@ fn ensure_all_are_graded(path: &Utf8Path, earlier: &StoredRun, selected: &Select
     }
 }
 
-/// Whether a result says for good how a submission does in the case. Faults of the machine do not.
+/// Whether a result says for good how a submission does in the case. Faults of the machine, of the
+/// problem and of this tool do not, nor does a hidden case's error, whose cause nobody sees.
 fn is_final(result: &BenchmarkComplete, now: &SubmissionFacts) -> bool {
-    let of_machine = [Cause::CompilerMissing, Cause::DiskFull, Cause::EccError];
     let is_same = result.submission.as_ref().is_some_and(|then| {
         let known = then.sha256.is_some();
         known && (&then.sha256, then.score_rule, then.hidden_case) == (&now.sha256, now.score_rule, now.hidden_case)
     });
-    let is_of_machine = result.cause.is_some_and(|cause| of_machine.contains(&cause));
-    is_same && !is_of_machine && result.verdict != Verdict::Skipped
+    let of_submission = [
+        Cause::SubmissionInvalid,
+        Cause::PlanInvalid,
+        Cause::BlindCheck,
+        Cause::GradeTooLow,
+    ];
+    let says_for_good = match result.verdict {
+        Verdict::Skipped => false,
+        Verdict::Error => result.cause.is_some_and(|cause| of_submission.contains(&cause)),
+        _ => result.cause != Some(Cause::EccError),
+    };
+    is_same && says_for_good
 }
 
 fn other(path: &Utf8Path, what: &str, there: &str, here: &str) -> ResumeError {

@@ -2,7 +2,7 @@
 
 use crate::*;
 use camino::Utf8PathBuf;
-use gpubench_contract::CacheState;
+use gpubench_contract::{CacheState, Verdict};
 use gpubench_store::{StoredRun, graded};
 use gpubench_testing::{competition, submitted};
 
@@ -17,7 +17,12 @@ fn shown(peak_bandwidth: Option<f64>) -> String {
         let slower = if result.benchmark == "matmul::naive" { 3.2 } else { 1.0 };
         result.throughput.of_peak_bandwidth = peak_bandwidth.map(|_| 0.25 / slower);
     }
-    let stored = StoredRun::new(run.started.clone(), run.results.clone(), None, None);
+    let stored = StoredRun::new(
+        run.started.clone(),
+        run.results.clone(),
+        Some(run.finished.clone()),
+        None,
+    );
     let graded = graded(&stored, Some("matmul::naive"));
     let folder = tempfile::tempdir().expect("a folder");
     let path = Utf8PathBuf::from_path_buf(folder.path().join("page")).expect("UTF-8");
@@ -49,4 +54,14 @@ fn scores_with_a_mean_rate_and_an_sol_score() {
 #[test]
 fn an_sol_score_that_is_missing_has_a_word_why() {
     insta::assert_snapshot!(shown(None));
+}
+
+#[test]
+fn nobody_has_a_score_if_cases_did_not_run() {
+    let mut run = submitted(competition());
+    run.finished.not_run = 1;
+    let stored = StoredRun::new(run.started, run.results, Some(run.finished), None);
+    let graded = graded(&stored, None);
+    assert!(graded.iter().all(|one| one.score.is_none() && one.rank.is_none()));
+    assert!(graded.iter().any(|one| one.verdict == Verdict::Pass));
 }
