@@ -11,14 +11,15 @@ cuda_source!(SHORTEST_PATHS_REFERENCE = "references/shortest_paths.cu");
 /// i to j to `distances[i][j]`; each vertex can be reached from each other. There are at most 4096
 /// vertices.
 ///
-/// About every sixteenth pair of vertices has an edge, and most shortest paths consist of many
-/// edges. Lengths are whole numbers from 1 on, stored as `f32`, and no sum of two shortest paths
-/// has to be rounded, so the comparison is exact.
+/// About every fourth pair of vertices has an edge, and the numbers of the vertices are random. A
+/// shortest path may have as many as n - 1 edges, and some have more than n / 2. Lengths are whole
+/// numbers from 1 on, stored as `f32`, and no sum of two shortest paths has to be rounded, so the
+/// comparison is exact.
 //
-// A vertex has edges to half of the eighth of the vertices that come after it on a ring. An edge is
-// longer than proportional to its reach, so that paths of shorter ones win. Along the ring a path
-// is at most 100 for each vertex: below 2^19. That is why dense graphs with lengths from a short
-// interval would be a worse choice: there, few steps reach everything.
+// The vertices are on a ring in random order. Three quarters of the ring are a chain of cheap edges
+// from each vertex to the next one, and no other edge is worth while there. So a kernel that stops
+// after paths of n / 2 edges is wrong. On the other quarter, edges to the next vertex are dear, and
+// those that skip some win. Along the ring a path is at most 80 for each vertex: below 2^19.
 #[problem(
     axes(n = [2048, 1999]),
     cpu(axes(n = [64, 51])),

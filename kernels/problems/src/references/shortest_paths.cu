@@ -1,18 +1,43 @@
 #include "../device/random.cuh"
 
-// Edges of a graph of `sqrt(len)` vertices on a ring, whose numbers are scattered along it.
+// The most that an edge to the next vertex of the chain costs. All other edges cost more than that
+// for each vertex of the ring that they pass.
+constexpr size_t CHEAP = 16;
+
+// Where a vertex is on the ring: a permutation of the numbers below `n` that each seed draws anew.
+// It is a Feistel network over the next power of four, applied until the result is below `n`.
+__device__ inline size_t place_of(size_t vertex, size_t n, unsigned long long seed) {
+  int half = 1;
+  while (static_cast<size_t>(1) << 2 * half < n) half++;
+  const size_t mask = (static_cast<size_t>(1) << half) - 1;
+  do {
+    size_t left = vertex >> half, right = vertex & mask;
+    for (unsigned long long round = 0; round < 4; round++) {
+      const size_t mixed = left ^ (random_bits(~seed, round << 32 | right) >> 32 & mask);
+      left = right;
+      right = mixed;
+    }
+    vertex = left << half | right;
+  } while (vertex >= n);
+  return vertex;
+}
+
+// Edges of a graph of `sqrt(len)` vertices on a ring, whose numbers say nothing about their places.
 __global__ void write_edges(float *out, size_t len, unsigned long long seed) {
   const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
   if (i >= len) return;
   size_t n = static_cast<size_t>(sqrt(static_cast<double>(len)));
   while (n * n < len) n++;
-  // A prime that divides no number below it scatters them.
-  const size_t from = i / n * 7919 % n, to = i % n * 7919 % n, reach = (to + n - from) % n;
-  const unsigned long long bits = random_bits(seed, i);
+  const size_t from = place_of(i / n, n, seed), to = place_of(i % n, n, seed), reach = (to + n - from) % n;
+  const unsigned long long bits = random_bits(seed, i), random = bits >> 32;
   if (reach == 0) {
     out[i] = 0.0f;
-  } else if (reach == 1 || (reach <= n / 8 && bits % 2 == 0)) {
-    out[i] = static_cast<float>(reach * reach / 8 + 1 + (bits >> 32) % 100);
+  } else if (reach == 1) {
+    out[i] = static_cast<float>(from < n / 4 * 3 ? 1 + random % CHEAP : CHEAP + random % 256);
+  } else if (bits % 4 == 0) {
+    // Some far edges are worth while.
+    const bool is_fast = bits / 4 % n == 0;
+    out[i] = static_cast<float>(CHEAP * reach + (is_fast ? 0 : reach * reach / 8) + 1 + random % 100);
   } else {
     out[i] = __int_as_float(0x7f800000);
   }
