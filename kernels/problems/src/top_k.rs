@@ -18,11 +18,11 @@ const SCORES: RangeInclusive<i32> = -2000..=2000;
 /// of elements of a row, and at most 512.
 #[problem(
     axes(rows = [4096], width = [4096, 3999], k = [8, 64]),
-    cpu(axes(rows = [6], width = [512, 333])),
+    cpu(cases((rows, width, k) = [(6, 999, 8), (6, 512, 64), (11, 333, 8), (11, 512, 33)])),
     exact,
     check = equal_elements,
     bytes = 4 * rows * width + 8 * rows * k,
-    hidden(cases((width, k) = [(1, 1), (513, 512), (100, 100), (77, 5), (700, 33)])),
+    hidden(rows = draw(1..=5), cases((width, k) = [(1, 1), (513, 512), (100, 100), (77, 5), (1500, 33)]), count = 1),
     limits(time = "10s", source = "64 KiB"),
 )]
 pub fn top_k(
