@@ -30,10 +30,10 @@ fn bound(n: usize) -> f64 {
 /// conditioned differently, but no eigenvalue is below 1/8. n is at most 100.
 #[problem(
     axes(batch = [2048], n = [64, 61]),
-    cpu(axes(batch = [8], n = [32, 29])),
+    cpu(axes(batch = [8], n = [32, 77])),
     bytes = 8 * batch * n * n,
     flops = batch * n * n * n / 3,
-    hidden(batch = draw(1..=8), n = draw(1..=48), count = 5),
+    hidden(batch = draw(1..=8), n = draw(1..=100), count = 16),
     limits(time = "10s", source = "64 KiB"),
 )]
 pub fn cholesky(
