@@ -7,7 +7,8 @@ cuda_source!(SORT_REFERENCE = "references/sort.cu");
 /// Sorts keys in ascending order.
 ///
 /// The keys are unsigned numbers of 32 bits. `order` says how they come, and a kernel may not rely
-/// on it: `random` are any bits, `few_distinct` are 13 different values in random places, and
+/// on it: `random` are any bits, but about a quarter of the keys are from a narrow range, so that
+/// only their low bits differ, `few_distinct` are 13 different values in random places, and
 /// `descending` are already sorted, the wrong way round. The comparison is exact.
 #[problem(
     axes(n = [1 << 24, 10_000_019], order = ["random", "few_distinct", "descending"]),

@@ -2,9 +2,13 @@
 
 // Keys in the order that the name of the kernel says; `n` is their number.
 
+// About a quarter of the keys are from a range of n numbers. Many of these are neighbours, also
+// where n is small, so that every bit matters.
 __global__ void random_keys(unsigned int *out, size_t n, unsigned long long seed) {
   const size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x;
-  if (i < n) out[i] = static_cast<unsigned int>(random_bits(seed, i));
+  if (i >= n) return;
+  const unsigned long long bits = random_bits(seed, i), first = random_bits(~seed, 0) % ((1ull << 32) - n);
+  out[i] = static_cast<unsigned int>(bits % 4 == 0 ? first + (bits >> 32) % n : bits >> 32);
 }
 
 // 13 values, which differ from call to call. They are about evenly apart, so none occurs twice.
