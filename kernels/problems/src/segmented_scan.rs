@@ -13,8 +13,8 @@ const ELEMENTS: RangeInclusive<i32> = -8..=9;
 ///
 /// `begins[i]` is 1 if a segment begins at element i, and 0 if the element belongs to the segment
 /// of the one before. Element 0 begins a segment, whatever its flag says. `y[i]` is the sum of the
-/// elements from the beginning of the segment to `x[i]`. Segments have from one element to several
-/// ten thousand.
+/// elements from the beginning of the segment to `x[i]`. Segments have from one element to more
+/// than 100 000, and one may be as long as the vector.
 ///
 /// The elements are whole numbers from -8 to 9, stored as `f32`. No sum of some of them is so large
 /// that it would have to be rounded, so they may be added in any order, and the comparison is
