@@ -17,12 +17,12 @@ const ELEMENTS: RangeInclusive<i32> = -8..=9;
 /// exact.
 #[problem(
     axes(n = [1 << 24, 10_000_019]),
-    cpu(axes(n = [1 << 16, 50_021])),
+    cpu(axes(n = [1 << 16, 100_003])),
     cuda(reference = launch(piece_by_piece)),
     exact,
     bytes = 8 * n,
     flops = n - 1,
-    hidden(n = draw(1..=70_000), count = 5),
+    hidden(n = draw(1..=150_000), count = 5),
     limits(time = "10s", source = "64 KiB"),
 )]
 pub fn prefix_sum(n: usize, #[fill(Integers(ELEMENTS), n)] x: &[f32], #[shape(n)] y: &mut [f32]) {
