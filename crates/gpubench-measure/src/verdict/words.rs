@@ -163,7 +163,8 @@ pub(super) fn wrong_output(
         Cause::Cached => format!("`{name}` in call {call} repeats the expected output of the first call; {first}"),
         Cause::Stale => format!("`{name}` in call {call} repeats the expected output of the previous call; {first}"),
         Cause::Constant => {
-            let value = element_value(tensor.dtype, output.got_bits);
+            // A check that rejects a call names no element.
+            let value = element_value(tensor.dtype, output.constant_bits);
             format!("every element of `{name}` is {value} in call {call}; {first}")
         }
         Cause::NonFinite => {

@@ -592,7 +592,9 @@ fn each_kind_of_wrong_output_has_its_own_cause() {
         wrong(97, |output| output.unwritten = 97),
         wrong(50, |output| output.unwritten = 50),
         wrong(60, |output| output.unwritten = 50),
-        wrong(100, |output| output.same_as_first = 100),
+        wrong(100, |output| {
+            (output.same_as_first, output.constant_bits) = (100, output.got_bits)
+        }),
         wrong(3, |output| {
             (output.non_finite, output.got_bits) = (3, u64::from(f32::NAN.to_bits()))
         }),

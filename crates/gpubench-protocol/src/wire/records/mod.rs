@@ -66,7 +66,7 @@ mod tests {
     fn a_record_with_an_unknown_code_is_rejected() {
         const KIND_OF_DEVICE: usize = 0;
         refuses_others! {
-            AbsentDevice at offset_of!(AbsentDevice, kind) => 0..=1,
+            AbsentDevice at offset_of!(AbsentDevice, kind) => 0..=2,
             Attach at offset_of!(Attach, kernels_run_in) => 0..=1,
             Begin at offset_of!(Begin, flush_kind) => 0..=1,
             Claim at offset_of!(Claim, fault) => 0..=11 | 32 | 33,

@@ -81,7 +81,7 @@ const FLAWS: [Flaw; 14] = [
         Cause::NonFinite,
     ),
     (
-        |output| (output.matched, output.same_as_first) = (1, 100),
+        |output| (output.matched, output.same_as_first, output.constant_bits) = (1, 100, output.got_bits),
         Verdict::WrongOutput,
         Cause::Constant,
     ),
