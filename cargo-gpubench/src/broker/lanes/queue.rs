@@ -5,6 +5,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::job::Job;
+use super::units::OnLoss;
 use gpubench_measure::clients::Interrupt;
 
 /// How long a lane waits for another before it looks whether the run was interrupted.
@@ -39,6 +40,8 @@ impl std::fmt::Display for LostDevice {
 
 /// The units that wait for a lane.
 pub(super) struct Queue<'u, 'j> {
+    /// What follows if the device of a lane fails.
+    pub(super) on_loss: OnLoss,
     state: Mutex<State<'u, 'j>>,
     changed: Condvar,
 }
@@ -52,8 +55,9 @@ struct State<'u, 'j> {
 
 impl<'u, 'j> Queue<'u, 'j> {
     /// Returns a queue of units, in the order in which `lanes` lanes take them.
-    pub(super) fn new(units: Vec<Unit<'u, 'j>>, lanes: usize) -> Queue<'u, 'j> {
+    pub(super) fn new(units: Vec<Unit<'u, 'j>>, lanes: usize, on_loss: OnLoss) -> Queue<'u, 'j> {
         Queue {
+            on_loss,
             state: Mutex::new(State {
                 waiting: units.into(),
                 underway: 0,
@@ -63,8 +67,8 @@ impl<'u, 'j> Queue<'u, 'j> {
         }
     }
 
-    /// Takes the next unit. Waits while another lane may give one back. `None` if all are done, or
-    /// the run is interrupted.
+    /// Takes the next unit. Waits while another lane may give one back. `None` if nothing more comes,
+    /// or the run is interrupted.
     pub(super) fn take(&self, interrupt: &Interrupt) -> Option<Unit<'u, 'j>> {
         let mut state = self.state();
         loop {
@@ -75,7 +79,7 @@ impl<'u, 'j> Queue<'u, 'j> {
                 state.underway += 1;
                 return Some(unit);
             }
-            if state.underway == 0 {
+            if state.underway == 0 || self.on_loss == OnLoss::Reported {
                 return None;
             }
             let waited = self.changed.wait_timeout(state, BETWEEN_LOOKS);
@@ -144,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_lane_waits_for_what_another_may_give_back() {
-        let (queue, interrupt) = (Queue::new(vec![unit(0)], 2), uninterrupted());
+        let (queue, interrupt) = (Queue::new(vec![unit(0)], 2, OnLoss::Moved), uninterrupted());
         let taken = queue.take(&interrupt).expect("a unit");
         std::thread::scope(|threads| {
             let other = threads.spawn(|| queue.take(&interrupt).map(|unit| unit.first));
@@ -156,8 +160,15 @@ mod tests {
     }
 
     #[test]
+    fn a_lane_does_not_wait_if_nothing_comes_back() {
+        let (queue, interrupt) = (Queue::new(vec![unit(0)], 2, OnLoss::Reported), uninterrupted());
+        let taken = queue.take(&interrupt);
+        assert!(taken.is_some() && queue.take(&interrupt).is_none());
+    }
+
+    #[test]
     fn the_last_lane_gets_what_nobody_can_take() {
-        let (queue, interrupt) = (Queue::new(vec![unit(0), unit(3)], 1), uninterrupted());
+        let (queue, interrupt) = (Queue::new(vec![unit(0), unit(3)], 1, OnLoss::Moved), uninterrupted());
         let taken = queue.take(&interrupt);
         let stranded = queue.leave(taken);
         let first: Vec<usize> = stranded.iter().map(|unit| unit.first).collect();
@@ -166,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_lane_that_panics_lets_the_others_end() {
-        let (queue, interrupt) = (Queue::new(vec![unit(0)], 2), uninterrupted());
+        let (queue, interrupt) = (Queue::new(vec![unit(0)], 2, OnLoss::Moved), uninterrupted());
         let taken = std::thread::scope(|threads| {
             let panicking = threads.spawn(|| {
                 let _left = queue.left_by_a_panic();
@@ -181,7 +192,7 @@ mod tests {
 
     #[test]
     fn an_interrupted_lane_takes_nothing() {
-        let (queue, interrupt) = (Queue::new(vec![unit(0)], 1), uninterrupted().child());
+        let (queue, interrupt) = (Queue::new(vec![unit(0)], 1, OnLoss::Moved), uninterrupted().child());
         interrupt.cancel();
         assert!(queue.take(&interrupt).is_none());
     }

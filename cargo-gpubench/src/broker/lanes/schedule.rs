@@ -102,7 +102,7 @@ pub(in crate::broker) fn side_by_side(
         interrupt: &interrupt,
         ..results.context
     };
-    let queue = Queue::new(units(groups.chunks(1)), lanes.get());
+    let queue = Queue::new(units(groups.chunks(1)), lanes.get(), OnLoss::Reported);
     let (sender, messages) = channel();
     thread::scope(|scope| {
         for _ in 0..lanes.get() {
@@ -134,7 +134,7 @@ fn run_lane<'u, 'j>(context: LaneContext<'_>, queue: &Queue<'u, 'j>, messages: S
         telemetry: &mut Telemetry::new(selected.facts),
         leaving_workers: LeavingWorkers::default(),
     };
-    measure_units(&mut lane, queue, OnLoss::Reported, &messages);
+    measure_units(&mut lane, queue, &messages);
 }
 
 /// Deals groups of jobs out to devices of one kind, and reports them in order: a device that is
@@ -153,7 +153,7 @@ pub(in crate::broker) fn deal(
         let [one, other] = [one, other].map(|unit| past.expected(unit.groups, facts));
         other.total_cmp(&one)
     });
-    let queue = Queue::new(units, stations.len());
+    let queue = Queue::new(units, stations.len(), OnLoss::Moved);
     let (sender, messages) = channel();
     thread::scope(|scope| {
         for station in stations {
@@ -192,7 +192,7 @@ fn run_station<'u, 'j>(
         telemetry: &mut Telemetry::new(settings.facts),
         leaving_workers: LeavingWorkers::default(),
     };
-    measure_units(&mut lane, queue, OnLoss::Moved, messages);
+    measure_units(&mut lane, queue, messages);
     drop(lane);
     // The processes that this thread has started must not outlive it.
     station.release();

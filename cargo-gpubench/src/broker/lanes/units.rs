@@ -36,15 +36,10 @@ enum UnitEnd<'u, 'j> {
 
 /// Measures units that no other lane has taken, until there are none, the run is interrupted, or
 /// the device fails.
-pub(super) fn measure_units<'u, 'j>(
-    lane: &mut Lane<'_, '_>,
-    queue: &Queue<'u, 'j>,
-    on_loss: OnLoss,
-    messages: &Sender<Message>,
-) {
+pub(super) fn measure_units<'u, 'j>(lane: &mut Lane<'_, '_>, queue: &Queue<'u, 'j>, messages: &Sender<Message>) {
     let _left = queue.left_by_a_panic();
     while let Some(unit) = queue.take(lane.context.interrupt) {
-        match measure_unit(lane, unit, on_loss, messages) {
+        match measure_unit(lane, unit, queue.on_loss, messages) {
             UnitEnd::Done => queue.done(),
             UnitEnd::Interrupted => {
                 queue.leave(None);
