@@ -11,7 +11,7 @@ use super::choice::listing::remember_names;
 use super::choice::overrides::warn_of_idle_overrides;
 use super::code::compilers::compiler_for;
 use super::code::gpu_check::gpu_check;
-use super::device::choice::ChosenDevice;
+use super::device::opened::ChosenDevice;
 use super::grading::Entrants;
 use super::libraries::authors::{AuthorSettings, Authors};
 use super::libraries::built::Libraries;

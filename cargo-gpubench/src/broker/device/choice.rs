@@ -3,24 +3,12 @@
 use std::num::NonZeroUsize;
 
 use super::kind::SameKind;
+use super::opened::{ChosenDevice, OpenDevice};
 use crate::broker::options::{DeviceOptions, RunOptions};
 use gpubench_device::cpu::available_threads;
-use gpubench_device::{Absence, AbsenceKind, Backend, DeviceOrder, DeviceRequest, Facts, Ordinals};
+use gpubench_device::{Absence, AbsenceKind, Backend, DeviceRequest, Facts, Ordinals};
 use gpubench_diagnostic::{Failure, SetupMissing, chain, print_warning};
 use gpubench_measure::clients::{Interrupt, Output, RefereeClient, RoleFailure};
-
-/// A chosen device of a run.
-#[derive(Clone, Debug)]
-pub(in crate::broker) struct ChosenDevice {
-    pub(in crate::broker) order: DeviceOrder,
-    pub(in crate::broker) facts: Facts,
-}
-
-/// A usable device, with the referee if one was started to query it.
-pub(in crate::broker) struct OpenDevice {
-    pub(in crate::broker) device: ChosenDevice,
-    pub(in crate::broker) referee: Option<RefereeClient>,
-}
 
 /// Finds the first kind of device that the options admit and this machine has, in the order of
 /// [`Backend::ALL`], and opens the requested devices of it, one at a time: a driver makes contexts

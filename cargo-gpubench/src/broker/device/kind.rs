@@ -1,6 +1,6 @@
 //! Devices of one kind, which share the cases of a run.
 
-use super::choice::{ChosenDevice, OpenDevice};
+use super::opened::{ChosenDevice, OpenDevice};
 use crate::broker::options::{Audit, ObserverChoice, RunOptions};
 use gpubench_contract::units::counted;
 use gpubench_device::{Backend, Facts};

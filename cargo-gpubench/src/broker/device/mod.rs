@@ -6,5 +6,6 @@ pub(super) mod counters;
 pub(super) mod environment;
 pub(super) mod kind;
 pub(super) mod observers;
+pub(super) mod opened;
 pub(super) mod processors;
 pub(super) mod turn;

@@ -5,7 +5,6 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::job::Job;
-use super::units::OnLoss;
 use gpubench_measure::clients::Interrupt;
 
 /// How long a lane waits for another before it looks whether the run was interrupted.
@@ -36,6 +35,15 @@ impl std::fmt::Display for LostDevice {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} failed ({})", self.name, self.why)
     }
+}
+
+/// What follows if a device fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OnLoss {
+    /// Its cases fail.
+    Reported,
+    /// Other devices measure its cases.
+    Moved,
 }
 
 /// The units that wait for a lane.

@@ -5,7 +5,7 @@ use std::sync::mpsc::Sender;
 use super::earlier_modes::EarlierModes;
 use super::job::Job;
 use super::lane::{Finished, Lane, shown};
-use super::queue::{LostDevice, Queue, Unit};
+use super::queue::{LostDevice, OnLoss, Queue, Unit};
 use gpubench_contract::{BenchmarkComplete, Cause, DeviceName, Verdict};
 use gpubench_diagnostic::{print_warning, printable_line};
 use gpubench_measure::measurement::{CaseFailure, Outcome};
@@ -15,15 +15,6 @@ use gpubench_report::Progress;
 pub(super) enum Message {
     Progress(usize, Progress),
     Finished(usize, Box<Finished>),
-}
-
-/// What follows if a device fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OnLoss {
-    /// Its cases fail.
-    Reported,
-    /// Other devices measure its cases.
-    Moved,
 }
 
 /// How the work on a unit ended.
