@@ -75,8 +75,8 @@ impl<'u, 'j> Queue<'u, 'j> {
         }
     }
 
-    /// Takes the next unit. Waits while another lane may give one back. `None` if nothing more comes,
-    /// or the run is interrupted.
+    /// Takes the next unit. Waits while another lane may give one back. `None` if nothing more
+    /// comes, or the run is interrupted.
     pub(super) fn take(&self, interrupt: &Interrupt) -> Option<Unit<'u, 'j>> {
         let mut state = self.state();
         loop {
