@@ -30,19 +30,19 @@ macro_rules! twins {
 }
 
 twins! {
-    add1 of add1_on_cpu {
+    add1 of add_one {
         add1(n; x: In<f32>, y: Out<f32>);
     }
-    argmax of argmax_on_cpu {
+    argmax of row_argmax {
         argmax(rows, columns; x: In<f32>, index: Out<i32>);
     }
     histogram of histogram {
         privatised(n; pixels: In<u8>, bins: Out<u32>);
     }
-    image of grayscale_on_cpu {
+    image of luma {
         grayscale(width, height; rgb: In<f32>, gray: Out<f32>);
     }
-    layer_norm of layer_norm_on_cpu {
+    layer_norm of layernorm {
         layer_norm(rows, columns; x: In<f32>, gain: In<f32>, bias: In<f32>, y: Out<f32>);
     }
     modular of product {

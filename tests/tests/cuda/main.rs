@@ -416,11 +416,22 @@ fn a_fault_that_sticks_to_the_context_ends_one_case() {
 /// Runs three cases with `variable` set for the first one's kernel. Checks that only this case
 /// fails, with the given verdict, and that one referee served all three.
 #[track_caller]
-fn assert_only_its_case_is_lost(variable: &str, planned: &str, [verdict, cause]: [&str; 2], words: &[&str]) {
+fn assert_only_its_case_is_lost(variable: &str, planned: &str, ends: [&str; 2], words: &[&str]) {
     let gpu = FakeGpu::new();
+    assert_only_its_case_is_lost_in(&gpu, tidy(&gpu), [variable, planned], ends, words);
+}
+
+#[track_caller]
+fn assert_only_its_case_is_lost_in(
+    gpu: &FakeGpu,
+    run: Run,
+    [variable, planned]: [&str; 2],
+    [verdict, cause]: [&str; 2],
+    words: &[&str],
+) {
     let planned = format!("sums::one_block_a_row<32>:{planned}");
-    let run = tidy(&gpu).json().giving_up("threads=32$", "3s").args(["sums"]);
-    let records = run.env(variable, &planned).finish().expect_code(100).records();
+    let run = run.json().args(["sums"]).env(variable, &planned);
+    let records = run.finish().expect_code(100).records();
     let lost = "sums::one_block_a_row::rows=33,cols=100,threads=32";
     assert_ends(&records, lost, verdict, Some(cause));
     assert_says(&records, lost, words);
@@ -433,7 +444,7 @@ fn assert_only_its_case_is_lost(variable: &str, planned: &str, [verdict, cause]:
         let reason = result["grade_reason"].as_str().unwrap_or_default();
         assert!(result["grade"] == "unverified" && reason.contains("MPS"), "{result:#}");
     }
-    assert_nothing_is_left(&gpu);
+    assert_nothing_is_left(gpu);
 }
 
 #[test]
@@ -463,7 +474,10 @@ fn a_worker_that_dies_between_go_and_done_ends_its_case_alone() {
 fn a_worker_that_is_stopped_ends_its_case_alone_when_its_time_is_up() {
     for moment in ["queueing", "waiting", "running"] {
         let planned = format!("{moment}:19");
-        assert_only_its_case_is_lost("FAKE_CUDA_SIGNALS", &planned, ["timeout", "slow"], &["3s", "--timeout"]);
+        let gpu = FakeGpu::new();
+        let run = tidy(&gpu).giving_up("threads=32$", "3s");
+        let planned = ["FAKE_CUDA_SIGNALS", &planned];
+        assert_only_its_case_is_lost_in(&gpu, run, planned, ["timeout", "slow"], &["3s", "--timeout"]);
     }
 }
 
