@@ -40,7 +40,12 @@ pub struct Process {
 /// # Panics
 /// If `/proc` is not mounted.
 pub fn processes_of(mark: &str) -> Vec<Process> {
-    let wanted = format!("{MARK}={mark}");
+    processes_with(&format!("{MARK}={mark}"))
+}
+
+/// Returns the processes with a variable (`NAME=VALUE`) in their environment. Zombies are not
+/// included.
+pub(crate) fn processes_with(wanted: &str) -> Vec<Process> {
     let entries = fs::read_dir("/proc").expect("/proc is mounted").flatten();
     entries
         .filter_map(|entry| process(entry.file_name().to_str()?, wanted.as_bytes()))

@@ -13,6 +13,7 @@ mod npy;
 mod program;
 mod records;
 mod run;
+mod slurm;
 mod terminal;
 mod tool;
 
@@ -27,5 +28,6 @@ pub use npy::Npy;
 pub use program::{copy_program, write_script};
 pub use records::Records;
 pub use run::{Ending, Finished, Run, Running, wait_until};
+pub use slurm::Slurm;
 pub use terminal::Terminal;
 pub use tool::{probe_program, serve_program, tool};
