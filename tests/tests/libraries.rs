@@ -98,6 +98,8 @@ ends! {
         "own::failures::another_name" is "error", "setup-failed", "src/own.rs:", "exports neither `solution` nor `__tvm_ffi_solution`", "`extern \"C\"`";
     an_undefined_symbol_is_named:
         "own::failures::undefined_symbol" is "error", "setup-failed", "the library: undefined symbol: defined_nowhere", "(hint: link the library that defines it";
+    a_function_for_several_gpus_is_named:
+        "own::failures::of_several_gpus" is "error", "unsupported", "imports `ncclAllReduce`, a function for several GPUs", "(hint: ";
     a_missing_dependency_is_named:
         "own::failures::needs_a_neighbour" is "error", "setup-failed", "libneighbour.so: cannot open shared object file", "`LD_LIBRARY_PATH`";
     a_library_that_does_not_compile_is_missing:

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::recordings::RecordedCase;
+use super::several_gpus::ensure_one_gpu;
 use crate::archive::Digest;
 use crate::cdylibs::BuiltLibrary;
 use gpubench_contract::Cause;
@@ -25,6 +26,8 @@ pub(super) struct HostCode {
 #[derive(Default)]
 pub(super) struct HostCodes {
     copied: BTreeMap<String, Result<(FrozenFile, Digest), CaseFailure>>,
+    /// Whether each file is for one GPU. The files are kept: a path is a copy's while that lives.
+    examined: BTreeMap<PathBuf, (FrozenFile, Result<(), CaseFailure>)>,
 }
 
 impl HostCodes {
@@ -46,6 +49,18 @@ impl HostCodes {
             files: vec![file],
             search: Vec::new(),
             own: Some(digest),
+        })
+    }
+
+    /// Fails if a worker would run host code for several GPUs. Each file is read once.
+    pub(super) fn ensure_one_gpu(&mut self, code: &HostCode, recorded: &RecordedCase) -> Result<(), CaseFailure> {
+        if !recorded.recording.execution.is_hosted() {
+            return Ok(());
+        }
+        code.files.iter().try_for_each(|file| {
+            let examined = self.examined.entry(file.path());
+            let (_, result) = examined.or_insert_with(|| (file.clone(), ensure_one_gpu(file)));
+            result.clone()
         })
     }
 }

@@ -6,3 +6,4 @@ pub(super) mod preparation;
 pub(super) mod recordings;
 pub(super) mod same_tensors;
 pub(super) mod selected;
+mod several_gpus;

@@ -250,6 +250,7 @@ impl Side<'_> {
                 prepared[position] = Some(recorded.and_then(|recorded| {
                     refuse_command_of_archive(library, &recorded.recording)?;
                     let host_code = host_code?.agreeing_with(&recorded)?;
+                    host_codes.ensure_one_gpu(&host_code, &recorded)?;
                     let refusal = benchmark.and_then(|benchmark| refusals.of(benchmark, &recorded.recording));
                     match refusal {
                         Some(refusal) => Err(refusal.clone()),

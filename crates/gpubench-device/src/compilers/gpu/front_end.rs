@@ -120,6 +120,9 @@ fn message(line: &str) -> Option<Message<'_>> {
 const OF_CUDA_RUNTIME: &str = "cooperative_groups.h cuComplex.h cuda_awbarrier.h cuda_bf16.h cuda_fp16.h cuda_fp4.h cuda_fp6.h cuda_fp8.h \
                                cuda_pipeline.h math_constants.h mma.h vector_types.h";
 
+/// Beginnings of the headers of libraries for several GPUs, NCCL and NVSHMEM.
+const OF_SEVERAL_GPUS: &[&str] = &["nccl", "nvshmem"];
+
 /// Folders in the include paths of CUDA's C++ library.
 const OF_CUDA_LIBRARY: &[&str] = &["cub/", "cuda/", "nv/", "thrust/"];
 
@@ -146,6 +149,9 @@ fn hint(text: &str) -> &'static str {
         }
         Some(header) if OF_CUDA_RUNTIME.split(' ').any(|known| known == header) => {
             " (hint: install the CUDA toolkit, or, if NVRTC is from a Python package, `pip install nvidia-cuda-runtime nvidia-cuda-cccl`; the packages for CUDA 12 end in `-cu12`)"
+        }
+        Some(header) if OF_SEVERAL_GPUS.iter().any(|library| header.starts_with(library)) => {
+            " (hint: kernels that need several GPUs cannot be measured: a case runs on one)"
         }
         Some(header) if header.starts_with("crt/") => {
             " (hint: install the CUDA toolkit, or, if NVRTC is from a Python package, `pip install nvidia-cuda-crt`; for CUDA 12, `nvidia-cuda-nvcc-cu12`)"
@@ -203,6 +209,8 @@ mod tests {
             ("crt/mma.h", "nvidia-cuda-crt"),
             ("cuda/std/limits", "`pip install nvidia-cuda-cccl`"),
             ("cub/cub.cuh", "`pip install nvidia-cuda-cccl`"),
+            ("nvshmem.h", "a case runs on one"),
+            ("nccl_device.h", "a case runs on one"),
         ] {
             let shown = missing(header);
             assert!(shown.contains("(hint: ") && shown.contains(holder), "{shown}");
