@@ -3,7 +3,7 @@
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -61,15 +61,16 @@ impl Slurm {
         for node in 0..slurm.nodes.len() {
             slurm.start_node(node);
         }
-        let command = slurm.program("srun", &slurm.packages.join("usr/bin/srun"));
-        write_script(&slurm.srun(), &command);
+        for command in ["sbatch", "scancel", "scontrol", "sinfo", "squeue", "srun"] {
+            write_script(&slurm.commands().join(command), &slurm.script(command));
+        }
         slurm.await_idle_nodes();
         slurm
     }
 
-    /// Returns the path of an `srun` that starts jobs in this cluster, whatever its environment.
-    pub fn srun(&self) -> PathBuf {
-        self.path("srun")
+    /// Returns the folder of commands for this cluster, whatever their environment.
+    pub fn commands(&self) -> PathBuf {
+        self.path("commands")
     }
 
     /// Starts the controller, which was killed or not yet started.
@@ -159,20 +160,18 @@ impl Slurm {
         format!("{libraries}:{libraries}/slurm-wlm")
     }
 
-    /// Returns a script that runs a program of the packages.
-    fn program(&self, name: &str, program: &Path) -> String {
+    /// Returns a script that runs a command of the packages.
+    fn script(&self, command: &str) -> String {
         let (conf, libraries) = (self.path("slurm.conf"), self.libraries());
-        let (conf, program) = (conf.display(), program.display());
+        let (conf, packages) = (conf.display(), self.packages.display());
         format!(
-            "#!/bin/sh\n# Runs {name} of an unpacked Slurm.\nexport SLURM_CONF='{conf}' LD_LIBRARY_PATH='{libraries}'\n\
-             exec '{program}' \"$@\"\n"
+            "#!/bin/sh\nexport SLURM_CONF='{conf}' LD_LIBRARY_PATH='{libraries}'\n\
+             exec '{packages}/usr/bin/{command}' \"$@\"\n"
         )
     }
 
-    fn client(&self, name: &str) -> Command {
-        let mut command = Command::new(self.packages.join("usr/bin").join(name));
-        self.surround(&mut command);
-        command
+    fn client(&self, command: &str) -> Command {
+        Command::new(self.commands().join(command))
     }
 
     /// Returns a command that starts a daemon, with its output in a file.
@@ -192,7 +191,7 @@ impl Slurm {
     }
 
     fn configure(&self) {
-        for name in ["state", "log", "spool.n1", "spool.n2", "spool.n3", "munge"] {
+        for name in ["commands", "state", "log", "spool.n1", "spool.n2", "spool.n3", "munge"] {
             fs::create_dir(self.path(name)).expect("a folder");
         }
         fs::set_permissions(self.path("munge"), fs::Permissions::from_mode(0o711)).expect("permissions");
