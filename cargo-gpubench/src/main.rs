@@ -27,6 +27,10 @@ fn run() -> Result<ExitCode, Failure> {
     if let Some(arguments) = cli::arguments_of_probe(&line) {
         return Err(ProbeProgram::find()?.execute(arguments).into());
     }
+    if cli::is_agent(&line) {
+        continue_without_foreign_children().map_err(InternalError::because("cannot start a process"))?;
+        return broker::serve(&cli::options_of_order);
+    }
     let verb = cli::parse()?;
     if let Some(played) = play(&verb) {
         return Ok(played?);

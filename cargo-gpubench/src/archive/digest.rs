@@ -57,6 +57,22 @@ impl Digest {
     }
 }
 
+/// A digest of bytes that come one after another.
+#[derive(Clone, Debug, Default)]
+pub struct Digester(Sha256);
+
+impl Digester {
+    /// Adds bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// Returns the digest of all bytes.
+    pub fn finish(self) -> Digest {
+        Digest::finish(self.0)
+    }
+}
+
 /// The side of a copy that failed.
 #[derive(Debug)]
 pub(super) enum CopyError {

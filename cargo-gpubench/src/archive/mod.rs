@@ -19,7 +19,7 @@ mod unpack;
 mod write;
 
 pub use ahead::{AheadCompiler, NoCompiler, fitting, source_digest};
-pub use digest::Digest;
+pub use digest::{Digest, Digester};
 pub use error::{ArchiveError, Damage};
 pub use folder::{ExtractTo, ExtractionFolder};
 pub use manifest::{ArchivedFile, ArchivedKernels, ArchivedLibrary, ArchivedOwnLibrary, FORMAT, Manifest};

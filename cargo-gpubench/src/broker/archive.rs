@@ -4,7 +4,7 @@ mod ahead;
 
 use std::collections::BTreeSet;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use gpubench::catalog::{Catalog, DeviceFacts};
 
 use super::code::compilers::gpu_compilers;
@@ -101,6 +101,22 @@ pub fn archive(options: &ArchiveOptions) -> Result<ExitCode, Failure> {
         .into());
     }
     Ok(ExitCode::Success)
+}
+
+/// Archives built libraries, whose kernels are compiled where they run.
+///
+/// # Errors
+/// The archive cannot be written.
+pub(super) fn write_uncompiled(
+    built: &Built,
+    catalogs: &[Catalog],
+    revision: Option<Revision>,
+    archive: &Utf8Path,
+) -> Result<(), Failure> {
+    let mut contents = Contents::new(built, revision)?;
+    add_own_libraries(&mut contents, built, catalogs)?;
+    write(&contents, archive)?;
+    Ok(())
 }
 
 /// Adds the libraries that benchmarks name as their own. One that is missing or cannot be opened

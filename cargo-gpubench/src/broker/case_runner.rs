@@ -9,19 +9,20 @@ use super::against::baseline_run::BaselineRun;
 use super::cases::Naming;
 use super::cases::run_names::RunNames;
 use super::device::environment;
-use super::lanes::context::LaneContext;
+use super::lanes::context::{Attempt, LaneContext};
 use super::lanes::job::{Job, announced};
 use super::lanes::lane::Lane;
 use super::lanes::results::Results;
 use super::lanes::schedule::{deal, in_order, lanes_for, side_by_side};
 use super::lanes::station::Station;
 use super::recording::preparation::{Prepared, compile_errors};
-use super::recording::selected::Side;
+use super::recording::selected::{Selected, Side};
 use super::reporting::{Reporting, Scoring};
 use super::resumption::{Resumed, grading_of};
+use super::settings::RunSettings;
 use super::stored::bookkeeping::ResultPlan;
 use crate::cdylibs::packages_of;
-use gpubench_contract::{BenchmarkComplete, Device, RunEnd, RunStarted, SchemaVersion, Verdict};
+use gpubench_contract::{BenchmarkComplete, Device, Environment, RunEnd, RunStarted, SchemaVersion, Verdict};
 use gpubench_device::FrozenFile;
 use gpubench_device::telemetry::Telemetry;
 use gpubench_diagnostic::{ExitCode, Failure, Interrupted, print_warning};
@@ -29,6 +30,30 @@ use gpubench_measure::clients::Interrupt;
 use gpubench_measure::measurement::{LeavingWorkers, note_reading};
 use gpubench_measure::timeline::{self, Track};
 use gpubench_store::{RecordsFile, StoredRun};
+
+/// Returns the first record of a run of submissions or benchmarks, without its revision.
+pub(super) fn run_started(
+    names: &RunNames,
+    selected: &Selected<'_>,
+    settings: &RunSettings<'_>,
+    device: Device,
+    environment: Environment,
+) -> RunStarted {
+    RunStarted {
+        schema_version: SchemaVersion,
+        run_id: names.run_id.clone(),
+        started_at: jiff::Timestamp::now().to_string(),
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        seed_commitment: settings.seeds.commitment(),
+        revision: None,
+        device,
+        packages: packages_of(selected.libraries),
+        cases: announced(names, selected.cases).iter().map(Vec::len).sum::<usize>() as u64,
+        environment,
+        repeat: Some(settings.options.repeated_command()),
+        grading: None,
+    }
+}
 
 /// A run in progress.
 pub(super) struct CaseRunner<'a> {
@@ -78,7 +103,6 @@ impl<'a> CaseRunner<'a> {
         let grading = selected
             .entrants
             .map(|entrants| Box::new(grading_of(options, &selected, entrants)));
-        let seed_commitment = settings.seeds.commitment();
         let device = Device {
             uuids: stations
                 .iter()
@@ -87,19 +111,10 @@ impl<'a> CaseRunner<'a> {
             ..environment::device(facts)
         };
         let mut run = RunStarted {
-            schema_version: SchemaVersion,
-            run_id: names.run_id.clone(),
-            started_at: jiff::Timestamp::now().to_string(),
-            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            seed_commitment,
-            revision: plan.revision().cloned(),
-            device,
-            packages: packages_of(selected.libraries),
-            cases: announced.len() as u64,
-            environment,
-            repeat: Some(options.repeated_command()),
             grading,
+            ..run_started(&names, &selected, settings, device, environment)
         };
+        run.revision = plan.revision().cloned();
         let mut resumed = None;
         if let (Some(records), Some(entrants)) = (records, selected.entrants) {
             let verbosity = options.output.verbosity;
@@ -171,6 +186,7 @@ impl<'a> CaseRunner<'a> {
             baseline: baseline.map(|baseline| (baseline.side.selected.cases, &theirs[..])),
             lanes: NonZeroUsize::MIN,
             interrupt: settings.interrupt,
+            attempt: Attempt::First,
         };
         let past = self.reporting.past_durations(&jobs, &context);
         let mut results = Results {

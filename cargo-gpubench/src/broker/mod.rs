@@ -17,6 +17,7 @@ mod contest;
 mod dataset;
 mod device;
 mod file_names;
+mod fleet;
 mod grading;
 mod judge;
 mod lanes;
@@ -39,6 +40,7 @@ mod wrong_calls;
 
 pub use archive::archive;
 pub use compare::{CompareOptions, ComparisonFormat, compare_runs};
+pub use fleet::{Order, ReadOrder, serve};
 pub use judge::{JudgeOptions, judge};
 pub use lint::{Fixing, LintOptions, lint};
 pub use places::PlaceOptions;

@@ -97,6 +97,16 @@ impl Places {
         &self.home
     }
 
+    /// Returns the file of the records of a run that came too late: among other results, else in
+    /// the current folder.
+    ///
+    /// # Errors
+    /// A link leads out of the folder.
+    pub(super) fn late_records(&self, run_id: &str) -> Result<Utf8PathBuf, StoreError> {
+        let among_results = self.home.late_records(run_id)?;
+        Ok(among_results.unwrap_or_else(|| format!("late-records-{run_id}.jsonl").into()))
+    }
+
     /// Returns the revision of the sources, if an option needs it.
     pub(super) fn revision(&self) -> Option<Revision> {
         Git::in_folder(self.sources.as_deref()?).revision()

@@ -9,6 +9,7 @@ use super::device::kind::{SameKind, ensure_combinable};
 use super::device::observers::find_observer;
 use super::device::processors::Processors;
 use super::device::turn::DeviceTurn;
+use super::fleet::run_with_agents;
 use super::lanes::station::{DeviceHold, Station};
 use super::libraries::authors::AuthorSettings;
 use super::options::{Action, ResultOptions, RunOptions};
@@ -72,6 +73,10 @@ fn run_untraced(options: &RunOptions) -> Result<ExitCode, Failure> {
     };
     if options.action == Action::Build {
         return Ok(sources.name_libraries(options));
+    }
+    if let Some(agents) = &options.fleet {
+        prepare_for_roles();
+        return run_with_agents(agents, options, &sources, targets, &places, &interrupt);
     }
     if options.nvtx {
         require_nvtx()?;

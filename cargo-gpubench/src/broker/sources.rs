@@ -184,6 +184,19 @@ impl Sources {
         Ok(targets.of_cases(&options.cases.names, ours, replaced, origin, floors)?)
     }
 
+    /// Returns the selected cases of the candidate, with their libraries and the device.
+    pub(super) fn selected<'a>(&'a self, device: &'a ChosenDevice, chosen: &'a Chosen) -> Selected<'a> {
+        Selected {
+            libraries: &self.built().libraries,
+            target_directory: &self.built().target_directory,
+            catalogs: &chosen.catalogs.candidate,
+            cases: &chosen.ours.cases,
+            device: device.order,
+            facts: &device.facts,
+            entrants: chosen.entrants.as_ref(),
+        }
+    }
+
     /// Returns the sides of the run, each with the compiler of its kernels.
     ///
     /// # Errors
@@ -195,7 +208,7 @@ impl Sources {
         chosen: &'a Chosen,
         authors: Both<Authors<'a>>,
     ) -> Result<(Side<'a>, Option<BaselineRun<'a>>), Failure> {
-        let ChosenDevice { order, facts } = device;
+        let facts = &device.facts;
         let processors = match &self.other {
             Some(other) if other.is_measured_as_archived(&self.candidate, &facts.device) => Processors::Portable,
             // Counts are comparable between machines, and counters lack the newest processors.
@@ -214,15 +227,7 @@ impl Sources {
         let counts = chosen.ours.cases.iter().any(|case| case.metrics.counts_instructions());
         let disassembler = Backend::for_facts(facts).disassembler.filter(|_| counts);
         let candidate = Side {
-            selected: Selected {
-                libraries: &self.built().libraries,
-                target_directory: &self.built().target_directory,
-                catalogs: &chosen.catalogs.candidate,
-                cases: &chosen.ours.cases,
-                device: *order,
-                facts,
-                entrants: chosen.entrants.as_ref(),
-            },
+            selected: self.selected(device, chosen),
             authors: authors.candidate,
             compiler: Rc::from(compiler),
             gpu_check: gpu_check(options, facts)?,

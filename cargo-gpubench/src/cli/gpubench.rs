@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use camino::Utf8PathBuf;
 use clap::{Args, Subcommand};
 
 use super::UsageError;
@@ -21,13 +22,13 @@ use super::overwriting::refuse_to_overwrite;
 use super::probe::ProbeArguments;
 use super::problem::ProblemArguments;
 use super::report::ReportArguments;
-use super::settings::{RunArguments, UnpackArguments};
+use super::settings::{FleetArguments, RunArguments, UnpackArguments};
 use super::show_config::{ActiveSettings, ShowConfigArguments};
 use super::standard_output::refuse_to_mix;
 use crate::archive::ExtractTo;
 use crate::broker::cases::SkipOrigin;
 use crate::broker::options::{
-    Action, ArchiveOptions, CaseOrder, LastRun, LibrarySource, ObserverChoice, OnSkip, RunOptions,
+    Action, ArchiveOptions, CaseOrder, FleetOptions, LastRun, LibrarySource, ObserverChoice, OnSkip, RunOptions,
 };
 use crate::broker::{CompareOptions, JudgeOptions, LintOptions, ProblemOptions, ReportOptions};
 use crate::config::{Group, Read, Row, Values};
@@ -364,6 +365,19 @@ impl GpubenchArguments {
             results,
             repeated: self.repeated,
             grading: None,
+            fleet: run.fleet.into_options(self.active_settings.file),
+        })
+    }
+}
+
+impl FleetArguments {
+    /// Returns the agents to measure with, if there are some. They have the same configuration.
+    fn into_options(self, configuration: Option<Utf8PathBuf>) -> Option<FleetOptions> {
+        (!self.runner.is_empty()).then(|| FleetOptions {
+            runners: self.runner,
+            agents: self.agents,
+            silence: self.agent_silence.duration(),
+            configuration,
         })
     }
 }

@@ -315,6 +315,7 @@ impl GradeArguments {
                 over: self.over,
                 compile_within: self.compile_timeout.duration(),
             }),
+            fleet: None,
         })
     }
 }

@@ -4,6 +4,7 @@
 //! [`GpubenchArguments::into_command`] checks the rules that clap cannot express, and returns the
 //! options of the command, for example [`RunOptions`](crate::broker::options::RunOptions).
 
+mod agent;
 mod app;
 mod archive;
 mod baseline;
@@ -47,6 +48,7 @@ mod settings;
 mod show_config;
 mod standard_output;
 
+pub use agent::{is_agent, options_of_order};
 pub use app::{App, Verb};
 pub use description::described_verb;
 pub use environment::Environment;

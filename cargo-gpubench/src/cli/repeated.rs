@@ -16,7 +16,9 @@ const BESIDES: [&str; 2] = ["ignored", "include-ignored"];
 
 /// Options with these headings that are not repeated: a case has its own seed, and the others
 /// change neither the build nor the case.
-const NEVER: [&str; 11] = [
+const NEVER: [&str; 13] = [
+    "agent-silence",
+    "agents",
     "build-jobs",
     "extract-overwrite",
     "extract-to",

@@ -13,7 +13,9 @@ use super::byte_size::parse_size;
 use super::observer::{profilers, sanitizer_tools};
 use super::parsers::{DeviceParser, flush_kinds, parse_jobs};
 use crate::broker::cases::{AxisOverride, Partition};
-use crate::broker::options::{DebuggerCommand, DeviceChoice, MasterSeed, MessageFormat, PageTarget, Profiler};
+use crate::broker::options::{
+    AgentCount, DebuggerCommand, DeviceChoice, MasterSeed, MessageFormat, PageTarget, Profiler, RunnerCommand,
+};
 use crate::cdylibs::{PackageSpec, Profile};
 use crate::config::{
     DEFAULT_PROFILE, Fraction, NoiseArguments, SamplingArguments, ThreadCount, TimeLimit, Value, settings,
@@ -33,7 +35,7 @@ macro_rules! values {
 }
 
 values! { AxisOverride, ClockSetting, Color, (DeviceChoice, Ordinals), Flush, Fraction, MasterSeed, MessageFormat, OnInconclusive }
-values! { DebuggerCommand, Profiler, SanitizerTool, Template }
+values! { AgentCount, DebuggerCommand, Profiler, RunnerCommand, SanitizerTool, Template }
 values! { OutputTarget, PackageSpec, PageTarget, Partition, PathBuf, Profile, RewardFile, RunName, String, TimeLimit, Utf8PathBuf, u64 }
 
 settings! {
@@ -170,6 +172,9 @@ settings! {
 
         #[command(flatten)]
         unpack: UnpackArguments;
+
+        #[command(flatten)]
+        fleet: FleetArguments;
 
         #[command(flatten)]
         configuration: ConfigurationArguments;
@@ -571,6 +576,32 @@ settings! {
         /// Files of the same names are replaced. Other files stay.
         #[arg(long, requires = "extract_to")]
         extract_overwrite: bool => Line "--archive-file kernels.tar.gz --extract-to kernels --extract-overwrite";
+    }
+
+    #[command(next_help_heading = "Machine")]
+    pub(super) struct FleetArguments {
+        /// Measure with an agent that this command starts, on this or on another machine
+        ///
+        /// `srun --gpus=1` starts what follows it: this executable, as an agent with one device. A
+        /// command whose last word is `agent` is whole: `ssh host cargo-gpubench agent`. May be
+        /// given several times, and `--agents` starts several of each. This machine builds, and
+        /// needs no GPU. Agents get the archive of the build, take cases one by one and send
+        /// records. If an agent ends or its machine has a fault, others measure its case again with
+        /// other inputs, up to five times. Words are split as a shell does.
+        #[arg(long, value_name = "COMMAND",
+            conflicts_with_all = ["list", "no_run", "profile_time", "sanitize", "profile_with", "debugger", "nvtx", "audit",
+            "load_baseline", "against", "against_archive", "keep_callgrind", "keep_wrong_outputs", "trace"])]
+        runner: Vec<RunnerCommand> => Line "--runner 'srun --gpus=1' --agents 8";
+
+        /// Start this many agents with each `--runner`
+        #[arg(long, value_name = "N", default_value_t = AgentCount::ONE, requires = "runner")]
+        agents: AgentCount => Line "--runner 'srun --gpus=1' --agents 8";
+
+        /// Give an agent's case to others if nothing has come from it for this long
+        ///
+        /// What it sends later is kept in a file and does not count.
+        #[arg(long, value_name = "DURATION", default_value_t = TimeLimit::seconds(60), requires = "runner")]
+        agent_silence: TimeLimit => Line "--runner 'srun --gpus=1' --agent-silence 5min";
     }
 
     #[command(next_help_heading = "Configure")]

@@ -459,6 +459,10 @@ pub struct Twin {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Environment {
+    /// Name of the host that measured the case for a run over several machines. Missing in other
+    /// runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// Version of the operating system's kernel.
     pub kernel: Option<String>,
     /// The host's processor.

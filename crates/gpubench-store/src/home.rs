@@ -56,6 +56,17 @@ impl Home {
         path.transpose()
     }
 
+    /// Returns the path of the records of a run that came too late to count. `None` without a
+    /// folder.
+    ///
+    /// # Errors
+    /// A link leads out of the folder.
+    pub fn late_records(&self, run_id: &str) -> Result<Option<Utf8PathBuf>, StoreError> {
+        let folder = self.folder("late");
+        let path = folder.map(|folder| self.ensure_inside(folder.join(format!("{run_id}.jsonl"))));
+        path.transpose()
+    }
+
     /// Returns the path of the list of known cases.
     pub(super) fn listing(&self) -> Option<Utf8PathBuf> {
         self.folder("cases.txt")

@@ -718,6 +718,7 @@ fn cpu() -> Device {
 
 fn environment() -> Environment {
     Environment {
+        host: None,
         kernel: Some("6.8.0".into()),
         cpu: Some("Example Processor 9000".into()),
         cpus: Some(2),

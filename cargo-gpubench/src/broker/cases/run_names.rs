@@ -20,6 +20,11 @@ impl RunNames {
         }
     }
 
+    /// Returns the names of a run that another process has announced.
+    pub(in crate::broker) fn of_run(run_id: String, naming: Naming) -> RunNames {
+        RunNames { run_id, naming }
+    }
+
     /// Returns the first record of each of a case's results; `index` is the position of the first
     /// in the run.
     pub(in crate::broker) fn announce(&self, case: &Case, index: usize) -> Vec<BenchmarkStarted> {

@@ -23,6 +23,7 @@ pub(in crate::broker) fn environment(facts: &Facts, setup: DeviceSetup, compiler
         .find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB"));
     let is_the_host = Backend::for_facts(facts).words().is_the_host;
     Environment {
+        host: None,
         kernel: Some(rustix::system::uname().release().to_string_lossy().into_owned()),
         cpu: Some(gpubench_device::cpu::processor_name()),
         cpus: Some(gpubench_device::cpu::available_threads().get() as u64),

@@ -66,7 +66,7 @@ impl SameKind {
 }
 
 /// Whether the same plan suits both, and their times belong into one table.
-fn is_alike(one: &Facts, other: &Facts) -> bool {
+pub(in crate::broker) fn is_alike(one: &Facts, other: &Facts) -> bool {
     one.device == other.device && one.driver == other.driver && one.peak_bandwidth == other.peak_bandwidth
 }
 

@@ -24,6 +24,36 @@ pub(in crate::broker) struct LaneContext<'r> {
     pub(in crate::broker) lanes: NonZeroUsize,
     /// Ends the lanes.
     pub(in crate::broker) interrupt: &'r Interrupt,
+    /// Which attempt to measure the cases this is.
+    pub(in crate::broker) attempt: Attempt,
+}
+
+/// Which attempt to measure a case this is. Each has inputs of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(in crate::broker) enum Attempt {
+    /// The first.
+    #[default]
+    First,
+    /// Another one after faults of machines, with its number from 2.
+    Again(u32),
+}
+
+impl Attempt {
+    /// Returns the attempt with a number from 1.
+    pub(in crate::broker) fn numbered(number: u32) -> Attempt {
+        match number {
+            0 | 1 => Attempt::First,
+            later => Attempt::Again(later),
+        }
+    }
+
+    /// Returns the label that the inputs of cases with this label follow from.
+    pub(super) fn label(self, label: &str) -> String {
+        match self {
+            Attempt::First => label.to_owned(),
+            Attempt::Again(number) => format!("{label} attempt {number}"),
+        }
+    }
 }
 
 impl<'r> LaneContext<'r> {

@@ -41,7 +41,7 @@ impl PastDurations {
 
     /// Returns how long groups of jobs are expected to take, in seconds. What was measured before
     /// takes as long again, and the rest what its declared work suggests.
-    pub(super) fn expected(&self, groups: &[Vec<&Job<'_>>], facts: &Facts) -> f64 {
+    pub(in crate::broker) fn expected(&self, groups: &[Vec<&Job<'_>>], facts: &Facts) -> f64 {
         groups.iter().map(|group| self.expected_of_group(group, facts)).sum()
     }
 

@@ -106,6 +106,20 @@ impl<'j> Job<'j> {
         jobs
     }
 
+    /// Returns the same job with the preparation of its case.
+    pub(in crate::broker) fn prepared_as<'p>(&self, prepared: &'p Prepared) -> Job<'p>
+    where
+        'j: 'p,
+    {
+        Job {
+            prepared,
+            options: self.options.clone(),
+            announced: self.announced.clone(),
+            contest: self.contest.clone(),
+            ..*self
+        }
+    }
+
     /// Returns the same job with a single call.
     pub(in crate::broker) fn once(&self) -> Job<'j> {
         Job {

@@ -14,5 +14,5 @@ pub(super) mod roles;
 pub(super) mod schedule;
 mod session;
 pub(super) mod station;
-mod units;
+pub(super) mod units;
 mod watcher;

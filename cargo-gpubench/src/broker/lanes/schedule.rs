@@ -26,7 +26,7 @@ use gpubench_device::Backend;
 use gpubench_device::telemetry::Telemetry;
 use gpubench_diagnostic::Interrupted;
 use gpubench_measure::clients::Interrupt;
-use gpubench_measure::measurement::LeavingWorkers;
+use gpubench_measure::measurement::{LeavingWorkers, Outcome};
 use gpubench_protocol::window::CodePlacement;
 
 /// Memory of a lane's processes besides the buffers of its case, in bytes: two contexts on a GPU, a
@@ -215,18 +215,19 @@ fn units<'u, 'j: 'u>(divided: impl Iterator<Item = &'u [Vec<&'u Job<'j>>]>) -> V
 
 /// Reports jobs in order as their results arrive, until one ends the run. After an interrupt it
 /// also reports the jobs that were finished out of turn.
-fn report_in_order(
+pub(in crate::broker) fn report_in_order(
     groups: &[Vec<&Job<'_>>],
     messages: &Receiver<Message>,
     results: &mut Results<'_, '_>,
 ) -> Result<Option<RunEnd>, Interrupted> {
     let mut early = BTreeMap::new();
     let mut next = 0;
+    let jobs = groups.concat();
     for group in groups {
         let mut end = None;
         group.iter().for_each(|job| results.start(job));
         for job in group {
-            let finished = await_job(next, &mut early, messages, results);
+            let finished = await_job(&jobs, next, &mut early, messages, results);
             let Some(finished) = finished else {
                 report_early(groups, early, next + 1, results);
                 return Err(Interrupted);
@@ -260,6 +261,7 @@ fn report_early(
 
 /// Waits for the result of a job. Keeps the results of others. `None` if it never comes.
 fn await_job(
+    jobs: &[&Job<'_>],
     position: usize,
     early: &mut BTreeMap<usize, Finished>,
     messages: &Receiver<Message>,
@@ -272,6 +274,15 @@ fn await_job(
         match messages.recv().ok()? {
             Message::Progress(of, so_far) if of == position => results.progress(&so_far),
             Message::Progress(..) => {}
+            Message::Failed(of, failure) => {
+                let mut unmeasured = results.context.unmeasured(jobs[of]);
+                unmeasured.device.uuid = None;
+                let finished = Finished::from(Outcome::from(*failure).record(unmeasured));
+                if of != position {
+                    results.hold_back(&finished);
+                }
+                early.insert(of, finished);
+            }
             Message::Finished(of, finished) => {
                 if of != position {
                     results.hold_back(&finished);

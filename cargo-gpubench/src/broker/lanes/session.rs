@@ -1,6 +1,6 @@
 //! One measurement of a lane: of a case alone, or of several that alternate.
 
-use super::context::LaneContext;
+use super::context::{Attempt, LaneContext};
 use super::earlier_modes::{EarlierModes, another};
 use super::job::{Job, Purpose};
 use super::lane::Lane;
@@ -167,8 +167,8 @@ fn inputs<'c>(
     CaseInputs {
         annotation: None,
         number: match (purpose, recording.reference.provider()) {
-            (Purpose::Times, Some(_)) => number_of(&names),
-            _ => number_of(labels),
+            (Purpose::Times, Some(_)) => number_of(&names, context.attempt),
+            _ => number_of(labels, context.attempt),
         },
         facts,
         flush_bytes: context.settings.flush_bytes,
@@ -204,10 +204,10 @@ fn protocol<'p>(context: LaneContext<'p>, purpose: Purpose<'p>, options: &CaseOp
 
 /// Returns the number that selects the inputs. No two results of a run share inputs, unless a
 /// command computes the outputs: it need not run for each mode.
-fn number_of(labels: &[String]) -> u64 {
+fn number_of(labels: &[String], attempt: Attempt) -> u64 {
     match labels {
-        [alone] => case_number(alone),
-        several => case_number(&format!("contest {}", several.join(" "))),
+        [alone] => case_number(&attempt.label(alone)),
+        several => case_number(&attempt.label(&format!("contest {}", several.join(" ")))),
     }
 }
 

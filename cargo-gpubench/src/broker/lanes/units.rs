@@ -12,9 +12,11 @@ use gpubench_measure::measurement::{CaseFailure, Outcome};
 use gpubench_report::Progress;
 
 /// What a lane reports about the job at a position.
-pub(super) enum Message {
+pub(in crate::broker) enum Message {
     Progress(usize, Progress),
     Finished(usize, Box<Finished>),
+    /// Nobody could measure it.
+    Failed(usize, Box<CaseFailure>),
 }
 
 /// How the work on a unit ended.
@@ -97,6 +99,41 @@ fn measure_unit<'u, 'j>(
         }
     }
     UnitEnd::Done
+}
+
+/// How the work on groups ended.
+pub(in crate::broker) enum GroupsEnd {
+    /// All have their results.
+    Done,
+    /// The run was interrupted.
+    Interrupted,
+    /// The machine has a fault, and the first group without a result is not to blame.
+    Fault(String),
+}
+
+/// Measures groups of jobs one after another, and reports the results of each.
+pub(in crate::broker) fn measure_groups(
+    lane: &mut Lane<'_, '_>,
+    groups: &[Vec<&Job<'_>>],
+    report: &mut dyn FnMut(Vec<BenchmarkComplete>),
+) -> GroupsEnd {
+    let mut earlier = EarlierModes::default();
+    for group in groups {
+        let Ok(finished) = lane.measure(group, &mut earlier, &mut |_| {}) else {
+            return GroupsEnd::Interrupted;
+        };
+        let results: Vec<BenchmarkComplete> = finished.into_iter().map(|finished| finished.result).collect();
+        if let Some(full) = results.iter().find(|result| result.cause == Some(Cause::DiskFull)) {
+            let why = full.message.as_deref().unwrap_or_default();
+            return GroupsEnd::Fault(format!("its disk is full: {}", printable_line(why)));
+        }
+        let may_be_lost = group.iter().zip(&results).any(|(job, result)| may_be_lost(job, result));
+        if may_be_lost && let Some(why) = lane.roles.loss_of_device() {
+            return GroupsEnd::Fault(format!("{} failed ({})", name_of_device(lane), printable_line(&why)));
+        }
+        report(results);
+    }
+    GroupsEnd::Done
 }
 
 /// Whether a result is one that a failed device can be the cause of.

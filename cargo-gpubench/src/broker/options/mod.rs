@@ -3,6 +3,7 @@
 
 pub(super) mod case_readings;
 mod device;
+mod fleet;
 mod grading;
 mod libraries;
 mod measurement;
@@ -12,6 +13,7 @@ mod results;
 mod run;
 
 pub use device::*;
+pub use fleet::*;
 pub use grading::*;
 pub use libraries::*;
 pub use measurement::*;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::{
-    Audit, DeviceOptions, GradingOptions, LibrarySource, MeasurementOptions, ObserverChoice, OpponentSource,
-    OutputOptions, PageTarget, ResultOptions,
+    Audit, DeviceOptions, FleetOptions, GradingOptions, LibrarySource, MeasurementOptions, ObserverChoice,
+    OpponentSource, OutputOptions, PageTarget, ResultOptions,
 };
 use crate::broker::cases::CaseSelection;
 use gpubench_contract::{Program, RepeatedCommand};
@@ -53,6 +53,8 @@ pub struct RunOptions {
     pub repeated: Vec<String>,
     /// The submissions that are measured, instead of the libraries' benchmarks.
     pub grading: Option<GradingOptions>,
+    /// The agents that measure instead of this machine.
+    pub fleet: Option<FleetOptions>,
 }
 
 impl RunOptions {
@@ -83,10 +85,13 @@ impl RunOptions {
         }
     }
 
-    /// Whether libraries come from an archive, whose author may be anybody.
+    /// Whether libraries come from an archive, whose author may be anybody, where cases are
+    /// measured.
     pub fn runs_an_archive(&self) -> bool {
         let against = &self.results.against;
-        matches!(self.libraries, LibrarySource::Archive { .. }) || matches!(against, Some(OpponentSource::Archive(_)))
+        self.fleet.is_some()
+            || matches!(self.libraries, LibrarySource::Archive { .. })
+            || matches!(against, Some(OpponentSource::Archive(_)))
     }
 
     /// Returns whether an export or a page uses standard output, so that the table goes elsewhere.

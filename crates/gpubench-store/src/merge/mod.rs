@@ -194,6 +194,7 @@ fn started(runs: &[&RunStarted]) -> RunStarted {
             ..first.device.clone()
         },
         environment: Environment {
+            host: shared(runs, |run| run.environment.host.clone()),
             kernel: shared(runs, |run| run.environment.kernel.clone()),
             cpu: shared(runs, |run| run.environment.cpu.clone()),
             cpus: shared(runs, |run| run.environment.cpus),

@@ -1,0 +1,20 @@
+//! One run over several machines: `--runner`.
+//!
+//! The [head](head) builds and reports, and needs no device. A [station](station) for each agent
+//! starts its command and leases cases to it. The [agent](agent) measures them with the lane of an
+//! ordinary run. A case is done when its record came, whatever became of processes.
+
+mod agent;
+mod connection;
+mod frame;
+mod head;
+mod late_records;
+mod leases;
+mod message;
+mod node_archive;
+mod speaker;
+mod station;
+
+pub use agent::{ReadOrder, serve};
+pub(super) use head::run_with_agents;
+pub use message::Order;
