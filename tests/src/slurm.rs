@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::leftovers::processes_with;
 use crate::{repository, wait_until, write_script};
@@ -105,12 +105,14 @@ impl Slurm {
         daemon.wait().expect("the node has ended");
     }
 
-    /// Kills everything that jobs have started on all nodes, as a power failure does.
-    pub fn kill_steps(&self) {
-        for process in processes_with(&self.mark()) {
-            if process.command.starts_with("slurmstepd") {
-                let _ended_meanwhile = kill_process(process.pid, Signal::KILL);
-            }
+    /// Kills everything that jobs have started on a node, as a power failure does.
+    pub fn kill_steps(&self, node: &str) {
+        let tasks = processes_with(&format!("SLURMD_NODENAME={node}"));
+        let steps = processes_with(&self.mark()).into_iter();
+        let steps = steps.filter(|process| process.command.starts_with("slurmstepd"));
+        let of_node = steps.filter(|step| tasks.iter().any(|task| is_parent(step.pid, task.pid)));
+        for process in of_node.chain(tasks.iter().cloned()) {
+            let _ended_meanwhile = kill_process(process.pid, Signal::KILL);
         }
     }
 
@@ -271,6 +273,12 @@ fn packages() -> PathBuf {
         String::from_utf8_lossy(&unpacked.stderr)
     );
     String::from_utf8_lossy(&unpacked.stdout).trim().into()
+}
+
+fn is_parent(parent: Pid, child: Pid) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.as_raw_nonzero()));
+    let line = format!("PPid:\t{}", parent.as_raw_nonzero());
+    status.is_ok_and(|status| status.lines().any(|known| known == line))
 }
 
 fn user() -> String {

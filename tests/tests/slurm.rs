@@ -1,13 +1,16 @@
 //! Runs on a real Slurm of three nodes on this machine (`.ci/slurm`).
 #![forbid(unsafe_code)]
 
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use gpubench_tests::{Fixture, Run, Slurm, repository, tool, wait_until};
+use gpubench_tests::{Fixture, Records, Run, RunFolder, Slurm, repository, tool, wait_until};
+use rustix::process::Signal;
+use serde_json::Value;
 
 /// How ReFrame reaches the cluster. The scheduler is Slurm without accounting.
 const SITE: &str = "site_configuration = {
@@ -36,6 +39,117 @@ fn archive_of_tidy(folder: &Path) -> Utf8PathBuf {
     let archive = folder.join("tidy.tar.gz");
     let _archived = Run::archiving(&Fixture::new("tidy"), &archive).finish().expect_code(0);
     archive
+}
+
+/// A cluster, and a folder for the archive and what runs write.
+struct Cluster {
+    slurm: Slurm,
+    folder: RunFolder,
+    archive: Utf8PathBuf,
+}
+
+impl Cluster {
+    fn with_archive_of(fixture: &str) -> Cluster {
+        let folder = RunFolder::new();
+        let archive = folder.path("archive.tar.gz");
+        let _archived = Run::archiving(&Fixture::new(fixture), &archive).finish().expect_code(0);
+        Cluster {
+            slurm: Slurm::start(),
+            folder,
+            archive,
+        }
+    }
+
+    /// Returns a run of the archive's cases by agents that these options of `srun` start, with
+    /// records on standard output. Any `cargo-gpubench` of a node is that of the test.
+    fn run(&self, of_srun: &[&str]) -> Run {
+        let here = Utf8PathBuf::from(self.archive.parent().expect("a folder"));
+        let programs = Utf8Path::new("/usr/local/bin:/usr/bin:/bin");
+        let runners = of_srun
+            .iter()
+            .map(|options| format!("{} {options}", self.slurm.commands().join("srun").display()));
+        let runners: Vec<String> = runners.flat_map(|runner| ["--runner".to_owned(), runner]).collect();
+        Run::from_archive(&self.archive, &here, programs)
+            .briefly()
+            .json()
+            .args(["--device", "cpu", "--no-wait"])
+            .args(runners.iter().map(String::as_str))
+            .env("XDG_CACHE_HOME", self.folder.path("cache").as_str())
+    }
+}
+
+/// Asserts that each case of the run has one record that passes, and returns how often a case was
+/// measured again.
+#[track_caller]
+fn assert_counted_once(records: &Records) -> usize {
+    let results: Vec<&Value> = records.results().collect();
+    assert_eq!(records.the("run-started")["cases"], results.len());
+    assert_eq!(records.the("run-finished")["end"], "completed");
+    let cases: BTreeSet<String> = results
+        .iter()
+        .map(|result| format!("{} {}", result["case"], result["mode"]))
+        .collect();
+    assert_eq!(cases.len(), results.len(), "one record a case");
+    for result in &results {
+        assert_eq!(result["verdict"], "pass", "{result:#}");
+    }
+    let notices = results
+        .iter()
+        .flat_map(|result| result["notices"].as_array().into_iter().flatten());
+    notices
+        .filter(|notice| notice.as_str().is_some_and(|notice| notice.contains("measured again")))
+        .count()
+}
+
+#[test]
+fn agents_on_all_nodes_measure_each_case_once() {
+    let cluster = Cluster::with_archive_of("tidy");
+    let run = cluster
+        .run(&["-n1"])
+        .args(["--agents", "3", "sums", "arguments"])
+        .finish()
+        .expect_code(0);
+    assert_eq!(assert_counted_once(&run.records()), 0);
+    cluster.slurm.await_idle_nodes();
+    assert_eq!(cluster.slurm.jobs(), 0);
+}
+
+#[test]
+fn a_node_that_loses_its_power_loses_no_case() {
+    let mut cluster = Cluster::with_archive_of("tidy");
+    let mut run = cluster
+        .run(&["-n1 -w n1", "-n1 -w n2", "-n1 -w n3"])
+        .args(["sums", "arguments"])
+        .start();
+    run.wait_for_record("a result", |record| record["reason"] == "benchmark-complete");
+    cluster.slurm.kill_node(0);
+    cluster.slurm.kill_steps("n1");
+    std::thread::sleep(Duration::from_secs(1));
+    cluster.slurm.start_node(0);
+    assert_counted_once(&run.finish().expect_code(0).records());
+}
+
+#[test]
+fn an_interrupt_cancels_the_jobs() {
+    let cluster = Cluster::with_archive_of("tidy");
+    let mut run = cluster.run(&["-n1"]).args(["--agents", "3"]).start();
+    run.wait_for_record("a result", |record| record["reason"] == "benchmark-complete");
+    run.signal(Signal::INT);
+    let ended = run.finish().expect_code(130);
+    assert_eq!(ended.records().the("run-finished")["end"], "interrupted");
+    cluster.slurm.await_idle_nodes();
+    assert_eq!(cluster.slurm.jobs(), 0);
+}
+
+#[test]
+fn jobs_end_after_a_head_that_was_killed() {
+    let cluster = Cluster::with_archive_of("tidy");
+    let mut run = cluster.run(&["-n1"]).args(["--agents", "3"]).start();
+    run.wait_for_record("a result", |record| record["reason"] == "benchmark-complete");
+    run.signal(Signal::KILL);
+    let _killed = run.finish();
+    cluster.slurm.await_idle_nodes();
+    assert_eq!(cluster.slurm.jobs(), 0);
 }
 
 #[test]

@@ -31,12 +31,13 @@ fn read(from: &mut impl Read) -> Option<Frame> {
     let length = u32::from_le_bytes([head[1], head[2], head[3], head[4]]);
     let mut bytes = vec![0; length as usize];
     from.read_exact(&mut bytes).ok()?;
+    from.read_exact(&mut [0]).ok()?;
     Some((head[0], bytes))
 }
 
 fn write(to: &mut impl Write, (kind, bytes): &Frame) {
     let length = u32::try_from(bytes.len()).expect("it fits");
-    let frame = [&[*kind][..], &length.to_le_bytes(), bytes].concat();
+    let frame = [&[*kind][..], &length.to_le_bytes(), bytes, b"\n"].concat();
     // The other side may have ended.
     let _ = to.write_all(&frame).and_then(|()| to.flush());
 }

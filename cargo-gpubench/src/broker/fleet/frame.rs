@@ -1,4 +1,5 @@
-//! Frames between the head of a run and its agents: a kind, a length and that many bytes.
+//! Frames between the head of a run and its agents: a kind, a length, that many bytes and the end of
+//! a line. `srun` passes on what a task writes line by line.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -36,6 +37,9 @@ pub(super) enum FrameError {
     /// There is no such kind of frame.
     #[error("its output is no frame: it begins with the byte {0:#04x}")]
     Kind(u8),
+    /// A frame is longer than it says.
+    #[error("a frame does not end where it should")]
+    Unended,
     /// A frame is too long.
     #[error("a frame has {0} bytes, and the most are {LONGEST}")]
     Long(u32),
@@ -59,9 +63,7 @@ impl Frame {
         };
         let length = u32::try_from(bytes.len()).ok().filter(|length| *length <= LONGEST);
         let length = length.ok_or_else(|| io::Error::other("a frame is too long"))?;
-        to.write_all(&[kind])?;
-        to.write_all(&length.to_le_bytes())?;
-        to.write_all(bytes)?;
+        to.write_all(&[&[kind], &length.to_le_bytes()[..], bytes, b"\n"].concat())?;
         to.flush()
     }
 
@@ -90,6 +92,13 @@ impl Frame {
         let read = from.take(u64::from(length)).read_to_end(&mut bytes);
         if read.map_err(FrameError::Unread)? < length as usize {
             return Err(FrameError::Cut);
+        }
+        let mut end = [0];
+        if read_some(from, &mut end)? == 0 {
+            return Err(FrameError::Cut);
+        }
+        if end != *b"\n" {
+            return Err(FrameError::Unended);
         }
         Ok(Some(match kind[0] {
             Frame::PIECE => Frame::Piece(bytes),
@@ -168,6 +177,8 @@ mod tests {
         assert!(matches!(Frame::read(&mut &b"hello"[..]), Err(FrameError::Kind(b'h'))));
         let long = [&b"M"[..], &u32::MAX.to_le_bytes()].concat();
         assert!(matches!(Frame::read(&mut &long[..]), Err(FrameError::Long(u32::MAX))));
+        let longer = [&whole[..whole.len() - 1], b"}"].concat();
+        assert!(matches!(Frame::read(&mut &longer[..]), Err(FrameError::Unended)));
     }
 
     #[test]
