@@ -3,13 +3,9 @@
 use std::fmt;
 use std::path::Path;
 
+use crate::capabilities;
 use crate::perf::{Records, Watched, Watchpoint, uprobe_source};
 use crate::{Assembler, AttachType, BpfError, KernelTypes, Link, Moment, ProbePoint, Program, ProgramKind, Register};
-
-/// How to get the rights that the kernel asks for.
-pub(crate) const HOW_TO_GET_RIGHTS: &str = "run it as root, or with `CAP_BPF`, `CAP_PERFMON` and \
-     `CAP_SYS_PTRACE`, from its caller or from the file of `gpubench-probe`; a container also needs a seccomp profile that \
-     allows `bpf` and `perf_event_open`";
 
 /// How much can be seen, from most to least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -61,7 +57,7 @@ impl Abilities {
         let events = Records::open(Watched::Process(own)).is_ok();
         let descendants = KernelTypes::are_there();
         let (ability, missing) = match probes() {
-            Ok(Ability::Probes) => (Ability::Probes, None),
+            Ok(Ability::Probes) => (Ability::Probes, blind_to_others()),
             Ok(ability) => (ability, Some(old_kernel())),
             Err(missing) if events || watchpoint => (Ability::Events, Some(missing)),
             Err(missing) => (Ability::Nothing, Some(missing)),
@@ -90,6 +86,16 @@ impl Abilities {
             Ability::SlowProbes | Ability::Events | Ability::Nothing => AttachType::Plain,
         }
     }
+}
+
+/// Returns what keeps a process that may observe calls from seeing those of others: it cannot read
+/// which drivers they map. Nothing fails then, so nothing else tells.
+fn blind_to_others() -> Option<Missing> {
+    let is_blind = capabilities::lacking().contains(&capabilities::TO_LOOK_INTO_OTHERS);
+    is_blind.then(|| Missing {
+        what: "processes of other users may go unseen".to_owned(),
+        remedy: capabilities::how_to_get_rights(),
+    })
 }
 
 fn old_kernel() -> Missing {

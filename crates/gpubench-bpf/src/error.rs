@@ -74,7 +74,7 @@ impl Expected for BpfError {
 
     fn hint(&self) -> Option<String> {
         match self {
-            _ if self.is_denied() => Some(crate::abilities::HOW_TO_GET_RIGHTS.to_owned()),
+            _ if self.is_denied() => Some(crate::capabilities::how_to_get_rights()),
             BpfError::UnknownType(_) => Some("use a kernel built with `CONFIG_DEBUG_INFO_BTF=y`".to_owned()),
             BpfError::Rejected { .. } => Some("report it, with the version of the kernel".to_owned()),
             _ => None,

@@ -13,6 +13,7 @@ mod abilities;
 mod account;
 mod assembler;
 mod btf;
+mod capabilities;
 pub mod elf;
 mod error;
 mod held;
