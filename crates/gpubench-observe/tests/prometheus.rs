@@ -137,7 +137,11 @@ fn expressions() -> Vec<String> {
         .flat_map(|panel| panel["targets"].as_array().expect("targets"));
     targets
         .map(|target| target["expr"].as_str().expect("an expression").to_owned())
-        .map(|expression| expression.replace("$__rate_interval", "20s").replace("$__range", "60s"))
+        .map(|expression| {
+            let all = ["$instance", "$program", "$gpu"];
+            let of_all = all.iter().fold(expression, |text, name| text.replace(name, ".*"));
+            of_all.replace("$__rate_interval", "20s").replace("$__range", "60s")
+        })
         .collect()
 }
 
