@@ -123,6 +123,23 @@ fn a_unit_without_a_capability_is_told_which_one_and_the_line_to_add() {
 }
 
 #[test]
+fn the_unit_starts_under_systemd_with_all_that_it_takes_away() {
+    let script = repository().join("deploy/systemd/try-unit");
+    let output = Command::new(script.as_std_path())
+        .arg(probe_program().as_std_path())
+        .output()
+        .expect("it runs");
+    let said = String::from_utf8_lossy(&output.stdout);
+    match output.status.code() {
+        Some(77) => skipped(
+            "the_unit_starts_under_systemd_with_all_that_it_takes_away",
+            said.trim_end(),
+        ),
+        code => assert_eq!(code, Some(0), "{output:?}"),
+    }
+}
+
+#[test]
 fn the_unit_does_not_start_again_and_again_where_a_right_is_missing() {
     let codes = values(UNIT, "RestartPreventExitStatus");
     let codes: Vec<_> = codes[0].split(' ').collect();
