@@ -135,7 +135,7 @@ impl Set {
 }
 
 fn leaky() -> Script {
-    Script::new(7, 1, "leaky")
+    Script::new(7, Timestamp::now().0 / 1_000_000, "leaky")
         .allocate(0x1000, 1 << 20)
         .name(1, "_Z4axpyPf")
         .launch(1)

@@ -181,6 +181,27 @@ fn prometheus_scrapes_the_metrics_and_each_expression_of_the_dashboard_has_data(
 }
 
 #[test]
+#[ignore = "needs `promtool`: `.ci/run prometheus`"]
+fn promtool_has_nothing_to_say_about_the_page() {
+    let (ledger, totals) = busy(3);
+    let page = Exporter::default().page(&ledger, &totals, Timestamp(0));
+    let mut promtool = Command::new("promtool")
+        .args(["check", "metrics"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the package `prometheus` is installed");
+    let mut input = promtool.stdin.take().expect("a pipe");
+    let text = page.format(gpubench_observe::metrics::Format::Text);
+    input.write_all(text.as_bytes()).expect("it reads");
+    drop(input);
+    let output = promtool.wait_with_output().expect("it ends");
+    let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    assert!(output.status.success() && said.iter().all(String::is_empty), "{said:?}");
+}
+
+#[test]
 fn the_dashboard_names_only_metrics_that_are_exported() {
     let (ledger, totals) = busy(1);
     let page = Exporter::default().page(&ledger, &totals, Timestamp(0));

@@ -193,7 +193,7 @@ fn all_processes_are_observed_until_ctrl_c_and_scraped_meanwhile() {
         assert!(status.expect("it runs").success());
     };
     // The observation may begin a moment after the page is there.
-    let wanted = "gpubench_cuda_kernel_launches_total{kernel=\"short_lived\"}";
+    let wanted = ",kernel=\"short_lived\"}";
     wait_until(wanted, PATIENCE, || {
         run();
         scraped().filter(|page| page.contains(wanted)).map(drop)

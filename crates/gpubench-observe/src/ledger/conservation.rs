@@ -58,6 +58,7 @@ fn limits() -> impl Strategy<Value = Limits> {
             kernels,
             errors,
             programs: 1,
+            kernels_of_programs: 1,
         },
     );
     prop_oneof![Just(Limits::default()), small]
@@ -162,7 +163,8 @@ proptest! {
         ledger.live().chain(ledger.ended().latest()).for_each(|process| processes.merge(&process.activity));
         prop_assert_eq!(&processes, ledger.all());
         let mut programs = super::Activity::default();
-        ledger.programs().iter().for_each(|program| programs.merge(&program.activity));
+        programs.merge(ledger.programs().retired());
+        ledger.programs().iter().for_each(|(_, program)| programs.merge(&program.activity));
         prop_assert_eq!(&programs, ledger.all());
         prop_assert_eq!(ledger.all().failures, truth.failures);
     }

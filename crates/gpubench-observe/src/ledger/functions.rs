@@ -65,6 +65,14 @@ impl Functions {
         }
     }
 
+    /// Returns the kernels that handles stand for.
+    pub(super) fn kernels(&self) -> impl Iterator<Item = KernelKey> {
+        self.handles.values().filter_map(|(function, _)| match function {
+            Function::Named(kernel) => Some(*kernel),
+            Function::Unnamed(_) | Function::Alias(_) => None,
+        })
+    }
+
     /// Names a handle, and returns the launches that waited for it.
     pub(super) fn name(
         &mut self,

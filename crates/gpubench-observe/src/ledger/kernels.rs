@@ -1,6 +1,6 @@
 //! Kernels by name.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use super::demangle::{LONGEST, demangled, shortened};
 /// Which kernel a row is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum KernelKey {
-    /// A kernel with a name: its place in [`KernelNames`].
-    Named(u32),
+    /// A kernel with a name in [`KernelNames`]. No other name gets the same number later.
+    Named(u64),
     /// Kernels whose names the driver never told.
     Unnamed,
     /// Kernels beyond a limit.
@@ -64,37 +64,71 @@ impl LaunchCount {
 /// The names of all kernels.
 #[derive(Clone, Debug, Default)]
 pub struct KernelNames {
-    places: HashMap<Arc<str>, u32>,
-    names: Vec<KernelName>,
+    keys: HashMap<Arc<str>, KernelKey>,
+    names: HashMap<KernelKey, KernelName>,
+    next: u64,
+    given_up: u64,
+    turned_away: u64,
 }
 
 impl KernelNames {
     /// Returns the name of a kernel, if it has one.
     pub fn name(&self, key: KernelKey) -> Option<&KernelName> {
-        match key {
-            KernelKey::Named(place) => self.names.get(place as usize),
-            KernelKey::Unnamed | KernelKey::Other => None,
-        }
+        self.names.get(&key)
+    }
+
+    /// Returns how many names were given up to make room for others.
+    pub fn given_up(&self) -> u64 {
+        self.given_up
+    }
+
+    /// Returns how often a kernel got no name, since there was no room for it.
+    pub fn turned_away(&self) -> u64 {
+        self.turned_away
+    }
+
+    /// Whether this name is known or there is room for it.
+    pub(super) fn takes(&self, mangled: &Arc<str>, limit: usize) -> bool {
+        self.names.len() < limit || self.keys.contains_key(&kept(mangled))
     }
 
     /// Returns the kernel of this name. Up to `limit` names have their own.
     pub(super) fn key_of(&mut self, mangled: &Arc<str>, limit: usize) -> KernelKey {
         let mangled = kept(mangled);
-        if let Some(place) = self.places.get(&mangled) {
-            return KernelKey::Named(*place);
+        if let Some(key) = self.keys.get(&mangled) {
+            return *key;
         }
         if self.names.len() >= limit {
+            self.turned_away += 1;
             return KernelKey::Other;
         }
-        let Ok(place) = u32::try_from(self.names.len()) else {
-            return KernelKey::Other;
-        };
-        self.names.push(KernelName {
-            demangled: demangled(&mangled).into(),
-            mangled: mangled.clone(),
-        });
-        self.places.insert(mangled, place);
-        KernelKey::Named(place)
+        let key = KernelKey::Named(self.next);
+        self.next += 1;
+        let demangled = demangled(&mangled).into();
+        self.keys.insert(mangled.clone(), key);
+        self.names.insert(key, KernelName { mangled, demangled });
+        key
+    }
+
+    /// Gives up names that nothing is `used` by any more, those with the fewest launches first: all
+    /// if they are few, else half of them, so that the next names find room without another search.
+    pub(super) fn give_up(
+        &mut self,
+        used: &HashSet<KernelKey>,
+        launches: impl Fn(KernelKey) -> u64,
+        limit: usize,
+    ) -> HashSet<KernelKey> {
+        let mut unused: Vec<_> = self.names.keys().filter(|key| !used.contains(key)).copied().collect();
+        unused.sort_by_key(|key| (launches(*key), *key));
+        let kept = if unused.len() > limit / 4 { unused.len() / 2 } else { 0 };
+        unused.truncate(unused.len() - kept);
+        for key in &unused {
+            if let Some(name) = self.names.remove(key) {
+                self.keys.remove(&name.mangled);
+            }
+        }
+        self.given_up += unused.len() as u64;
+        unused.into_iter().collect()
     }
 }
 
@@ -118,7 +152,7 @@ mod tests {
         let mut names = KernelNames::default();
         let [a, b] = ["a", "b"].map(|end| names.key_of(&("k".repeat(100_000) + end).into(), 8));
         assert_ne!(a, b);
-        assert!(names.names.iter().all(|name| name.mangled.len() < LONGEST + 20));
+        assert!(names.names.values().all(|name| name.mangled.len() < LONGEST + 20));
     }
 
     #[test]

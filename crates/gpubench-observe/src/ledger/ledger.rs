@@ -1,6 +1,6 @@
 //! The state that follows from events.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::activity::Activity;
 use super::errors::{ErrorKey, ErrorTable};
@@ -8,7 +8,7 @@ use super::kernels::{KernelKey, KernelNames, LaunchCount};
 use super::limits::{Budgets, Limits};
 use super::live_memory::{Allocated, Freed};
 use super::process::{Process, program_of};
-use super::programs::Programs;
+use super::programs::{ProgramKey, Programs};
 use crate::{
     Allocation, ContextHandle, Copy, CopyDirection, Event, EventKind, Execution, FunctionHandle, Launch, LaunchKind,
     MemoryHandle, ProcessId, ProcessStart, Timestamp,
@@ -29,15 +29,20 @@ pub struct Ledger {
     now: Timestamp,
     events: u64,
     started: u64,
+    used_the_driver: u64,
+    /// How many events there must be before the next search for what nothing has any more.
+    next_search: u64,
 }
 
 /// The tables of all processes together.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Books {
     all: Activity,
     programs: Programs,
     names: KernelNames,
     kernels: HashMap<KernelKey, LaunchCount>,
+    /// Launches of kernels whose names were given up.
+    forgotten: LaunchCount,
     errors: ErrorTable,
 }
 
@@ -73,17 +78,21 @@ impl Ledger {
             pid: 0,
             started: Timestamp(0),
         };
+        let mut others = Process::new(nobody, None, Timestamp(0));
+        others.program_key = Some(ProgramKey::OTHER);
         Self {
             budgets: Budgets::new(&limits),
-            limits,
             live: HashMap::new(),
             of_pids: HashMap::new(),
             ended: EndedProcesses::default(),
-            others: Process::new(nobody, None, Timestamp(0), 0),
-            books: Books::default(),
+            others,
+            books: Books::new(&limits),
+            limits,
             now: Timestamp(0),
             events: 0,
             started: 0,
+            used_the_driver: 0,
+            next_search: 0,
         }
     }
 
@@ -107,21 +116,28 @@ impl Ledger {
                 if let EventKind::Launch(Launch { function, .. }) | EventKind::Launches { function, .. } = kind {
                     self.inherit(id, function);
                 }
+                self.make_room_for(&kind);
                 let mut nothing = Budgets::NONE;
                 let (process, budgets) = match self.live.get_mut(&id) {
                     Some(process) => (process, &mut self.budgets),
-                    None => {
-                        self.others.program = self.books.programs.place_of(None, self.limits.programs);
-                        (&mut self.others, &mut nothing)
-                    }
+                    None => (&mut self.others, &mut nothing),
                 };
+                let was_idle = process.is_idle();
+                let program = *process.program_key.get_or_insert_with(|| {
+                    let name = process.start.as_ref().and_then(program_of);
+                    self.books.programs.enter(name, at, self.limits.programs)
+                });
                 let mut entry = Entry {
                     process,
+                    program,
                     budgets,
                     books: &mut self.books,
                     limits: &self.limits,
                 };
                 entry.add(kind, at, thread);
+                if was_idle && !entry.process.is_idle() {
+                    self.used_the_driver += 1;
+                }
             }
         }
     }
@@ -161,9 +177,9 @@ impl Ledger {
         &self.books.programs
     }
 
-    /// Returns the place of a process in the table of programs.
-    pub fn program_place(&self, process: &Process) -> usize {
-        process.program
+    /// Returns the row of a process in the table of programs. `None` if it did nothing yet.
+    pub fn program_of(&self, process: &Process) -> Option<ProgramKey> {
+        process.program_key
     }
 
     /// Returns the errors of all processes.
@@ -174,7 +190,16 @@ impl Ledger {
     /// Returns the kernels of all processes with their launches. Launches that still wait for a
     /// name are absent: see [`unnamed`](Self::unnamed).
     pub fn kernels(&self) -> impl Iterator<Item = (KernelKey, LaunchCount)> {
-        self.books.kernels.iter().map(|(key, count)| (*key, *count))
+        let mut other = self.books.kernels.get(&KernelKey::Other).copied().unwrap_or_default();
+        other.merge(self.books.forgotten);
+        let own = self.books.kernels.iter().map(|(key, count)| (*key, *count));
+        let own = own.filter(|(key, _)| *key != KernelKey::Other);
+        own.chain((!other.is_zero()).then_some((KernelKey::Other, other)))
+    }
+
+    /// Returns the launches of kernels whose names were given up. They are among the others.
+    pub fn forgotten(&self) -> LaunchCount {
+        self.books.forgotten
     }
 
     /// Returns the launches that still wait for a name.
@@ -206,11 +231,20 @@ impl Ledger {
         self.started
     }
 
+    /// Returns the number of processes that did something. Those beyond the limit are one.
+    pub fn used_the_driver(&self) -> u64 {
+        self.used_the_driver
+    }
+
     fn start(&mut self, id: ProcessId, at: Timestamp, start: Option<ProcessStart>) {
         // An event came before the beginning.
         if let Some(process) = self.live.get_mut(&id) {
             if let Some(start) = start {
-                process.program = self.books.programs.place_of(program_of(&start), self.limits.programs);
+                if let Some(before) = process.program_key.take() {
+                    let programs = &mut self.books.programs;
+                    programs.leave(before, at);
+                    process.program_key = Some(programs.enter(program_of(&start), at, self.limits.programs));
+                }
                 process.start = Some(start);
             }
             return;
@@ -224,10 +258,42 @@ impl Ledger {
         if self.live.len() >= self.limits.processes {
             return;
         }
-        let name = start.as_ref().and_then(program_of);
-        let program = self.books.programs.place_of(name, self.limits.programs);
         self.of_pids.insert(id.pid, id);
-        self.live.insert(id, Process::new(id, start, at, program));
+        self.live.insert(id, Process::new(id, start, at));
+    }
+
+    /// Gives up what no process has any more if there is no room for this name, or for another
+    /// kernel of a program.
+    fn make_room_for(&mut self, kind: &EventKind) {
+        /// A search looks at all handles, so one that found little is not repeated at once.
+        const EVENTS_BETWEEN_SEARCHES: u64 = 1 << 16;
+        let needs_name =
+            matches!(kind, EventKind::Name { name, .. } if !self.books.names.takes(name, self.limits.names));
+        let needs_row = self.books.programs.are_full();
+        if !needs_name && !needs_row || self.events < self.next_search {
+            return;
+        }
+        let live = self.live.values().chain([&self.others]);
+        let used: HashSet<(ProgramKey, KernelKey)> = live
+            .filter_map(|process| Some((process.program_key?, process)))
+            .flat_map(|(program, process)| process.functions.kernels().map(move |kernel| (program, kernel)))
+            .collect();
+        let mut found_little = false;
+        if needs_name {
+            let kernels = self.books.forget(&used, self.limits.names);
+            found_little |= kernels.len() <= self.limits.names / 8;
+            let budget = &mut self.budgets.kernels;
+            let processes = self.live.values_mut().chain(&mut self.ended.latest);
+            // The row of the others has no kernels with names.
+            processes.for_each(|process| process.forget(&kernels, budget));
+        }
+        if self.books.programs.are_full() {
+            let rows = self.books.programs.make_room(&used);
+            found_little |= rows <= self.limits.kernels_of_programs / 8;
+        }
+        if found_little {
+            self.next_search = self.events + EVENTS_BETWEEN_SEARCHES;
+        }
     }
 
     /// Gives a process the name of a kernel that its parent knew when it forked.
@@ -248,11 +314,13 @@ impl Ledger {
         };
         self.of_pids.remove(&id.pid);
         let (left, unnamed) = process.end(at, status, &mut self.budgets);
-        let program = process.program;
-        self.books
-            .each(&mut process.activity, program, |sums| sums.left.merge(&left));
-        process.launched(KernelKey::Unnamed, unnamed, &mut self.budgets.kernels);
-        self.books.launched(KernelKey::Unnamed, unnamed);
+        if let Some(program) = process.program_key {
+            self.books
+                .each(&mut process.activity, program, |sums| sums.left.merge(&left));
+            process.launched(KernelKey::Unnamed, unnamed, &mut self.budgets.kernels);
+            self.books.launched(program, KernelKey::Unnamed, unnamed);
+            self.books.programs.leave(program, at);
+        }
         if process.is_idle() {
             return;
         }
@@ -268,23 +336,48 @@ impl Ledger {
 }
 
 impl Books {
-    /// Changes the sums of a process, of its program and of all.
-    fn each(&mut self, process: &mut Activity, program: usize, change: impl Fn(&mut Activity)) {
-        change(process);
-        change(&mut self.all);
-        change(self.programs.at(program));
+    fn new(limits: &Limits) -> Self {
+        Self {
+            all: Activity::default(),
+            programs: Programs::with_kernels(limits.kernels_of_programs),
+            names: KernelNames::default(),
+            kernels: HashMap::new(),
+            forgotten: LaunchCount::default(),
+            errors: ErrorTable::default(),
+        }
     }
 
-    fn launched(&mut self, kernel: KernelKey, count: LaunchCount) {
+    /// Changes the sums of a process, of its program and of all.
+    fn each(&mut self, process: &mut Activity, program: ProgramKey, change: impl Fn(&mut Activity)) {
+        change(process);
+        change(&mut self.all);
+        change(&mut self.programs.at(program).activity);
+    }
+
+    fn launched(&mut self, program: ProgramKey, kernel: KernelKey, count: LaunchCount) {
         if !count.is_zero() {
             self.kernels.entry(kernel).or_default().merge(count);
+            self.programs.launched(program, kernel, count);
         }
+    }
+
+    /// Gives up names of kernels that are not `used`, and returns these kernels.
+    fn forget(&mut self, used: &HashSet<(ProgramKey, KernelKey)>, limit: usize) -> HashSet<KernelKey> {
+        let used = used.iter().map(|(_, kernel)| *kernel).collect();
+        let launches = |key| self.kernels.get(&key).map_or(0, |count| count.launches);
+        let kernels = self.names.give_up(&used, launches, limit);
+        for kernel in &kernels {
+            self.forgotten.merge(self.kernels.remove(kernel).unwrap_or_default());
+        }
+        self.programs.forget(&kernels);
+        kernels
     }
 }
 
 /// An event of a process that is being added.
 struct Entry<'a> {
     process: &'a mut Process,
+    program: ProgramKey,
     budgets: &'a mut Budgets,
     books: &'a mut Books,
     limits: &'a Limits,
@@ -341,6 +434,7 @@ impl Entry<'_> {
                 let error = ErrorKey { call, code };
                 self.process.failed(&error, self.limits.errors);
                 self.books.errors.count(&error, self.limits.errors);
+                self.books.programs.failed(self.program, &error);
                 self.each(|sums| sums.failures += 1);
             }
             // The ledger itself sees to these.
@@ -417,11 +511,10 @@ impl Entry<'_> {
 
     fn launched(&mut self, kernel: KernelKey, count: LaunchCount) {
         self.process.launched(kernel, count, &mut self.budgets.kernels);
-        self.books.launched(kernel, count);
+        self.books.launched(self.program, kernel, count);
     }
 
     fn each(&mut self, change: impl Fn(&mut Activity)) {
-        let program = self.process.program;
-        self.books.each(&mut self.process.activity, program, change);
+        self.books.each(&mut self.process.activity, self.program, change);
     }
 }

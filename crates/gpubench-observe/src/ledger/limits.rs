@@ -1,6 +1,6 @@
 //! How much the ledger keeps.
 
-/// The most of each thing that has its own row. The defaults need about 100 MB if all are reached.
+/// The most of each thing that has its own row. The defaults need about 150 MB if all are reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Processes that run.
@@ -17,8 +17,10 @@ pub struct Limits {
     pub kernels: usize,
     /// Kinds of errors, for each process and for all together.
     pub errors: usize,
-    /// Names of programs.
+    /// Programs.
     pub programs: usize,
+    /// Kernels by program, of all programs together.
+    pub kernels_of_programs: usize,
 }
 
 impl Default for Limits {
@@ -28,10 +30,11 @@ impl Default for Limits {
             ended: 256,
             allocations: 1 << 18,
             functions: 1 << 18,
-            names: 1 << 14,
+            names: 1 << 15,
             kernels: 1 << 17,
             errors: 256,
-            programs: 32,
+            programs: 128,
+            kernels_of_programs: 1 << 16,
         }
     }
 }
@@ -53,6 +56,11 @@ impl Budget {
         let has_one = self.left > 0;
         self.left -= usize::from(has_one);
         has_one
+    }
+
+    /// Whether no row is left.
+    pub(super) fn is_empty(self) -> bool {
+        self.left == 0
     }
 
     /// Gives rows back.

@@ -8,6 +8,9 @@
 //! - ended processes beyond the limit are added up, the oldest first;
 //! - allocations beyond the limit are *untracked*: their frees are unknown frees;
 //! - kernels beyond the limits are *other* kernels, and so are errors.
+//!
+//! Nothing that runs loses its row to something new. Names of kernels and rows of programs that no
+//! process has any more are given up when there is no room for others.
 
 mod activity;
 mod demangle;
@@ -34,4 +37,4 @@ pub use ledger::{EndedProcesses, Ledger};
 pub use limits::Limits;
 pub use live_memory::{AllocationGroup, LiveMemory};
 pub use process::{Ended, Process};
-pub use programs::{Program, Programs};
+pub use programs::{Program, ProgramKey, Programs};

@@ -1,12 +1,13 @@
 //! One process.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::errors::{ErrorKey, ErrorTable};
 use super::functions::Functions;
 use super::kernels::{KernelKey, LaunchCount};
 use super::limits::{Budget, Budgets};
 use super::live_memory::{AllocationGroup, LiveMemory};
+use super::programs::ProgramKey;
 use super::{Activity, ByKind};
 use crate::{Origin, ProcessId, ProcessStart, Timestamp};
 
@@ -45,15 +46,15 @@ pub struct Process {
     pub(super) functions: Functions,
     /// What it had when contexts ended.
     left: Vec<AllocationGroup>,
-    /// Its place in the table of programs.
-    pub(super) program: usize,
+    /// Its row in the table of programs, from its first event that counts on.
+    pub(super) program_key: Option<ProgramKey>,
 }
 
 /// Groups of memory that a process left which are kept.
 const MOST_LEFT: usize = 64;
 
 impl Process {
-    pub(super) fn new(id: ProcessId, start: Option<ProcessStart>, first_seen: Timestamp, program: usize) -> Self {
+    pub(super) fn new(id: ProcessId, start: Option<ProcessStart>, first_seen: Timestamp) -> Self {
         Self {
             id,
             start,
@@ -66,7 +67,7 @@ impl Process {
             kernels: HashMap::new(),
             functions: Functions::default(),
             left: Vec::new(),
-            program,
+            program_key: None,
         }
     }
 
@@ -117,6 +118,21 @@ impl Process {
             KernelKey::Other
         };
         self.kernels.entry(kernel).or_default().merge(count);
+    }
+
+    /// Makes kernels whose names are given up others.
+    pub(super) fn forget(&mut self, kernels: &HashSet<KernelKey>, budget: &mut Budget) {
+        let mut forgotten = LaunchCount::default();
+        let before = self.kernels.len();
+        self.kernels.retain(|kernel, count| {
+            let stays = !kernels.contains(kernel);
+            if !stays {
+                forgotten.merge(*count);
+            }
+            stays
+        });
+        budget.give(before - self.kernels.len());
+        self.launched(KernelKey::Other, forgotten, budget);
     }
 
     pub(super) fn failed(&mut self, error: &ErrorKey, limit: usize) {

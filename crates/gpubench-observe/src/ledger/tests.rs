@@ -370,6 +370,7 @@ fn what_exceeds_a_limit_is_still_in_the_sums() {
         kernels: 1,
         errors: 1,
         programs: 1,
+        kernels_of_programs: 1,
     };
     let script = |pid: u32| {
         (0..4).fold(Script::new(pid, u64::from(pid), &format!("p{pid}")), |script, n| {
@@ -392,7 +393,11 @@ fn what_exceeds_a_limit_is_still_in_the_sums() {
     );
     assert_eq!(ledger.started(), 4);
     assert_eq!(ledger.others().activity.kernel_launches(), 8);
-    let programs: Vec<_> = ledger.programs().iter().map(|program| program.name.as_str()).collect();
+    let programs: Vec<_> = ledger
+        .programs()
+        .iter()
+        .map(|(_, program)| program.name.as_str())
+        .collect();
     assert_eq!(programs, ["p1", "other"]);
     let ended = limited(limits, (1..=4).map(|pid| script(pid).exit(0)));
     assert_eq!(ended.ended().latest().count() as u64 + ended.ended().earlier(), 4);
@@ -517,7 +522,7 @@ fn each_event_is_in_its_own_sum_of_its_process_its_program_and_all() {
         sums(&mut expected);
         let ledger = ledger_of([Script::new(7, 1, "app").push(event)]);
         assert_eq!(ledger.all(), &expected, "{shown}");
-        let programs: Vec<_> = ledger.programs().iter().map(|program| &program.activity).collect();
+        let programs: Vec<_> = ledger.programs().iter().map(|(_, program)| &program.activity).collect();
         assert_eq!(programs, [&expected], "{shown}");
         match ledger.live().next() {
             Some(process) => assert_eq!(&process.activity, &expected, "{shown}"),
@@ -633,8 +638,10 @@ fn a_program_has_the_name_of_its_file_or_of_its_command_without_folders() {
             command: command.iter().map(|word| (*word).to_owned()).collect(),
         }));
         let ledger = ledger_of([script.launch(1)]);
-        let place = ledger.program_place(only_live(&ledger));
-        let program = ledger.programs().iter().nth(place).expect("a program").name.clone();
+        let wanted = ledger.program_of(only_live(&ledger)).expect("it did something");
+        let mut programs = ledger.programs().iter();
+        let (_, program) = programs.find(|(key, _)| *key == wanted).expect("a program");
+        let program = program.name.clone();
         assert_eq!(only_live(&ledger).program().unwrap_or("unknown"), program);
         program
     };
@@ -656,7 +663,7 @@ fn a_beginning_that_comes_after_the_first_call_gives_the_process_its_program() {
     let programs: Vec<_> = ledger
         .programs()
         .iter()
-        .map(|program| (program.name.as_str(), program.activity.kernel_launches()))
+        .map(|(_, program)| (program.name.as_str(), program.activity.kernel_launches()))
         .collect();
     assert_eq!(programs, [("unknown", 1), ("app", 1)]);
 }
@@ -696,4 +703,114 @@ fn only_memory_that_its_context_owns_ends_with_it() {
         assert_eq!(only_live(&ledger).memory.bytes() == 100, stays, "{kind:?}");
         assert_eq!(ledger.all().left[kind].bytes == 100, !stays, "{kind:?}");
     }
+}
+
+#[test]
+fn kernels_that_nothing_has_any_more_give_their_names_to_those_that_run() {
+    let limits = Limits {
+        names: 8,
+        ..Limits::default()
+    };
+    let mut ledger = Ledger::new(limits);
+    let mut play = |script: Script| script.events.into_iter().for_each(|event| ledger.apply(event));
+    let many = |pid: u32, name: &str, count: u64| {
+        let script = Script::new(pid, u64::from(pid), name);
+        (1..=count).fold(script, |script, n| script.name(n, &format!("{name}_{n}")).launch(n))
+    };
+    play(many(7, "early", 8).launch(1).launch(1).exit(0));
+    let hot = (0..100).fold(many(8, "hot", 1), |script, _| script.launch(1));
+    play(hot);
+    for pid in 9..5000 {
+        play(many(pid, &format!("batch{pid}"), 3).exit(0));
+    }
+    play(many(5000, "late", 2));
+    let launches = named_launches(&ledger);
+    let of = |name: &str| launches.iter().find(|(own, _)| own == name).map(|(_, count)| *count);
+    assert_eq!((of("hot_1"), of("late_2")), (Some(101), Some(1)), "{launches:?}");
+    assert_eq!(of("early_8"), None, "it ended, and was launched least: {launches:?}");
+    let total: u64 = launches.iter().map(|(_, count)| count).sum();
+    assert_eq!(
+        total,
+        ledger.all().kernel_launches(),
+        "what is given up is among the others"
+    );
+    assert_eq!(ledger.names().turned_away(), 0);
+    assert!(ledger.names().given_up() > 10_000);
+    for process in ledger.live().chain(ledger.ended().latest()) {
+        let own: u64 = process.kernels().iter().map(|(_, count)| count.launches).sum();
+        assert_eq!(own, process.activity.kernel_launches());
+    }
+}
+
+#[test]
+fn a_name_that_a_process_has_is_never_given_up_and_the_search_is_not_repeated_for_each() {
+    let limits = Limits {
+        names: 4,
+        ..Limits::default()
+    };
+    let script = (1..=20_000).fold(Script::new(7, 1, "app"), |script, n| script.name(n, &format!("k{n}")));
+    let ledger = limited(limits, [script.launch(1).launch(4).launch(5)]);
+    let wanted = [("Other", 1), ("k1", 1), ("k4", 1)].map(|(name, count)| (name.to_owned(), count));
+    assert_eq!(named_launches(&ledger), wanted);
+    assert_eq!((ledger.names().given_up(), ledger.names().turned_away()), (0, 19_996));
+}
+
+#[test]
+fn a_program_that_ended_gives_its_row_to_one_that_runs() {
+    let limits = Limits {
+        programs: 2,
+        ..Limits::default()
+    };
+    let script = |pid: u32| Script::new(pid, u64::from(pid), &format!("p{pid}")).launch(1);
+    let ledger = limited(limits, [script(1), script(2).exit(0), script(3), script(4)]);
+    let rows: Vec<_> = ledger
+        .programs()
+        .iter()
+        .map(|(_, program)| (program.name.as_str(), program.running))
+        .collect();
+    assert_eq!(rows, [("p1", 1), ("p3", 1), ("other", 1)]);
+    let programs = ledger.programs();
+    assert_eq!((programs.retired_rows(), programs.turned_away()), (1, 1));
+    assert_eq!(programs.retired().kernel_launches(), 1);
+}
+
+#[test]
+fn only_processes_that_call_the_driver_have_a_program() {
+    let shell = Script::new(6, 1, "sh");
+    let child = shell.fork(7).launch(1);
+    let ledger = ledger_of([shell, child]);
+    assert_eq!(ledger.programs().iter().count(), 1);
+    assert_eq!((ledger.started(), ledger.used_the_driver()), (2, 1));
+}
+
+#[test]
+fn kernels_of_programs_that_nothing_has_any_more_make_room_for_those_that_run() {
+    let limits = Limits {
+        kernels_of_programs: 8,
+        ..Limits::default()
+    };
+    let mut ledger = Ledger::new(limits);
+    let mut play = |script: Script| script.events.into_iter().for_each(|event| ledger.apply(event));
+    for pid in 1..1000 {
+        let script = Script::new(pid, u64::from(pid), &format!("p{}", pid % 4));
+        let script = (1..=3).fold(script, |script, n| script.name(n, &format!("k{n}")).launch(n));
+        play(script.exit(0));
+    }
+    play(Script::new(1000, 1000, "late").name(1, "k").launch(1).launch(1));
+    let (_, late) = ledger
+        .programs()
+        .iter()
+        .find(|(_, program)| program.name == "late")
+        .expect("it runs");
+    let rows: Vec<_> = late
+        .kernels()
+        .map(|(key, count)| (ledger.names().name(key).is_some(), count.launches))
+        .collect();
+    assert_eq!(rows, [(true, 2)]);
+    let all: usize = ledger
+        .programs()
+        .iter()
+        .map(|(_, program)| program.kernels().count())
+        .sum();
+    assert!(all <= 8 + ledger.programs().iter().count(), "{all}");
 }

@@ -3,34 +3,15 @@
 use super::Page;
 use super::families::families;
 use super::family::Families;
-use super::labels::Values;
+use super::kernel_rows::KernelRows;
 use crate::Timestamp;
-use crate::ledger::{KernelKey, Ledger};
+use crate::ledger::Ledger;
 use crate::sample::Totals;
 
-/// The most kernels with their own row.
-const KERNELS: usize = 200;
-
-/// The values that labels have until the end.
-#[derive(Clone, Debug)]
-pub(super) struct KnownLabels {
-    pub(super) kernels: Values<KernelKey>,
-}
-
-/// Makes pages of metrics. It remembers which kernel has which label.
-#[derive(Clone, Debug)]
+/// Makes pages of metrics. It remembers which kernels have a row.
+#[derive(Clone, Debug, Default)]
 pub struct Exporter {
-    known: KnownLabels,
-}
-
-impl Default for Exporter {
-    fn default() -> Self {
-        Self {
-            known: KnownLabels {
-                kernels: Values::at_most(KERNELS),
-            },
-        }
-    }
+    kernels: KernelRows,
 }
 
 impl Exporter {
@@ -40,6 +21,7 @@ impl Exporter {
     }
 
     pub(super) fn families(&mut self, ledger: &Ledger, totals: &Totals, now: Timestamp) -> Families {
-        families(ledger, totals, now, &mut self.known)
+        self.kernels.update(ledger, now);
+        families(ledger, totals, now, &self.kernels)
     }
 }

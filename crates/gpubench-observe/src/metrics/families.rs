@@ -1,31 +1,70 @@
 //! What is exported.
 
+use std::collections::BTreeMap;
+
 use prometheus_client::registry::Unit;
 
-use super::exporter::KnownLabels;
+use super::RETENTION;
 use super::family::{Families, Family};
-use super::labels::{OTHER, value};
-use crate::ledger::{KernelKey, Ledger, Program};
+use super::kernel_rows::KernelRows;
+use super::labels::{OTHER, UNNAMED, value};
+use super::memory::{memory, oldest};
+use crate::ledger::{KernelKey, Ledger, Program, ProgramKey};
 use crate::sample::Totals;
-use crate::{CopyDirection, MemoryKind, Timestamp, result_name};
-use gpubench_contract::{ProbeDirection, ProbeMemoryKind};
+use crate::{CopyDirection, Timestamp, result_name};
+use gpubench_contract::ProbeDirection;
 
 /// The most functions of the driver with their own row.
 const FUNCTIONS: usize = 1024;
 
+/// The most rows of a page. 128 programs that do something of every kind have as many; a usual one
+/// has about 40.
+pub const MOST_ROWS: usize = 20_000;
+
+/// A program that has rows.
+pub(super) struct Row<'a> {
+    pub(super) key: ProgramKey,
+    /// Its value as a label.
+    pub(super) name: String,
+    pub(super) program: &'a Program,
+}
+
 /// Returns all families. Each is there even without rows.
-pub(super) fn families(ledger: &Ledger, totals: &Totals, now: Timestamp, known: &mut KnownLabels) -> Families {
-    let mut families = probe(ledger, totals);
-    families.extend(calls(ledger, totals));
-    families.extend(work(ledger, known));
-    families.extend(copies(ledger));
-    families.extend(memory(ledger));
-    families.push(oldest(ledger, now));
+pub(super) fn families(ledger: &Ledger, totals: &Totals, now: Timestamp, kernels: &KernelRows) -> Families {
+    let programs = programs(ledger, now);
+    let mut families = probe(ledger, totals, kernels);
+    families.extend(processes(ledger, &programs));
+    families.extend(calls(totals, &programs));
+    families.extend(work(ledger, &programs, kernels));
+    families.extend(copies(&programs));
+    families.extend(memory(ledger, &programs));
+    families.push(oldest(ledger, &programs, now));
     Families(families)
 }
 
-fn probe(ledger: &Ledger, totals: &Totals) -> Vec<Family> {
-    let mut version = Family::gauge("gpubench_probe_info", &["version"], "The version of the tool, always 1");
+/// Returns the programs that run, or ended lately.
+fn programs(ledger: &Ledger, now: Timestamp) -> Vec<Row<'_>> {
+    let all = ledger.programs().iter();
+    let is_shown = |key, program: &Program| match key {
+        ProgramKey::OTHER => !program.activity.is_idle(),
+        _ => program.running > 0 || now.since(program.changed) <= RETENTION,
+    };
+    let shown = all.filter(|(key, program)| is_shown(*key, program));
+    shown
+        .map(|(key, program)| Row {
+            key,
+            name: value(&program.name),
+            program,
+        })
+        .collect()
+}
+
+fn probe(ledger: &Ledger, totals: &Totals, kernels: &KernelRows) -> Vec<Family> {
+    let mut version = Family::gauge(
+        "gpubench_probe_build_info",
+        &["version"],
+        "The version of the probe, always 1",
+    );
     version.add([env!("CARGO_PKG_VERSION")], 1.0);
     let mut events = Family::counter("gpubench_probe_events", &[], "Events of observed processes");
     events.add([], ledger.events() as f64);
@@ -35,14 +74,51 @@ fn probe(ledger: &Ledger, totals: &Totals) -> Vec<Family> {
         "Events that were lost: if it grows, all but gpubench_cuda_calls_total may be incomplete",
     );
     lost.add([], totals.lost as f64);
-    let mut running = Family::gauge("gpubench_cuda_processes", &[], "Processes that run and used the driver");
-    running.add([], ledger.live().count() as f64);
-    let mut started = Family::counter("gpubench_cuda_processes_seen", &[], "Processes that were seen");
-    started.add([], ledger.started() as f64);
-    vec![version, events, lost, running, started]
+    let mut folded = Family::counter(
+        "gpubench_probe_folded",
+        &["label"],
+        "What went to the value other, since a label has a limited number of values: launches for \
+         kernel, processes for program, errors for call",
+    );
+    folded.add(["call"], ledger.errors().other() as f64);
+    folded.add(["kernel"], kernels.folded() as f64);
+    folded.add(["program"], ledger.programs().turned_away() as f64);
+    let mut retired = Family::counter(
+        "gpubench_probe_retired_values",
+        &["label"],
+        "Values of a label that disappeared, since what they stood for ended or others are busier",
+    );
+    retired.add(["kernel"], kernels.retired() as f64);
+    retired.add(["program"], ledger.programs().retired_rows() as f64);
+    vec![version, events, lost, folded, retired]
 }
 
-fn calls(ledger: &Ledger, totals: &Totals) -> Vec<Family> {
+fn processes(ledger: &Ledger, programs: &[Row<'_>]) -> [Family; 2] {
+    let mut running =
+        Family::gauge("gpubench_cuda_processes", &[], "Processes that run and used the driver").by_program();
+    for Row { name, .. } in programs {
+        running.add_of(name, [], 0.0);
+    }
+    for (name, _) in live(ledger, programs) {
+        running.add_of(name, [], 1.0);
+    }
+    let mut seen = Family::counter("gpubench_cuda_processes_seen", &[], "Processes that used the driver");
+    seen.add([], ledger.used_the_driver() as f64);
+    [running, seen]
+}
+
+/// Returns the processes that run, each with its program.
+pub(super) fn live<'a>(
+    ledger: &'a Ledger,
+    programs: &'a [Row<'_>],
+) -> impl Iterator<Item = (&'a str, &'a crate::ledger::Process)> {
+    let names: BTreeMap<ProgramKey, &str> = programs.iter().map(|row| (row.key, row.name.as_str())).collect();
+    ledger
+        .live()
+        .filter_map(move |process| Some((*names.get(&ledger.program_of(process)?)?, process)))
+}
+
+fn calls(totals: &Totals, programs: &[Row<'_>]) -> Vec<Family> {
     let mut calls = Family::counter(
         "gpubench_cuda_calls",
         &["call"],
@@ -56,195 +132,143 @@ fn calls(ledger: &Ledger, totals: &Totals) -> Vec<Family> {
         "gpubench_cuda_call_errors",
         &["call", "code", "error"],
         "Calls that failed, by function and CUresult",
-    );
-    for (key, count) in ledger.errors().iter() {
-        let error = result_name(key.code).unwrap_or("unknown");
-        errors.add([&value(&key.call.0), &key.code.to_string(), error], count as f64);
-    }
-    if ledger.errors().other() > 0 {
-        errors.add([OTHER; 3], ledger.errors().other() as f64);
+    )
+    .by_program();
+    for Row { name, program, .. } in programs {
+        for (key, count) in program.errors.iter() {
+            let error = result_name(key.code).unwrap_or("unknown");
+            errors.add_of(name, [&value(&key.call.0), &key.code.to_string(), error], count as f64);
+        }
+        if program.errors.other() > 0 {
+            errors.add_of(name, [OTHER; 3], program.errors.other() as f64);
+        }
     }
     vec![calls, errors]
 }
 
-fn work(ledger: &Ledger, known: &mut KnownLabels) -> Vec<Family> {
-    let all = ledger.all();
+fn work(ledger: &Ledger, programs: &[Row<'_>], rows: &KernelRows) -> Vec<Family> {
     let mut launches = Family::counter(
         "gpubench_cuda_launches",
         &["kind"],
         "Launches of kernels and graphs that run, by call",
-    );
-    let [plain, extended, cooperative] = all.launches;
-    for (kind, count) in [
-        ("plain", plain),
-        ("extended", extended),
-        ("cooperative", cooperative),
-        ("graph", all.graph_launches),
-    ] {
-        launches.add([kind], count as f64);
-    }
+    )
+    .by_program();
     let mut captured = Family::counter(
         "gpubench_cuda_captured_launches",
         &[],
         "Launches of kernels into a capture, which run only with their graph",
-    );
-    captured.add([], all.captured_launches as f64);
-    let mut kernels = Family::counter(
-        "gpubench_cuda_kernel_launches",
-        &["kernel"],
-        "Launches of kernels that run, by name; they are counted when the name is known",
-    );
-    let mut rows: Vec<_> = ledger.kernels().collect();
-    rows.sort_by_key(|(key, count)| (std::cmp::Reverse(count.launches), *key));
-    for (key, count) in rows.into_iter().filter(|(_, count)| count.launches > 0) {
-        match ledger.names().name(key) {
-            Some(name) => {
-                let label = known.kernels.value(key, || name.demangled.to_string());
-                kernels.add([&label], count.launches as f64);
-            }
-            None if key == KernelKey::Other => kernels.add([OTHER], count.launches as f64),
-            None => kernels.add(["unnamed"], count.launches as f64),
-        }
-    }
+    )
+    .by_program();
     let mut waits = Family::counter(
         "gpubench_cuda_waits",
         &["for"],
         "Calls that waited for the context, for a stream or for an event",
-    );
-    let mut waited = Family::counter("gpubench_cuda_wait", &["for"], "Time that calls waited").in_unit(Unit::Seconds);
-    for (what, total) in ["context", "stream", "event"].into_iter().zip(all.waits) {
-        waits.add([what], total.waits as f64);
-        waited.add([what], total.waited.as_secs_f64());
-    }
+    )
+    .by_program();
+    let mut waited = Family::counter("gpubench_cuda_wait", &["for"], "Time that calls waited")
+        .by_program()
+        .in_unit(Unit::Seconds);
     let mut streams = Family::gauge(
         "gpubench_cuda_streams",
         &[],
-        "Streams that were created and not destroyed",
-    );
-    streams.add([], all.streams_created.saturating_sub(all.streams_destroyed) as f64);
-    let mut modules = Family::counter("gpubench_cuda_modules_loaded", &[], "Modules that were loaded");
-    modules.add([], all.modules_loaded as f64);
+        "Streams that processes which run created and did not destroy",
+    )
+    .by_program();
+    let mut modules = Family::counter("gpubench_cuda_modules_loaded", &[], "Modules that were loaded").by_program();
+    for Row { name, program, .. } in programs {
+        let sums = &program.activity;
+        let [plain, extended, cooperative] = sums.launches;
+        let kinds = [
+            ("plain", plain),
+            ("extended", extended),
+            ("cooperative", cooperative),
+            ("graph", sums.graph_launches),
+        ];
+        for (kind, count) in kinds {
+            launches.add_of(name, [kind], count as f64);
+        }
+        captured.add_of(name, [], sums.captured_launches as f64);
+        for (what, total) in ["context", "stream", "event"].into_iter().zip(sums.waits) {
+            waits.add_of(name, [what], total.waits as f64);
+            waited.add_of(name, [what], total.waited.as_secs_f64());
+        }
+        streams.add_of(name, [], 0.0);
+        modules.add_of(name, [], sums.modules_loaded as f64);
+    }
+    for (name, process) in live(ledger, programs) {
+        let sums = &process.activity;
+        let number = sums.streams_created.saturating_sub(sums.streams_destroyed);
+        streams.add_of(name, [], number as f64);
+    }
+    let kernels = kernels(ledger, programs, rows);
     vec![launches, captured, kernels, waits, waited, streams, modules]
 }
 
-fn copies(ledger: &Ledger) -> Vec<Family> {
-    let all = ledger.all();
+fn kernels(ledger: &Ledger, programs: &[Row<'_>], rows: &KernelRows) -> Family {
+    let names: BTreeMap<ProgramKey, &str> = programs.iter().map(|row| (row.key, row.name.as_str())).collect();
+    let mut kernels = Family::counter(
+        "gpubench_cuda_kernel_launches",
+        &["kernel"],
+        "Launches of kernels that run, by name, of the busiest; they are counted when the name is known",
+    )
+    .by_program();
+    for (program, kernel, launches) in rows.rows() {
+        let Some(program) = names.get(&program) else {
+            continue;
+        };
+        let label = match (kernel, ledger.names().name(kernel)) {
+            (_, Some(name)) => value(&name.demangled),
+            (KernelKey::Other, None) => OTHER.to_owned(),
+            (KernelKey::Named(_) | KernelKey::Unnamed, None) => UNNAMED.to_owned(),
+        };
+        kernels.add_of(program, [&label], launches as f64);
+    }
+    for (program, launches) in rows.others() {
+        if let Some(program) = names.get(&program) {
+            kernels.add_of(program, [OTHER], launches as f64);
+        }
+    }
+    kernels
+}
+
+fn copies(programs: &[Row<'_>]) -> Vec<Family> {
     let direction = &["direction"];
-    let mut copies = Family::counter("gpubench_cuda_copies", direction, "Copies of memory");
-    let mut bytes = Family::counter("gpubench_cuda_copied", direction, "Bytes that were copied").in_unit(Unit::Bytes);
+    let mut copies = Family::counter("gpubench_cuda_copies", direction, "Copies of memory").by_program();
+    let mut bytes = Family::counter("gpubench_cuda_copied", direction, "Bytes that were copied")
+        .by_program()
+        .in_unit(Unit::Bytes);
     let mut waited_bytes = Family::counter(
         "gpubench_cuda_waited_copy",
         direction,
         "Bytes of the copies whose call waited for them",
     )
+    .by_program()
     .in_unit(Unit::Bytes);
     let mut waited = Family::counter(
         "gpubench_cuda_waited_copy",
         direction,
         "Time of the copies whose call waited for them; bytes over time is their bandwidth",
     )
+    .by_program()
     .in_unit(Unit::Seconds);
-    for direction in CopyDirection::ALL {
-        let total = all.copies_of(direction);
-        let word = [ProbeDirection::from(direction).as_str()];
-        copies.add(word, total.all.count as f64);
-        bytes.add(word, total.all.bytes as f64);
-        waited_bytes.add(word, total.waited_bytes as f64);
-        waited.add(word, total.waited.as_secs_f64());
-    }
-    let mut memsets = Family::counter("gpubench_cuda_memsets", &[], "Memsets");
-    memsets.add([], all.memsets.count as f64);
-    let mut memset_bytes = Family::counter("gpubench_cuda_memset", &[], "Bytes that were filled").in_unit(Unit::Bytes);
-    memset_bytes.add([], all.memsets.bytes as f64);
-    vec![copies, bytes, waited_bytes, waited, memsets, memset_bytes]
-}
-
-fn memory(ledger: &Ledger) -> Vec<Family> {
-    let labels = &["program", "kind"];
-    let mut allocations = Family::counter("gpubench_cuda_allocations", labels, "Allocations of memory");
-    let mut allocated =
-        Family::counter("gpubench_cuda_allocated", labels, "Bytes that were allocated").in_unit(Unit::Bytes);
-    let mut frees = Family::counter("gpubench_cuda_frees", labels, "Allocations that were freed");
-    let mut freed = Family::counter("gpubench_cuda_freed", labels, "Bytes that were freed").in_unit(Unit::Bytes);
-    let mut unfreed_count = Family::counter(
-        "gpubench_cuda_unfreed_allocations",
-        labels,
-        "Allocations that processes had when they ended: leaks, if the program meant to free all",
-    );
-    let mut unfreed = Family::counter(
-        "gpubench_cuda_unfreed",
-        labels,
-        "Bytes that processes had allocated when they ended",
-    )
-    .in_unit(Unit::Bytes);
-    let mut unknown = Family::counter(
-        "gpubench_cuda_unknown_frees",
-        &["program"],
-        "Frees of memory that was not seen to be allocated",
-    );
-    for Program { name, activity } in ledger.programs().iter() {
-        let program = value(name);
-        for kind in MemoryKind::ALL {
-            let (total, word) = (activity.allocated[kind], ProbeMemoryKind::from(kind).as_str());
-            if total.count == 0 {
+    let mut memsets = Family::counter("gpubench_cuda_memsets", &[], "Memsets").by_program();
+    let mut memset_bytes = Family::counter("gpubench_cuda_memset", &[], "Bytes that were filled")
+        .by_program()
+        .in_unit(Unit::Bytes);
+    for Row { name, program, .. } in programs {
+        for direction in CopyDirection::ALL {
+            let total = program.activity.copies_of(direction);
+            if total.all.count == 0 {
                 continue;
             }
-            let row = [program.as_str(), word];
-            allocations.add(row, total.count as f64);
-            allocated.add(row, total.bytes as f64);
-            frees.add(row, activity.freed[kind].count as f64);
-            freed.add(row, activity.freed[kind].bytes as f64);
-            unfreed_count.add(row, activity.left[kind].count as f64);
-            unfreed.add(row, activity.left[kind].bytes as f64);
+            let word = [ProbeDirection::from(direction).as_str()];
+            copies.add_of(name, word, total.all.count as f64);
+            bytes.add_of(name, word, total.all.bytes as f64);
+            waited_bytes.add_of(name, word, total.waited_bytes as f64);
+            waited.add_of(name, word, total.waited.as_secs_f64());
         }
-        if activity.unknown_frees > 0 {
-            unknown.add([&program], activity.unknown_frees as f64);
-        }
+        memsets.add_of(name, [], program.activity.memsets.count as f64);
+        memset_bytes.add_of(name, [], program.activity.memsets.bytes as f64);
     }
-    let mut families = vec![allocations, allocated, frees, freed, unfreed_count, unfreed, unknown];
-    families.extend(live(ledger));
-    families
-}
-
-/// A program without live memory keeps its row, with 0.
-fn live(ledger: &Ledger) -> [Family; 2] {
-    let labels = &["program", "kind"];
-    let mut count = Family::gauge(
-        "gpubench_cuda_live_allocations",
-        labels,
-        "Allocations that processes have",
-    );
-    let mut bytes =
-        Family::gauge("gpubench_cuda_live", labels, "Bytes that processes have allocated").in_unit(Unit::Bytes);
-    let programs: Vec<_> = ledger.programs().iter().collect();
-    for Program { name, activity } in &programs {
-        for (kind, _) in activity.allocated.iter().filter(|(_, total)| total.count > 0) {
-            let row = [&value(name), ProbeMemoryKind::from(kind).as_str()];
-            count.add(row, 0.0);
-            bytes.add(row, 0.0);
-        }
-    }
-    for process in ledger.live() {
-        let Some(program) = programs.get(ledger.program_place(process)) else {
-            continue;
-        };
-        for (kind, total) in process.memory.totals().iter().filter(|(_, total)| total.count > 0) {
-            let row = [&value(&program.name), ProbeMemoryKind::from(kind).as_str()];
-            count.add(row, total.count as f64);
-            bytes.add(row, total.bytes as f64);
-        }
-    }
-    [count, bytes]
-}
-
-fn oldest(ledger: &Ledger, now: Timestamp) -> Family {
-    let mut family = Family::gauge(
-        "gpubench_cuda_oldest_allocation_age",
-        &[],
-        "Age of the oldest live allocation, 0 if there is none",
-    )
-    .in_unit(Unit::Seconds);
-    let oldest = ledger.live().filter_map(|process| process.memory.oldest()).min();
-    family.add([], oldest.map_or(0.0, |oldest| now.since(oldest).as_secs_f64()));
-    family
+    vec![copies, bytes, waited_bytes, waited, memsets, memset_bytes]
 }

@@ -10,6 +10,9 @@ use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Unit;
 
+/// The label of a program.
+const PROGRAM: &str = "program";
+
 /// The labels of a row, by name.
 pub(super) type Labels = Vec<(&'static str, String)>;
 
@@ -31,7 +34,7 @@ pub(super) struct Family {
     pub(super) unit: Option<Unit>,
     pub(super) kind: Kind,
     /// The names of its labels, in order.
-    pub(super) labels: &'static [&'static str],
+    pub(super) labels: Vec<&'static str>,
     rows: BTreeMap<Labels, f64>,
 }
 
@@ -50,7 +53,7 @@ impl Family {
             help,
             unit: None,
             kind,
-            labels,
+            labels: labels.to_vec(),
             rows: BTreeMap::new(),
         }
     }
@@ -61,9 +64,25 @@ impl Family {
         self
     }
 
+    /// Gives each row the labels of a program, before its own.
+    pub(super) fn by_program(mut self) -> Self {
+        self.labels.insert(0, PROGRAM);
+        self
+    }
+
     /// Adds to the row with these values of the labels.
     pub(super) fn add<const N: usize>(&mut self, values: [&str; N], number: f64) {
-        let labels = self.labels.iter().copied().zip(values.map(str::to_owned)).collect();
+        self.add_to(None, values, number);
+    }
+
+    /// Adds to the row of a program with these values of the other labels.
+    pub(super) fn add_of<const N: usize>(&mut self, program: &str, values: [&str; N], number: f64) {
+        self.add_to(Some(program), values, number);
+    }
+
+    fn add_to<const N: usize>(&mut self, program: Option<&str>, values: [&str; N], number: f64) {
+        let values = program.into_iter().chain(values).map(str::to_owned);
+        let labels = self.labels.iter().copied().zip(values).collect();
         *self.rows.entry(labels).or_default() += number;
     }
 

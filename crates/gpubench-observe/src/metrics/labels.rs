@@ -1,52 +1,28 @@
-//! Values of labels: safe to print, of bounded length and number.
+//! Values of labels: safe to print and of bounded length.
 
-use std::collections::HashMap;
-use std::hash::Hash;
-use std::sync::Arc;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use gpubench_diagnostic::printable_line;
 
-/// The value of a label for all that came after the limit.
+/// The value of a label for all that has no own one.
 pub(super) const OTHER: &str = "other";
+/// The value of a label for kernels whose names the driver did not tell.
+pub(super) const UNNAMED: &str = "unnamed";
 
 /// The most characters of a value.
 const LONGEST: usize = 120;
+/// Characters of a hash at the end of a value that is cut.
+const HASH: usize = 8;
 
-/// Returns a text as the value of a label. A longer one is cut.
+/// Returns a text as the value of a label. A longer one is cut, and told apart from others with the
+/// same beginning by a hash.
 pub(super) fn value(text: &str) -> String {
-    let text = printable_line(text);
-    match text.char_indices().nth(LONGEST) {
-        None => text,
-        Some(_) => text.chars().take(LONGEST - 1).chain(['…']).collect(),
+    let shown = printable_line(text);
+    if shown.char_indices().nth(LONGEST).is_none() {
+        return shown;
     }
-}
-
-/// The values of a label. Whatever has a value keeps it, so that counters never shrink.
-#[derive(Clone, Debug)]
-pub(super) struct Values<K> {
-    values: HashMap<K, Arc<str>>,
-    most: usize,
-}
-
-impl<K: Copy + Eq + Hash> Values<K> {
-    /// Returns a label of at most `most` values and `other`.
-    pub(super) fn at_most(most: usize) -> Self {
-        Self {
-            values: HashMap::new(),
-            most,
-        }
-    }
-
-    /// Returns the value for `key`, which is `text` if there is still room.
-    pub(super) fn value(&mut self, key: K, text: impl FnOnce() -> String) -> Arc<str> {
-        if let Some(known) = self.values.get(&key) {
-            return known.clone();
-        }
-        if self.values.len() >= self.most {
-            return OTHER.into();
-        }
-        let value: Arc<str> = value(&text()).into();
-        self.values.insert(key, value.clone());
-        value
-    }
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    let beginning: String = shown.chars().take(LONGEST - HASH - 1).collect();
+    format!("{beginning}…{:08x}", hasher.finish() >> 32)
 }

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -97,10 +98,26 @@ fn no_label_has_a_pid_or_an_address() {
         "for",
         "kernel",
         "kind",
+        "label",
         "program",
         "version",
     ];
     assert!(names.iter().eq(wanted), "{names:?}");
+}
+
+/// Returns the rows of kernels with their values.
+fn kernel_rows(page: &Page) -> BTreeMap<String, f64> {
+    let rows = page
+        .format(Format::Text)
+        .lines()
+        .filter(|line| line.starts_with("gpubench_cuda_kernel_launches"));
+    rows.map(|row| row.rsplit_once(' ').expect("a value"))
+        .map(|(row, value)| (row.to_owned(), value.parse().expect("a number")))
+        .collect()
+}
+
+fn kernel_row(program: &str, kernel: &str) -> String {
+    format!("gpubench_cuda_kernel_launches_total{{program=\"{program}\",kernel=\"{kernel}\"}}")
 }
 
 #[test]
@@ -115,23 +132,114 @@ fn ten_thousand_kernels_have_a_bounded_number_of_rows_that_never_shrink() {
     };
     let mut exporter = Exporter::default();
     let mut ledger = ledger_of([script(1)]);
-    let first = exporter.page(&ledger, &Totals::default(), now());
+    let first = kernel_rows(&exporter.page(&ledger, &Totals::default(), now()));
     script(2).events.into_iter().for_each(|event| ledger.apply(event));
-    let second = exporter.page(&ledger, &Totals::default(), now());
-    let rows = |page: &Page| -> Vec<(String, f64)> {
-        let rows = page
-            .format(Format::Text)
-            .lines()
-            .filter(|line| line.starts_with("gpubench_cuda_kernel_launches"));
-        rows.map(|row| row.rsplit_once(' ').expect("a value"))
-            .map(|(row, value)| (row.to_owned(), value.parse().expect("a number")))
-            .collect()
-    };
-    let (first, second) = (rows(&first), rows(&second));
-    assert_eq!(first.len(), 201);
-    assert!(first.iter().zip(&second).all(|(a, b)| a.0 == b.0 && a.1 < b.1));
-    let total: f64 = second.iter().map(|(_, value)| value).sum();
+    let second = kernel_rows(&exporter.page(&ledger, &Totals::default(), now()));
+    assert_eq!(first.len(), 401);
+    assert!(first.iter().all(|(row, value)| second[row] > *value));
+    let total: f64 = second.values().sum();
     assert_eq!(total, ledger.all().kernel_launches() as f64);
+}
+
+#[test]
+fn the_kernel_that_runs_has_a_row_however_many_ran_before() {
+    let early = (1..=1000).fold(Script::new(7, 1, "early"), |script, n| {
+        let script = script.name(n, &format!("k{n}"));
+        (0..50).fold(script, |script, _| script.launch(n))
+    });
+    let mut exporter = Exporter::default();
+    let mut ledger = ledger_of([early]);
+    let at = |second: u64| Timestamp(second * 1_000_000_000);
+    exporter.page(&ledger, &Totals::default(), at(10));
+    let quiet = Script::new(8, 1, "late").name(1, "quiet").launch(1);
+    quiet.events.into_iter().for_each(|event| ledger.apply(event));
+    let page = exporter.page(&ledger, &Totals::default(), at(11));
+    let all = r#"gpubench_probe_folded_total{label="kernel"}"#;
+    assert_eq!(
+        value(page.format(Format::Text), all),
+        Some(600.0 * 50.0 + 1.0),
+        "all others run too"
+    );
+    let more = Script::new(8, 1, "late").launch(1);
+    more.events.into_iter().skip(1).for_each(|event| ledger.apply(event));
+    let page = exporter.page(&ledger, &Totals::default(), at(60));
+    let rows = kernel_rows(&page);
+    assert_eq!(
+        rows[&kernel_row("late", "quiet")],
+        1.0,
+        "the first launch is among the others"
+    );
+    assert_eq!(rows[&kernel_row("late", "other")], 1.0);
+    let retired = r#"gpubench_probe_retired_values_total{label="kernel"}"#;
+    assert_eq!(value(page.format(Format::Text), retired), Some(1.0));
+}
+
+#[test]
+fn rows_of_what_ended_disappear_after_an_hour_and_come_back_with_their_counts() {
+    let script = |pid| Script::new(pid, 1000, "job").name(1, "k").launch(1).allocate(1, 64);
+    let mut ledger = ledger_of([script(7).exit(0)]);
+    let mut exporter = Exporter::default();
+    let mut rows = |ledger: &Ledger, minute: u64| {
+        let page = exporter.page(ledger, &Totals::default(), Timestamp(minute * 60_000_000_000));
+        let page = page.format(Format::Text);
+        let of_job = page.lines().filter(|line| line.contains(r#"program="job""#));
+        (of_job.count(), value(page, &kernel_row("job", "k")))
+    };
+    assert_eq!(rows(&ledger, 1).1, Some(1.0));
+    assert_eq!(rows(&ledger, 59).1, Some(1.0));
+    assert_eq!(rows(&ledger, 62), (0, None));
+    let again = script(8);
+    again.events.into_iter().for_each(|event| ledger.apply(event));
+    let (found, launches) = rows(&ledger, 63);
+    assert!(found > 20 && launches == Some(1.0), "{found} {launches:?}");
+}
+
+#[test]
+fn errors_launches_copies_and_waits_say_which_program() {
+    use crate::{EventKind, Synchronization};
+    let wait = EventKind::Synchronize {
+        what: Synchronization::Context,
+        duration: Duration::from_secs(1),
+    };
+    let full = Script::new(7, 1, "full").fail("cuMemAlloc", 2).launch(1);
+    let busy = Script::new(8, 1, "busy")
+        .copy(CopyDirection::HostToDevice, 10, Duration::ZERO)
+        .push(wait);
+    let page = open_metrics(&ledger_of([full, busy]));
+    for (row, number) in [
+        (
+            r#"gpubench_cuda_call_errors_total{program="full",call="cuMemAlloc",code="2",error="CUDA_ERROR_OUT_OF_MEMORY"}"#,
+            Some(1.0),
+        ),
+        (
+            r#"gpubench_cuda_launches_total{program="full",kind="plain"}"#,
+            Some(1.0),
+        ),
+        (
+            r#"gpubench_cuda_launches_total{program="busy",kind="plain"}"#,
+            Some(0.0),
+        ),
+        (
+            r#"gpubench_cuda_copied_bytes_total{program="busy",direction="host-to-device"}"#,
+            Some(10.0),
+        ),
+        (
+            r#"gpubench_cuda_wait_seconds_total{program="busy",for="context"}"#,
+            Some(1.0),
+        ),
+        (r#"gpubench_cuda_processes{program="full"}"#, Some(1.0)),
+    ] {
+        assert_eq!(value(&page, row), number, "{row}\n{page}");
+    }
+}
+
+#[test]
+fn streams_of_a_process_that_ended_are_no_streams() {
+    use crate::EventKind;
+    let stream = crate::StreamHandle(1);
+    let script = |pid| Script::new(pid, 1, "app").push(EventKind::StreamCreate { stream });
+    let page = open_metrics(&ledger_of([script(7), script(8).exit(0)]));
+    assert_eq!(value(&page, r#"gpubench_cuda_streams{program="app"}"#), Some(1.0));
 }
 
 #[test]
@@ -161,10 +269,7 @@ fn counters_do_not_shrink_when_a_process_ends_or_a_name_comes_late() {
             .collect();
     }
     let page = open_metrics(&ledger);
-    assert_eq!(
-        value(&page, r#"gpubench_cuda_kernel_launches_total{kernel="unnamed"}"#),
-        Some(1.0)
-    );
+    assert_eq!(value(&page, &kernel_row("app", "unnamed")), Some(1.0));
     assert_eq!(
         value(
             &page,
@@ -190,7 +295,7 @@ fn a_hostile_name_stays_inside_its_quotes() {
         1,
         "{page}"
     );
-    assert!(page.contains(r#"{kernel="evil\"} 1 # EOF \\⟨U+202E⟩"} 1"#), "{page}");
+    assert!(page.contains(r#",kernel="evil\"} 1 # EOF \\⟨U+202E⟩"} 1"#), "{page}");
 }
 
 fn ask(address: SocketAddr, request: &str) -> String {
@@ -329,26 +434,23 @@ fn the_textfile_is_replaced_as_a_whole() {
 
 #[test]
 fn errors_without_a_row_are_other() {
-    let limits = Limits {
-        errors: 1,
-        ..Limits::default()
-    };
-    for (others, shown) in [(0, None), (1, Some(1.0)), (2, Some(2.0))] {
-        let mut ledger = Ledger::new(limits);
-        let script = (0..=others).fold(Script::new(7, 1, "app"), |script, code| script.fail("cuInit", code + 1));
-        script.events.into_iter().for_each(|event| ledger.apply(event));
-        let row = r#"gpubench_cuda_call_errors_total{call="other",code="other",error="other"}"#;
-        assert_eq!(value(&open_metrics(&ledger), row), shown);
+    for (errors, shown) in [(16, None), (17, Some(1.0)), (18, Some(2.0))] {
+        let script = (1..=errors).fold(Script::new(7, 1, "app"), |script, code| script.fail("cuInit", code));
+        let row = r#"gpubench_cuda_call_errors_total{program="app",call="other",code="other",error="other"}"#;
+        assert_eq!(value(&open_metrics(&ledger_of([script])), row), shown);
     }
 }
 
 #[test]
-fn a_label_has_at_most_120_letters_and_one_that_is_cut_says_so() {
+fn a_label_has_at_most_120_letters_and_those_that_are_cut_differ() {
     for (letters, cut) in [(119, false), (120, false), (121, true), (500, true)] {
         let label = labels::value(&"ä".repeat(letters));
         assert_eq!(label.chars().count(), letters.min(120));
-        assert_eq!(label.ends_with('…'), cut, "{letters}");
+        assert_eq!(label.contains('…'), cut, "{letters}");
     }
+    let long = "x".repeat(120);
+    let [one, other] = ["one", "other"].map(|end| labels::value(&format!("{long}{end}")));
+    assert_ne!(one, other, "templates begin alike");
 }
 
 #[test]
@@ -397,16 +499,16 @@ fn each_kind_of_launch_wait_and_memory_has_its_own_row() {
         .free(0x20);
     let page = open_metrics(&ledger_of([script]));
     for (row, number) in [
-        (r#"gpubench_cuda_launches_total{kind="plain"}"#, 1.0),
-        (r#"gpubench_cuda_launches_total{kind="extended"}"#, 2.0),
-        (r#"gpubench_cuda_launches_total{kind="cooperative"}"#, 1.0),
-        (r#"gpubench_cuda_launches_total{kind="graph"}"#, 1.0),
-        ("gpubench_cuda_captured_launches_total", 1.0),
-        (r#"gpubench_cuda_waits_total{for="event"}"#, 1.0),
-        (r#"gpubench_cuda_wait_seconds_total{for="context"}"#, 1.0),
-        (r#"gpubench_cuda_wait_seconds_total{for="stream"}"#, 2.0),
-        (r#"gpubench_cuda_wait_seconds_total{for="event"}"#, 4.0),
-        ("gpubench_cuda_streams", 1.0),
+        (r#"gpubench_cuda_launches_total{program="app",kind="plain"}"#, 1.0),
+        (r#"gpubench_cuda_launches_total{program="app",kind="extended"}"#, 2.0),
+        (r#"gpubench_cuda_launches_total{program="app",kind="cooperative"}"#, 1.0),
+        (r#"gpubench_cuda_launches_total{program="app",kind="graph"}"#, 1.0),
+        (r#"gpubench_cuda_captured_launches_total{program="app"}"#, 1.0),
+        (r#"gpubench_cuda_waits_total{program="app",for="event"}"#, 1.0),
+        (r#"gpubench_cuda_wait_seconds_total{program="app",for="context"}"#, 1.0),
+        (r#"gpubench_cuda_wait_seconds_total{program="app",for="stream"}"#, 2.0),
+        (r#"gpubench_cuda_wait_seconds_total{program="app",for="event"}"#, 4.0),
+        (r#"gpubench_cuda_streams{program="app"}"#, 1.0),
         (r#"gpubench_cuda_live_bytes{program="app",kind="pool"}"#, 7.0),
         (r#"gpubench_cuda_live_bytes{program="app",kind="device"}"#, 0.0),
         (r#"gpubench_cuda_frees_total{program="app",kind="device"}"#, 1.0),
@@ -418,11 +520,11 @@ fn each_kind_of_launch_wait_and_memory_has_its_own_row() {
 }
 
 #[test]
-fn memory_of_processes_of_one_program_is_added_and_the_oldest_of_all_has_its_age() {
+fn memory_of_processes_of_one_program_is_added_and_the_oldest_has_its_age() {
     let script = |pid, started| Script::new(pid, started, "app").allocate(0x1000, 10);
     let page = open_metrics(&ledger_of([script(7, 2000), script(8, 1000), script(9, 3000)]));
     let row = r#"gpubench_cuda_live_bytes{program="app",kind="device"}"#;
     assert_eq!(value(&page, row), Some(30.0));
-    let age = value(&page, "gpubench_cuda_oldest_allocation_age_seconds").expect("an age");
+    let age = value(&page, r#"gpubench_cuda_oldest_allocation_age_seconds{program="app"}"#).expect("an age");
     assert!((3.99..4.0).contains(&age), "{age}");
 }

@@ -15,6 +15,7 @@ pub(super) struct Before {
     pub(super) copied: [u64; 6],
     pub(super) errors: u64,
     kernels: HashMap<KernelKey, u64>,
+    forgotten: u64,
     processes: HashMap<ProcessId, u64>,
 }
 
@@ -34,6 +35,7 @@ impl Before {
             copied: all.copies.map(|total| total.all.bytes),
             errors: all.failures,
             kernels: kernels_of(ledger).map(|(key, count)| (key, count.launches)).collect(),
+            forgotten: ledger.forgotten().launches,
             processes: ledger
                 .live()
                 .map(|process| (process.id, process.activity.kernel_launches()))
@@ -41,8 +43,14 @@ impl Before {
         }
     }
 
-    pub(super) fn kernel(&self, key: KernelKey) -> u64 {
-        self.kernels.get(&key).copied().unwrap_or(0)
+    /// Returns the launches of a kernel then. Those of kernels whose names were given up since are
+    /// no launches of the interval.
+    pub(super) fn kernel(&self, key: KernelKey, ledger: &Ledger) -> u64 {
+        let own = self.kernels.get(&key).copied().unwrap_or(0);
+        match key {
+            KernelKey::Other => own + ledger.forgotten().launches.saturating_sub(self.forgotten),
+            KernelKey::Named(_) | KernelKey::Unnamed => own,
+        }
     }
 
     pub(super) fn process(&self, id: ProcessId) -> u64 {

@@ -83,7 +83,7 @@ fn kernels(ledger: &Ledger, before: &Before, interval: Duration, most: usize) ->
         mangled: ledger.names().name(key).map(|name| name.mangled.to_string()),
         launches: count.launches,
         captured_launches: count.captured,
-        launches_per_second: rate(count.launches, before.kernel(key), interval),
+        launches_per_second: rate(count.launches, before.kernel(key, ledger), interval),
     });
     (shown.collect(), left_out)
 }
