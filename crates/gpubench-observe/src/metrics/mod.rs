@@ -7,6 +7,7 @@
 
 use std::time::Duration;
 
+mod answer;
 mod clients;
 mod error;
 mod exporter;
@@ -21,6 +22,8 @@ mod textfile;
 
 #[cfg(test)]
 mod reference;
+#[cfg(test)]
+mod server_tests;
 #[cfg(test)]
 mod tests;
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hyper::body::Bytes;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 
@@ -56,12 +57,38 @@ impl Page {
         }
     }
 
+    /// Returns a page of any text.
+    #[cfg(test)]
+    pub(super) fn of_text(text: &str) -> Self {
+        Self {
+            open_metrics: text.into(),
+            text: text.into(),
+        }
+    }
+
+    /// Returns the page in a format, for as many answers as need it.
+    pub(super) fn bytes(&self, format: Format) -> Bytes {
+        Bytes::from_owner(Shared(match format {
+            Format::OpenMetrics => self.open_metrics.clone(),
+            Format::Text => self.text.clone(),
+        }))
+    }
+
     /// Returns the page in a format.
     pub fn format(&self, format: Format) -> &str {
         match format {
             Format::OpenMetrics => &self.open_metrics,
             Format::Text => &self.text,
         }
+    }
+}
+
+/// A text that answers share.
+struct Shared(Arc<str>);
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_bytes()
     }
 }
 

@@ -1,6 +1,4 @@
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use super::*;
@@ -16,7 +14,7 @@ fn ledger_of(scripts: impl IntoIterator<Item = Script>) -> Ledger {
     ledger
 }
 
-fn now() -> Timestamp {
+pub(super) fn now() -> Timestamp {
     Timestamp(5_000_000_000)
 }
 
@@ -296,121 +294,6 @@ fn a_hostile_name_stays_inside_its_quotes() {
         "{page}"
     );
     assert!(page.contains(r#",kernel="evil\"} 1 # EOF \\⟨U+202E⟩"} 1"#), "{page}");
-}
-
-fn ask(address: SocketAddr, request: &str) -> String {
-    let mut client = TcpStream::connect(address).expect("a connection");
-    // A connection that stays open after the answer fails instead of hanging.
-    let patience = Some(Duration::from_secs(60));
-    client.set_read_timeout(patience).expect("it is a socket");
-    client.write_all(request.as_bytes()).expect("a request");
-    let mut answer = String::new();
-    client
-        .read_to_string(&mut answer)
-        .expect("an answer, and the end of the connection");
-    answer
-}
-
-fn serving() -> Server {
-    let server = Server::listening_at(SocketAddr::from(([127, 0, 0, 1], 0))).expect("a free port");
-    let (ledger, totals) = busy();
-    server.publish(Exporter::default().page(&ledger, &totals, now()));
-    server
-}
-
-#[test]
-fn a_scrape_gets_the_format_it_accepts() {
-    let server = serving();
-    let prometheus = "GET /metrics HTTP/1.1\r\nHost: x\r\naccept: application/openmetrics-text;version=1.0.0\r\n\r\n";
-    let answer = ask(server.address(), prometheus);
-    assert!(
-        answer.starts_with("HTTP/1.1 200 OK\r\nContent-Type: application/openmetrics-text"),
-        "{answer}"
-    );
-    assert!(answer.ends_with("# EOF\n"));
-    let answer = ask(server.address(), "GET /metrics?x=1 HTTP/1.0\r\n\r\n");
-    assert!(answer.contains("Content-Type: text/plain; version=0.0.4"), "{answer}");
-    assert!(!answer.contains("# EOF"));
-    let head = ask(server.address(), "HEAD /metrics HTTP/1.0\r\n\r\n");
-    assert!(
-        head.ends_with("\r\n\r\n") && !head.contains("Content-Length: 0"),
-        "{head}"
-    );
-}
-
-#[test]
-fn other_requests_are_refused() {
-    let server = serving();
-    assert!(ask(server.address(), "GET /secret HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404"));
-    assert!(ask(server.address(), "POST /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405"));
-}
-
-#[test]
-fn a_client_that_says_nothing_keeps_nobody_waiting() {
-    let server = serving();
-    let silent: Vec<_> = (0..4)
-        .map(|_| TcpStream::connect(server.address()).expect("a connection"))
-        .collect();
-    assert!(ask(server.address(), "GET /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200"));
-    server.publish(Page::default());
-    assert!(ask(server.address(), "GET /metrics HTTP/1.1\r\n\r\n").contains("Content-Length: 0"));
-    drop(silent);
-}
-
-#[test]
-fn clients_that_come_again_and_again_and_say_nothing_keep_no_scrape_out() {
-    let server = serving();
-    let mut silent: Vec<TcpStream> = Vec::new();
-    for _ in 0..20 {
-        let more = (0..20).filter_map(|_| TcpStream::connect(server.address()).ok());
-        silent.extend(more);
-        let answer = ask(server.address(), "GET /metrics HTTP/1.1\r\n\r\n");
-        assert!(answer.starts_with("HTTP/1.1 200"), "{answer:?} with {}", silent.len());
-    }
-}
-
-#[test]
-fn clients_that_send_slowly_are_sent_away_in_the_end() {
-    let server = serving();
-    let slow = |_| {
-        let mut client = TcpStream::connect(server.address()).expect("a connection");
-        // Until the server closes the connection.
-        std::thread::spawn(move || {
-            while client.write_all(b"x").is_ok() {
-                std::thread::sleep(Duration::from_millis(50));
-            }
-        })
-    };
-    let slow: Vec<_> = (0..20).map(slow).collect();
-    slow.into_iter()
-        .for_each(|client| client.join().expect("it is sent away"));
-    assert!(ask(server.address(), "GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200"));
-}
-
-#[test]
-fn an_endless_request_is_not_read() {
-    let server = serving();
-    let mut client = TcpStream::connect(server.address()).expect("a connection");
-    // The server closes the connection in between.
-    let _ = client.write_all(&vec![b'x'; 1 << 20]);
-    assert!(ask(server.address(), "GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200"));
-}
-
-#[test]
-fn the_default_address_is_of_this_machine_alone() {
-    assert!(DEFAULT_ADDRESS.ip().is_loopback());
-    assert_eq!(DEFAULT_ADDRESS.to_string(), "127.0.0.1:9000");
-}
-
-#[test]
-fn a_taken_port_has_a_hint_and_a_server_gives_its_port_back() {
-    let server = serving();
-    let refused = Server::listening_at(server.address()).expect_err("a taken port");
-    let hint = gpubench_diagnostic::Expected::hint(&refused).expect("a hint");
-    assert!(hint.contains("--metrics-addr 127.0.0.1:0"), "{hint}");
-    let address = server.address();
-    drop(server);
-    assert!(TcpStream::connect(address).is_err());
 }
 
 #[test]
