@@ -8,15 +8,15 @@ use super::outlined::Here;
 use super::reach::Reach;
 use gpubench_bpf::Abilities;
 use gpubench_diagnostic::{Expected, Failure, chain};
-use gpubench_observe::{Launches, Lifecycles, ObserveError, Observer, Target, Timestamp};
+use gpubench_observe::{Launches, Lifecycles, ObserveError, Observer, OwnerLabel, Target, Timestamp};
 
 /// Whether less than the calls of processes is enough.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Needs {
     /// All that the machine allows, be it little.
     WhatIsThere,
-    /// Calls: metrics are made of them.
-    Calls,
+    /// Calls: metrics are made of them, which tell programs apart by these labels, too.
+    Calls(Vec<OwnerLabel>),
 }
 
 /// Begins to observe. A command runs when this returns. `target` is asked again if the machine does
@@ -32,12 +32,16 @@ pub(super) fn attach(
     let refused = match Observer::attach_for(target(), Launches::Counted, reach.users()) {
         Ok(observer) => {
             let notices = notices_of(&observer);
-            return Ok(Box::new(Calls::new(observer, notices, Timestamp::now())));
+            let labels = match needs {
+                Needs::Calls(labels) => labels,
+                Needs::WhatIsThere => Vec::new(),
+            };
+            return Ok(Box::new(Calls::new(observer, notices, labels, Timestamp::now())));
         }
         Err(error) if !is_of_the_machine(&error) => return Err(ProbeError::from_observe(error)),
         Err(error) => error,
     };
-    if needs == Needs::Calls {
+    if let Needs::Calls(_) = needs {
         return Err(ProbeError::Metrics { source: refused }.into());
     }
     match Lifecycles::attach(target()) {

@@ -6,7 +6,7 @@ use clap::{ArgGroup, Parser, ValueHint};
 use gpubench_report::{Color, HELP_STYLES, OutputTarget};
 
 use super::error::ProbeError;
-use super::values::{MetricsAddress, Page, Period, Textfile};
+use super::values::{MetricsAddress, MetricsLabel, Page, Period, Textfile, labels_once};
 use super::{Liveliness, MessageFormat, ObservedTarget, ProbeOptions};
 
 /// What the command line asks for.
@@ -35,6 +35,7 @@ pub(super) enum Task {
     max_term_width = 100,
     override_usage = USAGE,
     after_long_help = EXAMPLES,
+    group = ArgGroup::new("metrics").multiple(true).args(["metrics_addr", "metrics_file"]),
     group = ArgGroup::new("target").required(true).args(["command", "pid", "system", "abilities", "audit"])
 )]
 pub(super) struct CommandLine {
@@ -77,6 +78,20 @@ pub(super) struct CommandLine {
     /// It is replaced at each interval, as a whole. Its name must end in `.prom`.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output", hide_short_help = true)]
     metrics_file: Option<Textfile>,
+
+    /// Tell programs apart in metrics by whose they are
+    ///
+    /// Of each process that calls the driver, its user or control group is read when it begins.
+    /// Several are separated by commas.
+    #[arg(
+        long,
+        value_name = "LABELS",
+        value_delimiter = ',',
+        requires = "metrics",
+        help_heading = "Output",
+        hide_short_help = true
+    )]
+    metrics_labels: Vec<MetricsLabel>,
 
     /// Write standard output for people or for programs
     ///
@@ -184,6 +199,7 @@ impl CommandLine {
             duration: self.duration.map(|duration| duration.0),
             metrics_address: self.metrics_addr.map(|address| address.0),
             metrics_file: self.metrics_file.map(|file| file.0),
+            metrics_labels: labels_once(self.metrics_labels),
             format: self.message_format,
             export: self.export_json,
             page,
@@ -229,6 +245,23 @@ mod tests {
                 ObservedTarget::Command(command.map(OsString::from).to_vec())
             );
             assert_eq!(options.liveliness, Liveliness::Live);
+        }
+    }
+
+    #[test]
+    fn labels_of_metrics_need_metrics_and_are_there_once() {
+        let labels = options(&["--system", "--metrics-addr", "0", "--metrics-labels", "pod,user,pod"]).metrics_labels;
+        assert_eq!(
+            labels.iter().map(|label| label.name()).collect::<Vec<_>>(),
+            ["pod", "user"]
+        );
+        for wrong in [
+            &["--system", "--metrics-labels", "user"][..],
+            &["--system", "--metrics-addr", "0", "--metrics-labels", "pid"],
+            &["--system", "--metrics-addr", "0", "--metrics-labels", ""],
+        ] {
+            let all = ["gpubench-probe"].iter().chain(wrong);
+            assert!(CommandLine::try_parse_from(all).is_err(), "{wrong:?}");
         }
     }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 
 use gpubench_contract::ProbeTarget;
+use gpubench_observe::OwnerLabel;
 use gpubench_report::OutputTarget;
 
 /// The options of an observation.
@@ -22,6 +23,8 @@ pub(super) struct ProbeOptions {
     pub metrics_address: Option<SocketAddr>,
     /// The file that gets metrics.
     pub metrics_file: Option<Utf8PathBuf>,
+    /// What metrics tell programs apart by.
+    pub metrics_labels: Vec<OwnerLabel>,
     /// What standard output gets.
     pub format: MessageFormat,
     /// A file that also gets the records.

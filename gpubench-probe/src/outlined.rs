@@ -288,6 +288,7 @@ mod tests {
             origin,
             executable: Some("/bin/app".into()),
             command: vec!["app".to_owned()],
+            owner: Default::default(),
         };
         event(process, 0, EventKind::Started(start))
     }

@@ -67,6 +67,7 @@ impl Set {
             duration: None,
             metrics_address: None,
             metrics_file: Some(path("gpubench.prom")),
+            metrics_labels: Vec::new(),
             format: MessageFormat::Human,
             export: Some(gpubench_report::OutputTarget::File(path("observed.jsonl"))),
             page: Some(gpubench_report::OutputTarget::File(path("page.html"))),
@@ -80,7 +81,10 @@ impl Set {
     }
 
     fn watch(&self, played: Played, subject: Subject) -> (ProbeFinished, Option<ExitStatus>) {
-        self.observe(&mut Calls::new(played, Vec::new(), Timestamp::now()), subject)
+        self.observe(
+            &mut Calls::new(played, Vec::new(), Vec::new(), Timestamp::now()),
+            subject,
+        )
     }
 
     fn observe(&self, observation: &mut dyn Observation, subject: Subject) -> (ProbeFinished, Option<ExitStatus>) {

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
+use gpubench_observe::OwnerLabel;
 use gpubench_observe::metrics::DEFAULT_ADDRESS;
 use gpubench_report::OutputTarget;
 use thiserror::Error;
@@ -74,6 +75,36 @@ impl FromStr for Page {
             None => Err(InvalidPage::Kind(text.to_owned())),
         }
     }
+}
+
+/// A label of `--metrics-labels`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum MetricsLabel {
+    /// The number of the user
+    User,
+    /// The first 12 digits of the container's id, empty outside containers
+    Container,
+    /// The UID of the Kubernetes pod, empty outside pods
+    Pod,
+    /// The path of the control group
+    Cgroup,
+}
+
+/// Returns each label once, in the order of its first place.
+pub(super) fn labels_once(labels: Vec<MetricsLabel>) -> Vec<OwnerLabel> {
+    let mut once = Vec::new();
+    for label in labels {
+        let label = match label {
+            MetricsLabel::User => OwnerLabel::User,
+            MetricsLabel::Container => OwnerLabel::Container,
+            MetricsLabel::Pod => OwnerLabel::Pod,
+            MetricsLabel::Cgroup => OwnerLabel::Cgroup,
+        };
+        if !once.contains(&label) {
+            once.push(label);
+        }
+    }
+    once
 }
 
 /// The file of `--metrics-file`.

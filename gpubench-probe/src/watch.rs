@@ -87,7 +87,7 @@ pub(super) fn probe(options: &ProbeOptions, reach: Reach) -> Result<Ending, Fail
 /// Metrics are made of calls.
 fn needs(options: &ProbeOptions) -> Needs {
     if options.metrics_address.is_some() || options.metrics_file.is_some() {
-        Needs::Calls
+        Needs::Calls(options.metrics_labels.clone())
     } else {
         Needs::WhatIsThere
     }

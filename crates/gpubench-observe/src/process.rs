@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::Timestamp;
+use crate::{Owner, Timestamp};
 
 /// A process from its fork or exec to its next exec or its exit.
 ///
@@ -26,6 +26,8 @@ pub struct ProcessStart {
     /// Its arguments, with the name of the program first. Empty if it ended before anyone could
     /// look.
     pub command: Vec<String>,
+    /// Whose it is.
+    pub owner: Owner,
 }
 
 /// How a process began.

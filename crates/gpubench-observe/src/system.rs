@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::cuda::Pids;
-use crate::{Origin, ProcessStart};
+use crate::{Origin, Owner, ProcessStart};
 
 /// Whether there is a process with this pid.
 pub(crate) fn exists(pid: u32) -> bool {
@@ -26,6 +26,7 @@ pub(crate) fn describe(pid: u32, origin: Origin) -> ProcessStart {
         origin,
         executable: executable(pid),
         command: words(&command_line(pid)),
+        owner: Owner::of(pid),
     }
 }
 
@@ -117,6 +118,7 @@ impl Recorded<'_> {
             origin,
             executable,
             command: words(longer.as_deref().unwrap_or(self.arguments)),
+            owner: Owner::of(pid),
         }
     }
 }

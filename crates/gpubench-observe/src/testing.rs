@@ -8,8 +8,8 @@ use gpubench_diagnostic::Failure;
 
 use crate::{
     Allocation, ContextHandle, Copy, CopyDirection, DriverCall, Event, EventKind, Execution, FunctionHandle,
-    FunctionTotal, Launch, LaunchKind, MemoryHandle, MemoryKind, Origin, ProcessId, ProcessStart, Source, StreamHandle,
-    Timestamp, Waiting,
+    FunctionTotal, Launch, LaunchKind, MemoryHandle, MemoryKind, Origin, Owner, ProcessId, ProcessStart, Source,
+    StreamHandle, Timestamp, Waiting,
 };
 
 /// Gives recorded events, one batch a poll.
@@ -73,6 +73,7 @@ impl Script {
             origin: Origin::Exec { before: None },
             executable: Some(format!("/opt/{program}").into()),
             command: vec![program.to_owned(), "--steps".to_owned(), "7".to_owned()],
+            owner: Owner::default(),
         }))
     }
 
@@ -90,6 +91,7 @@ impl Script {
             origin: Origin::Fork { parent: self.process },
             executable: None,
             command: Vec::new(),
+            owner: Owner::default(),
         }))
     }
 

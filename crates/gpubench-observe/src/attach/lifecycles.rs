@@ -138,6 +138,7 @@ fn describe_as(pid: u32, command: &str, origin: Origin) -> ProcessStart {
             origin,
             executable: Some(PathBuf::from(command)),
             command: Vec::new(),
+            owner: found.owner,
         }
     }
 }

@@ -11,13 +11,14 @@ use super::process::{Process, program_of};
 use super::programs::{ProgramKey, Programs};
 use crate::{
     Allocation, ContextHandle, Copy, CopyDirection, Event, EventKind, Execution, FunctionHandle, Launch, LaunchKind,
-    MemoryHandle, ProcessId, ProcessStart, Timestamp,
+    MemoryHandle, Owner, OwnerLabel, ProcessId, ProcessStart, Timestamp,
 };
 
 /// What is known of all processes.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     limits: Limits,
+    labels: Vec<OwnerLabel>,
     budgets: Budgets,
     live: HashMap<ProcessId, Process>,
     /// The live process of each pid.
@@ -88,12 +89,24 @@ impl Ledger {
             others,
             books: Books::new(&limits),
             limits,
+            labels: Vec::new(),
             now: Timestamp(0),
             events: 0,
             started: 0,
             used_the_driver: 0,
             next_search: 0,
         }
+    }
+
+    /// Also tells programs apart by whose they are.
+    #[must_use]
+    pub fn telling_apart(self, labels: Vec<OwnerLabel>) -> Self {
+        Self { labels, ..self }
+    }
+
+    /// Returns what programs are also told apart by.
+    pub fn labels(&self) -> &[OwnerLabel] {
+        &self.labels
     }
 
     /// Adds an event.
@@ -124,8 +137,8 @@ impl Ledger {
                 };
                 let was_idle = process.is_idle();
                 let program = *process.program_key.get_or_insert_with(|| {
-                    let name = process.start.as_ref().and_then(program_of);
-                    self.books.programs.enter(name, at, self.limits.programs)
+                    let start = process.start.as_ref();
+                    self.books.enter(start, &self.labels, at, self.limits.programs)
                 });
                 let mut entry = Entry {
                     process,
@@ -241,9 +254,9 @@ impl Ledger {
         if let Some(process) = self.live.get_mut(&id) {
             if let Some(start) = start {
                 if let Some(before) = process.program_key.take() {
-                    let programs = &mut self.books.programs;
-                    programs.leave(before, at);
-                    process.program_key = Some(programs.enter(program_of(&start), at, self.limits.programs));
+                    self.books.programs.leave(before, at);
+                    let program = self.books.enter(Some(&start), &self.labels, at, self.limits.programs);
+                    process.program_key = Some(program);
                 }
                 process.start = Some(start);
             }
@@ -345,6 +358,20 @@ impl Books {
             forgotten: LaunchCount::default(),
             errors: ErrorTable::default(),
         }
+    }
+
+    /// Adds a process that runs to its program.
+    fn enter(
+        &mut self,
+        start: Option<&ProcessStart>,
+        labels: &[OwnerLabel],
+        now: Timestamp,
+        limit: usize,
+    ) -> ProgramKey {
+        let nobody = Owner::default();
+        let owner = start.map_or(&nobody, |start| &start.owner);
+        let owner = labels.iter().map(|label| label.value(owner)).collect();
+        self.programs.enter(start.and_then(program_of), owner, now, limit)
     }
 
     /// Changes the sums of a process, of its program and of all.

@@ -30,6 +30,8 @@ impl ProgramKey {
 pub struct Program {
     /// The file name of its executable.
     pub name: String,
+    /// Whose its processes are, by the labels that the ledger tells apart. Empty for the others.
+    pub owner: Vec<String>,
     /// What its processes did, those that ended included.
     pub activity: Activity,
     /// The calls of its processes that failed.
@@ -58,7 +60,7 @@ impl Program {
 #[derive(Clone, Debug)]
 pub struct Programs {
     programs: BTreeMap<ProgramKey, Program>,
-    of_names: HashMap<String, ProgramKey>,
+    of_names: HashMap<(String, Vec<String>), ProgramKey>,
     next: u64,
     kernels: Budget,
     retired: Activity,
@@ -102,15 +104,16 @@ impl Programs {
     }
 
     /// Adds a process that runs to its program. Up to `limit` programs have their own row.
-    pub(super) fn enter(&mut self, name: Option<&str>, now: Timestamp, limit: usize) -> ProgramKey {
-        let name = name.unwrap_or(UNKNOWN);
-        let key = match self.of_names.get(name).copied() {
+    pub(super) fn enter(&mut self, name: Option<&str>, owner: Vec<String>, now: Timestamp, limit: usize) -> ProgramKey {
+        let name = (name.unwrap_or(UNKNOWN).to_owned(), owner);
+        let key = match self.of_names.get(&name).copied() {
             Some(known) => known,
             None if self.has_room(limit) => {
                 let key = ProgramKey(self.next);
                 self.next += 1;
-                self.of_names.insert(name.to_owned(), key);
-                self.programs.entry(key).or_default().name = name.to_owned();
+                let program = self.programs.entry(key).or_default();
+                (program.name, program.owner) = name.clone();
+                self.of_names.insert(name, key);
                 key
             }
             None => {
@@ -201,10 +204,10 @@ impl Programs {
             return false;
         };
         if let Some(program) = self.programs.remove(&oldest) {
-            self.of_names.remove(&program.name);
             self.kernels.give(program.kernel_rows());
             self.retired.merge(&program.activity);
             self.retired_rows += 1;
+            self.of_names.remove(&(program.name, program.owner));
         }
         true
     }

@@ -275,6 +275,7 @@ fn the_program_after_an_exec_has_nothing_of_the_one_before() {
         },
         executable: Some("/bin/tool".into()),
         command: vec![],
+        owner: crate::Owner::default(),
     }));
     let ledger = ledger_of([first, second.launch(0xf)]);
     assert_eq!(only_live(&ledger).program(), Some("tool"));
@@ -636,6 +637,7 @@ fn a_program_has_the_name_of_its_file_or_of_its_command_without_folders() {
             origin: crate::Origin::Before,
             executable: executable.map(Into::into),
             command: command.iter().map(|word| (*word).to_owned()).collect(),
+            owner: crate::Owner::default(),
         }));
         let ledger = ledger_of([script.launch(1)]);
         let wanted = ledger.program_of(only_live(&ledger)).expect("it did something");

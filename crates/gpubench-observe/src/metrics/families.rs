@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use prometheus_client::registry::Unit;
 
 use super::RETENTION;
-use super::family::{Families, Family};
+use super::family::{Families, Family, PROGRAM, ProgramLabels};
 use super::kernel_rows::KernelRows;
 use super::labels::{OTHER, UNNAMED, value};
 use super::memory::{memory, oldest};
 use crate::ledger::{KernelKey, Ledger, Program, ProgramKey};
 use crate::sample::Totals;
-use crate::{CopyDirection, Timestamp, result_name};
+use crate::{CopyDirection, OwnerLabel, Timestamp, result_name};
 use gpubench_contract::ProbeDirection;
 
 /// The most functions of the driver with their own row.
@@ -24,8 +24,8 @@ pub const MOST_ROWS: usize = 20_000;
 /// A program that has rows.
 pub(super) struct Row<'a> {
     pub(super) key: ProgramKey,
-    /// Its value as a label.
-    pub(super) name: String,
+    /// Its labels.
+    pub(super) name: Vec<(&'static str, String)>,
     pub(super) program: &'a Program,
 }
 
@@ -53,10 +53,17 @@ fn programs(ledger: &Ledger, now: Timestamp) -> Vec<Row<'_>> {
     shown
         .map(|(key, program)| Row {
             key,
-            name: value(&program.name),
+            name: labels_of(program, ledger.labels()),
             program,
         })
         .collect()
+}
+
+/// Returns the labels of a program. The others have no owner.
+fn labels_of(program: &Program, labels: &[OwnerLabel]) -> Vec<(&'static str, String)> {
+    let owner = labels.iter().zip(&program.owner);
+    let owner = owner.map(|(label, text)| (label.name(), value(text)));
+    [(PROGRAM, value(&program.name))].into_iter().chain(owner).collect()
 }
 
 fn probe(ledger: &Ledger, totals: &Totals, kernels: &KernelRows) -> Vec<Family> {
@@ -111,8 +118,8 @@ fn processes(ledger: &Ledger, programs: &[Row<'_>]) -> [Family; 2] {
 pub(super) fn live<'a>(
     ledger: &'a Ledger,
     programs: &'a [Row<'_>],
-) -> impl Iterator<Item = (&'a str, &'a crate::ledger::Process)> {
-    let names: BTreeMap<ProgramKey, &str> = programs.iter().map(|row| (row.key, row.name.as_str())).collect();
+) -> impl Iterator<Item = (&'a ProgramLabels, &'a crate::ledger::Process)> {
+    let names: BTreeMap<ProgramKey, &ProgramLabels> = programs.iter().map(|row| (row.key, &*row.name)).collect();
     ledger
         .live()
         .filter_map(move |process| Some((*names.get(&ledger.program_of(process)?)?, process)))
@@ -205,7 +212,7 @@ fn work(ledger: &Ledger, programs: &[Row<'_>], rows: &KernelRows) -> Vec<Family>
 }
 
 fn kernels(ledger: &Ledger, programs: &[Row<'_>], rows: &KernelRows) -> Family {
-    let names: BTreeMap<ProgramKey, &str> = programs.iter().map(|row| (row.key, row.name.as_str())).collect();
+    let names: BTreeMap<ProgramKey, &ProgramLabels> = programs.iter().map(|row| (row.key, &*row.name)).collect();
     let mut kernels = Family::counter(
         "gpubench_cuda_kernel_launches",
         &["kernel"],

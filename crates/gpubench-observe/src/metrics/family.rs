@@ -10,8 +10,11 @@ use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Unit;
 
+/// The labels of a program: its name, and whose it is.
+pub(super) type ProgramLabels = [(&'static str, String)];
+
 /// The label of a program.
-const PROGRAM: &str = "program";
+pub(super) const PROGRAM: &str = "program";
 
 /// The labels of a row, by name.
 pub(super) type Labels = Vec<(&'static str, String)>;
@@ -72,17 +75,14 @@ impl Family {
 
     /// Adds to the row with these values of the labels.
     pub(super) fn add<const N: usize>(&mut self, values: [&str; N], number: f64) {
-        self.add_to(None, values, number);
+        let labels = self.labels.iter().copied().zip(values.map(str::to_owned)).collect();
+        *self.rows.entry(labels).or_default() += number;
     }
 
     /// Adds to the row of a program with these values of the other labels.
-    pub(super) fn add_of<const N: usize>(&mut self, program: &str, values: [&str; N], number: f64) {
-        self.add_to(Some(program), values, number);
-    }
-
-    fn add_to<const N: usize>(&mut self, program: Option<&str>, values: [&str; N], number: f64) {
-        let values = program.into_iter().chain(values).map(str::to_owned);
-        let labels = self.labels.iter().copied().zip(values).collect();
+    pub(super) fn add_of<const N: usize>(&mut self, program: &ProgramLabels, values: [&str; N], number: f64) {
+        let own = self.labels.iter().copied().skip(1).zip(values.map(str::to_owned));
+        let labels = program.iter().cloned().chain(own).collect();
         *self.rows.entry(labels).or_default() += number;
     }
 

@@ -3,7 +3,7 @@
 use prometheus_client::registry::Unit;
 
 use super::families::{Row, live};
-use super::family::Family;
+use super::family::{Family, ProgramLabels};
 use crate::ledger::Ledger;
 use crate::{MemoryKind, Timestamp};
 use gpubench_contract::ProbeMemoryKind;
@@ -55,7 +55,7 @@ fn held(ledger: &Ledger, programs: &[Row<'_>]) -> [Family; 2] {
     let gauge = |name, help| Family::gauge(name, &["kind"], help).by_program();
     let mut count = gauge("gpubench_cuda_live_allocations", "Allocations that processes have");
     let mut bytes = gauge("gpubench_cuda_live", "Bytes that processes have allocated").in_unit(Unit::Bytes);
-    let mut add = |name: &str, kind: MemoryKind, number: u64, size: u64| {
+    let mut add = |name: &ProgramLabels, kind: MemoryKind, number: u64, size: u64| {
         let row = [ProbeMemoryKind::from(kind).as_str()];
         count.add_of(name, row, number as f64);
         bytes.add_of(name, row, size as f64);
@@ -84,7 +84,7 @@ pub(super) fn oldest(ledger: &Ledger, programs: &[Row<'_>], now: Timestamp) -> F
     )
     .by_program()
     .in_unit(Unit::Seconds);
-    let mut oldest: std::collections::BTreeMap<&str, Timestamp> = std::collections::BTreeMap::new();
+    let mut oldest: std::collections::BTreeMap<&ProgramLabels, Timestamp> = std::collections::BTreeMap::new();
     for (name, process) in live(ledger, programs) {
         if let Some(at) = process.memory.oldest() {
             let first = oldest.entry(name).or_insert(at);
@@ -92,9 +92,7 @@ pub(super) fn oldest(ledger: &Ledger, programs: &[Row<'_>], now: Timestamp) -> F
         }
     }
     for Row { name, .. } in programs {
-        let age = oldest
-            .remove(name.as_str())
-            .map_or(0.0, |at| now.since(at).as_secs_f64());
+        let age = oldest.remove(&**name).map_or(0.0, |at| now.since(at).as_secs_f64());
         family.add_of(name, [], age);
     }
     family

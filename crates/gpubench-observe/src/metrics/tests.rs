@@ -232,6 +232,43 @@ fn errors_launches_copies_and_waits_say_which_program() {
 }
 
 #[test]
+fn programs_of_several_owners_have_rows_of_their_own_by_choice() {
+    use crate::{EventKind, Owner, OwnerLabel};
+    let script = |pid, user, cgroup: &str| {
+        let mut script = Script::new(pid, 1, "app").allocate(1, 10);
+        if let EventKind::Started(start) = &mut script.events[0].kind {
+            start.owner = Owner {
+                user: Some(user),
+                cgroup: Some(cgroup.into()),
+            };
+        }
+        script.events
+    };
+    let play = |labels: &[OwnerLabel]| {
+        let mut ledger = Ledger::new(Limits::default()).telling_apart(labels.to_vec());
+        let events = [script(7, 0, "/a"), script(8, 1000, "/a"), script(9, 1000, "/evil\"}\n")];
+        events.into_iter().flatten().for_each(|event| ledger.apply(event));
+        let page = open_metrics(&ledger);
+        let rows = page
+            .lines()
+            .filter(|line| line.starts_with("gpubench_cuda_live_bytes{"));
+        rows.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let row = |owner: &str, bytes: u64| {
+        format!(r#"gpubench_cuda_live_bytes{{program="app"{owner},kind="device"}} {bytes}.0"#)
+    };
+    assert_eq!(play(&[]), [row("", 30)]);
+    let by_user = [row(r#",user="0""#, 10), row(r#",user="1000""#, 20)];
+    assert_eq!(play(&[OwnerLabel::User]), by_user);
+    let by_both = [
+        row(r#",user="0",cgroup="/a""#, 10),
+        row(r#",user="1000",cgroup="/a""#, 10),
+        row(r#",user="1000",cgroup="/evil\"} ""#, 10),
+    ];
+    assert_eq!(play(&[OwnerLabel::User, OwnerLabel::Cgroup]), by_both);
+}
+
+#[test]
 fn streams_of_a_process_that_ended_are_no_streams() {
     use crate::EventKind;
     let stream = crate::StreamHandle(1);

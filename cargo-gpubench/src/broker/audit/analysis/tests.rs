@@ -218,6 +218,7 @@ fn processes_that_the_worker_starts_are_audited_with_it() {
         origin: Origin::Fork { parent },
         executable: None,
         command: Vec::new(),
+        owner: Default::default(),
     }));
     let child = child.name(1, "scan").after_ms(5).launch(1);
     let calls = AuditedCalls::from_calls(&seen([worker(), child]), &spans(&[10])).unwrap();
