@@ -71,6 +71,33 @@ pub enum EventKind {
     Allocate(Allocation),
     /// It freed memory. Freeing the address 0 frees nothing and is no error.
     Free(MemoryHandle),
+    /// It mapped physical memory.
+    Map {
+        /// Where.
+        address: u64,
+        /// The handle of the memory, of `cuMemCreate` or of [`EventKind::ShareHandle`].
+        memory: u64,
+    },
+    /// It ended all mappings of physical memory in a range.
+    Unmap {
+        /// Where the range begins.
+        address: u64,
+        /// Its length.
+        bytes: u64,
+    },
+    /// It got a handle of physical memory that was there before. It releases it as one of
+    /// `cuMemCreate`.
+    ShareHandle {
+        /// The handle. It may be one that the process has already.
+        handle: u64,
+        /// Where the memory is mapped. `None` if another process may have created it.
+        address: Option<u64>,
+    },
+    /// It put an allocation into a capture. Launches of the graph allocate this address.
+    AllocateInGraph {
+        /// The address.
+        address: u64,
+    },
     /// It ended a context, and with it the memory that was allocated in it and not freed.
     ContextEnd {
         /// The context. The unknown one ends if the process has just one.

@@ -303,7 +303,32 @@ impl Decoder {
             Role::AllocateArray(dimensions) => {
                 self.allocation(record, MemoryKind::Array, out, work::array_bytes(record, dimensions))
             }
+            Role::AllocateInStream(kind, number) => match self.execution(pid, of(number)) {
+                Execution::Runs => self.allocation(record, kind, out, record.argument(1)),
+                Execution::Captured => EventKind::AllocateInGraph { address: out },
+            },
             Role::Free(space) => free(space, record.argument(0)),
+            Role::FreeInStream => match self.execution(pid, of(1)) {
+                Execution::Runs => free(HandleSpace::Address, record.argument(0)),
+                // Launches of the graph free it.
+                Execution::Captured => return None,
+            },
+            Role::Map => EventKind::Map {
+                address: record.argument(0),
+                memory: record.argument(3),
+            },
+            Role::Unmap => EventKind::Unmap {
+                address: record.argument(0),
+                bytes: record.argument(1),
+            },
+            Role::RetainHandle => EventKind::ShareHandle {
+                handle: out,
+                address: Some(record.argument(1)),
+            },
+            Role::ImportHandle => EventKind::ShareHandle {
+                handle: out,
+                address: None,
+            },
             Role::Copy(arguments) => self.copy(pid, function, work::copy(record, arguments)),
             Role::CopyStructure { dimensions, stream } => {
                 self.copy(pid, function, work::copy_structure(record, dimensions, stream))

@@ -25,7 +25,20 @@ pub(crate) enum Role {
     Register,
     /// Allocates an array that the structure at argument 1 describes.
     AllocateArray(Dimensions),
+    /// Allocates as many bytes as argument 1 in the order of a stream: argument 0 says where the
+    /// address goes.
+    AllocateInStream(MemoryKind, Argument),
     Free(HandleSpace),
+    /// Frees argument 0 in the order of the stream of argument 1.
+    FreeInStream,
+    /// Maps the physical memory of argument 3 at argument 0.
+    Map,
+    /// Ends mappings from argument 0 on, of as many bytes as argument 1.
+    Unmap,
+    /// Gives a handle of the physical memory that is mapped at argument 1.
+    RetainHandle,
+    /// Gives a handle of physical memory that another process may have created.
+    ImportHandle,
     Copy(CopyArguments),
     /// Copies as the structure at argument 0 says.
     CopyStructure {

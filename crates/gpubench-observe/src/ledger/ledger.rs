@@ -429,6 +429,20 @@ impl Entry<'_> {
             EventKind::HostFunction { .. } => self.each(|sums| sums.host_functions += 1),
             EventKind::Allocate(allocation) => self.allocate(&allocation, at, thread),
             EventKind::Free(handle) => self.free(handle, at),
+            EventKind::Map { address, memory } => {
+                let budget = &mut self.budgets.allocations;
+                self.process.memory.map(address, memory, budget);
+            }
+            EventKind::Unmap { address, bytes } => {
+                let memory = &mut self.process.memory;
+                let gone = memory.unmap(address, bytes, &mut self.budgets.allocations);
+                gone.into_iter().for_each(|freed| self.count_freed(freed));
+            }
+            EventKind::ShareHandle { handle, address } => {
+                let budget = &mut self.budgets.allocations;
+                self.process.memory.share(handle, address, budget);
+            }
+            EventKind::AllocateInGraph { address } => self.process.memory.put_in_graph(address),
             EventKind::ContextEnd { context } => self.end_context(context),
             EventKind::Copy(copy) => self.copy(copy),
             EventKind::Set(set) => self.each(|sums| match set.execution {
@@ -494,13 +508,18 @@ impl Entry<'_> {
 
     fn free(&mut self, handle: MemoryHandle, at: Timestamp) {
         let freed = self.process.memory.free(handle, at, &mut self.budgets.allocations);
+        self.count_freed(freed);
+    }
+
+    fn count_freed(&mut self, freed: Freed) {
         self.each(|sums| match freed {
             Freed::Live(kind, bytes) => sums.freed[kind].add(bytes),
             Freed::Before(kind, bytes) => {
                 sums.vanished[kind].remove(bytes);
                 sums.freed[kind].add(bytes);
             }
-            Freed::Null => sums.null_frees += 1,
+            Freed::Nothing => sums.null_frees += 1,
+            Freed::Held => {}
             Freed::Unknown => sums.unknown_frees += 1,
         });
     }

@@ -1,9 +1,10 @@
 //! The memory that a process has.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use super::activity::ByKind;
 use super::limits::Budget;
+use super::physical::{Block, Physical, Released};
 use crate::{Allocation, ContextHandle, HandleSpace, MemoryHandle, MemoryKind, Timestamp};
 
 /// An allocation that was not freed yet.
@@ -14,10 +15,22 @@ pub(super) struct Live {
     at: Timestamp,
     thread: u32,
     context: ContextHandle,
-    /// The allocation that had this address before, if no call was seen that freed it. Such a call
-    /// may still come: another thread can get the address before the free returns.
-    before: Option<(MemoryKind, u64)>,
 }
+
+/// An allocation whose address was allocated again although no call was seen that freed it. Such a
+/// call may still come: another thread can get the address before the free returns.
+#[derive(Clone, Copy, Debug)]
+struct Replaced {
+    kind: MemoryKind,
+    bytes: u64,
+    /// When the next allocation of the address returned.
+    until: Timestamp,
+}
+
+/// Replaced allocations of a process that are remembered. Calls that free them come soon.
+const MOST_REPLACED: usize = 256;
+/// Addresses in graphs of a process that are remembered.
+const MOST_IN_GRAPHS: usize = 4096;
 
 /// Allocations of the same kind and size by the same thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +68,10 @@ pub(super) enum Freed {
     /// It freed the memory that had the address before: it began before the address was allocated
     /// again.
     Before(MemoryKind, u64),
-    /// It freed the address 0.
-    Null,
+    /// It freed the address 0, or what a launch of a graph allocates.
+    Nothing,
+    /// It released a handle of memory that something else holds.
+    Held,
     /// It freed memory that is not known.
     Unknown,
 }
@@ -64,7 +79,11 @@ pub(super) enum Freed {
 /// The memory that a process has.
 #[derive(Clone, Debug, Default)]
 pub struct LiveMemory {
+    /// Physical memory by [`Block`], since handles of it come and go.
     allocations: BTreeMap<MemoryHandle, Live>,
+    replaced: HashMap<MemoryHandle, VecDeque<Replaced>>,
+    physical: Physical,
+    in_graphs: HashSet<u64>,
     totals: ByKind,
     bytes: u64,
 }
@@ -108,12 +127,20 @@ impl LiveMemory {
         thread: u32,
         budget: &mut Budget,
     ) -> Allocated {
-        let handle = allocation.handle();
+        let named = allocation.handle();
+        let handle = match named.space {
+            HandleSpace::Physical => of_block(self.physical.create(named.value)),
+            _ => named,
+        };
         let before = self.allocations.remove(&handle).map(|live| (live.kind, live.bytes));
         if let Some((kind, bytes)) = before {
             self.totals[kind].remove(bytes);
             self.bytes = self.bytes.saturating_sub(bytes);
+            self.replace(named, Replaced { kind, bytes, until: at });
         } else if !budget.take() {
+            if named.space == HandleSpace::Physical {
+                self.physical.forget(named.value);
+            }
             return Allocated::Untracked;
         }
         let Allocation {
@@ -129,31 +156,92 @@ impl LiveMemory {
                 at,
                 thread,
                 context,
-                before,
             },
         );
         before.map_or(Allocated::Live, |(kind, bytes)| Allocated::InPlaceOf(kind, bytes))
     }
 
-    pub(super) fn free(&mut self, handle: MemoryHandle, at: Timestamp, budget: &mut Budget) -> Freed {
-        if handle.value == 0 {
-            return Freed::Null;
+    pub(super) fn free(&mut self, named: MemoryHandle, at: Timestamp, budget: &mut Budget) -> Freed {
+        if named.value == 0 {
+            return Freed::Nothing;
         }
-        let Some(live) = self.allocations.get_mut(&handle) else {
+        let handle = match named.space {
+            HandleSpace::Physical => self.physical.block(named.value).map(of_block),
+            _ => Some(named),
+        };
+        let live = handle.and_then(|handle| self.allocations.get(&handle));
+        match (live, named.space) {
+            // It began before the address was allocated again.
+            (Some(live), _) if at < live.at => self.free_replaced(named, at),
+            (_, HandleSpace::Physical) => match self.physical.release(named.value, budget) {
+                Released::Gone(block) => self.end(of_block(block), budget),
+                Released::Held => Freed::Held,
+                Released::Unknown => self.free_replaced(named, at),
+            },
+            (Some(_), _) => self.end(named, budget),
+            (None, _) => match self.free_replaced(named, at) {
+                Freed::Unknown if self.in_graphs.contains(&named.value) => Freed::Nothing,
+                freed => freed,
+            },
+        }
+    }
+
+    /// Notes that an address belongs to allocations of a graph.
+    pub(super) fn put_in_graph(&mut self, address: u64) {
+        if self.in_graphs.len() < MOST_IN_GRAPHS {
+            self.in_graphs.insert(address);
+        }
+    }
+
+    pub(super) fn map(&mut self, address: u64, handle: u64, budget: &mut Budget) {
+        self.physical.map(address, handle, budget);
+    }
+
+    pub(super) fn share(&mut self, handle: u64, address: Option<u64>, budget: &mut Budget) {
+        self.physical.share(handle, address, budget);
+    }
+
+    /// Ends mappings, and returns what nothing holds any more.
+    pub(super) fn unmap(&mut self, address: u64, bytes: u64, budget: &mut Budget) -> Vec<Freed> {
+        let gone = self.physical.unmap(address, bytes, budget);
+        gone.into_iter()
+            .map(|block| self.end(of_block(block), budget))
+            .collect()
+    }
+
+    /// Ends live memory.
+    fn end(&mut self, handle: MemoryHandle, budget: &mut Budget) -> Freed {
+        let Some(Live { kind, bytes, .. }) = self.allocations.remove(&handle) else {
             return Freed::Unknown;
         };
-        if at < live.at {
-            return live
-                .before
-                .take()
-                .map_or(Freed::Unknown, |(kind, bytes)| Freed::Before(kind, bytes));
-        }
-        let (kind, bytes) = (live.kind, live.bytes);
-        self.allocations.remove(&handle);
         self.totals[kind].remove(bytes);
         self.bytes = self.bytes.saturating_sub(bytes);
         budget.give(1);
         Freed::Live(kind, bytes)
+    }
+
+    fn replace(&mut self, named: MemoryHandle, replaced: Replaced) {
+        let remembered: usize = self.replaced.values().map(VecDeque::len).sum();
+        if remembered >= MOST_REPLACED {
+            // Their calls would have come.
+            self.replaced.clear();
+        }
+        self.replaced.entry(named).or_default().push_back(replaced);
+    }
+
+    /// Frees the first allocation of an address that ended before the call that frees it returned.
+    fn free_replaced(&mut self, named: MemoryHandle, at: Timestamp) -> Freed {
+        let Some(replaced) = self.replaced.get_mut(&named) else {
+            return Freed::Unknown;
+        };
+        let place = replaced.iter().position(|replaced| at < replaced.until);
+        let freed = place.and_then(|place| replaced.remove(place));
+        if replaced.is_empty() {
+            self.replaced.remove(&named);
+        }
+        freed.map_or(Freed::Unknown, |Replaced { kind, bytes, .. }| {
+            Freed::Before(kind, bytes)
+        })
     }
 
     /// Ends what ends with a context, and returns it, by kind and in groups.
@@ -178,8 +266,15 @@ impl LiveMemory {
 
     /// Forgets everything.
     pub(super) fn clear(&mut self, budget: &mut Budget) {
-        budget.give(self.allocations.len());
+        budget.give(self.allocations.len() + self.physical.rows());
         *self = LiveMemory::default();
+    }
+}
+
+fn of_block(Block(value): Block) -> MemoryHandle {
+    MemoryHandle {
+        space: HandleSpace::Physical,
+        value,
     }
 }
 

@@ -21,11 +21,14 @@ mod kernels;
 mod ledger;
 mod limits;
 mod live_memory;
+mod physical;
 mod process;
 mod programs;
 
 #[cfg(test)]
 mod conservation;
+#[cfg(test)]
+mod memory_tests;
 #[cfg(test)]
 mod tests;
 

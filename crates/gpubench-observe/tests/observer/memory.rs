@@ -37,6 +37,37 @@ fn each_kind_of_memory_is_recorded_with_its_bytes_and_its_free() {
     }
 }
 
+/// Returns the bytes that were freed and that were left, and the frees of unknown memory.
+fn figures(what: &str, stubs: Stubs) -> (u64, u64, u64) {
+    let seen = Seen::from_command(program("dynamic", stubs, &[what]));
+    assert_eq!(seen.lost, 0);
+    let mut ledger = Ledger::new(Limits::default());
+    seen.events.into_iter().for_each(|event| ledger.apply(event));
+    let all = ledger.all();
+    (all.freed.total().bytes, all.left.total().bytes, all.unknown_frees)
+}
+
+#[test]
+fn physical_memory_lives_while_it_is_mapped_although_its_handles_are_released() {
+    if !may_observe("physical_memory_lives_while_it_is_mapped_although_its_handles_are_released") {
+        return;
+    }
+    for stubs in Stubs::ALL {
+        assert_eq!(figures("map", stubs), (0, 7000, 0));
+        assert_eq!(figures("unmap", stubs), (7000, 0, 0));
+    }
+}
+
+#[test]
+fn memory_that_a_graph_allocates_is_no_allocation_of_the_program() {
+    if !may_observe("memory_that_a_graph_allocates_is_no_allocation_of_the_program") {
+        return;
+    }
+    for stubs in Stubs::ALL {
+        assert_eq!(figures("allocate-in-graph", stubs), (0, 0, 0));
+    }
+}
+
 #[test]
 fn memory_ends_with_its_context() {
     if !may_observe("memory_ends_with_its_context") {

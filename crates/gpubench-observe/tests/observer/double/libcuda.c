@@ -54,6 +54,9 @@ HIDDEN int impl_cuMemHostAlloc(u64 *out, u64 bytes, u32 flags) { return allocate
 HIDDEN int impl_cuMemHostRegister_v2(u64 place, u64 bytes, u32 flags) FINE
 HIDDEN int impl_cuMemCreate(u64 *out, u64 bytes, const void *properties, u64 flags) { return allocate(out, bytes); }
 HIDDEN int impl_cuMemMap(u64 place, u64 bytes, u64 offset, u64 memory, u64 flags) FINE
+HIDDEN int impl_cuMemUnmap(u64 place, u64 bytes) FINE
+HIDDEN int impl_cuMemRetainAllocationHandle(u64 *out, u64 place) OUT_ONLY
+HIDDEN int impl_cuMemImportFromShareableHandle(u64 *out, void *shared, int type) OUT_ONLY
 HIDDEN int impl_cuArrayCreate_v2(u64 *out, const void *descriptor) OUT_ONLY
 HIDDEN int impl_cuArray3DCreate_v2(u64 *out, const void *descriptor) OUT_ONLY
 HIDDEN int impl_cuMemFree_v2(u64 place) FINE
@@ -124,7 +127,8 @@ HIDDEN int impl_cuGetProcAddress_v2(const char *name, void **out, int version, u
 
 #define FUNCTIONS(X) X(cuInit) X(cuDriverGetVersion) X(cuMemAlloc_v2) X(cuMemAllocPitch_v2) X(cuMemAllocAsync) \
   X(cuMemAllocFromPoolAsync) X(cuMemAllocManaged) X(cuMemAllocHost_v2) X(cuMemHostAlloc) X(cuMemHostRegister_v2) \
-  X(cuMemCreate) X(cuMemMap) X(cuArrayCreate_v2) X(cuArray3DCreate_v2) X(cuMemFree_v2) X(cuMemFreeAsync) \
+  X(cuMemCreate) X(cuMemMap) X(cuMemUnmap) X(cuMemRetainAllocationHandle) \
+  X(cuMemImportFromShareableHandle) X(cuArrayCreate_v2) X(cuArray3DCreate_v2) X(cuMemFree_v2) X(cuMemFreeAsync) \
   X(cuMemFreeHost) X(cuMemRelease) X(cuMemHostUnregister) X(cuArrayDestroy) X(cuMemcpyHtoD_v2) X(cuMemcpyDtoH_v2) \
   X(cuMemcpyDtoD_v2) X(cuMemcpy) X(cuMemcpyHtoDAsync_v2) X(cuMemcpyPeer) X(cuMemcpy2D_v2) X(cuMemcpy3DAsync_v2) \
   X(cuMemsetD32_v2) X(cuMemsetD2D16Async) X(cuModuleLoadData) X(cuModuleUnload) X(cuLibraryLoadData) \

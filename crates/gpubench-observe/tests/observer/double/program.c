@@ -72,6 +72,28 @@ static void memory(void) {
   FUNCTION(cuArray3DCreate_v2, u64 *, const void *)(&p, &three); FUNCTION(cuArrayDestroy, u64)(p);
 }
 
+/* Memory that is released while it is mapped, then held by a handle of the mapping, as NCCL does; and
+ * memory of another process. */
+static void map_memory(void) {
+  u64 p, held, imported, none = 0;
+  FUNCTION(cuMemCreate, u64 *, u64, const void *, u64)(&p, 7000, &none, 0);
+  FUNCTION(cuMemMap, u64, u64, u64, u64, u64)(0x900000, 7000, 0, p, 0); FUNCTION(cuMemRelease, u64)(p);
+  FUNCTION(cuMemRetainAllocationHandle, u64 *, u64)(&held, 0x900000); FUNCTION(cuMemRelease, u64)(held);
+  FUNCTION(cuMemImportFromShareableHandle, u64 *, void *, int)(&imported, &none, 1);
+  FUNCTION(cuMemRelease, u64)(imported);
+}
+/* What a capture allocates and frees is done by the graph. */
+static void allocate_in_graph(void) {
+  u64 p, graph;
+  FUNCTION(cuStreamBeginCapture_v2, u64, int)(7, 0);
+  FUNCTION(cuMemAllocAsync, u64 *, u64, u64)(&p, 2000, 7);
+  FUNCTION(cuMemFreeAsync, u64, u64)(p, 7);
+  FUNCTION(cuMemAllocFromPoolAsync, u64 *, u64, u64, u64)(&p, 3000, 5, 7);
+  FUNCTION(cuStreamEndCapture, u64, u64 *)(7, &graph);
+  FUNCTION(cuGraphLaunch, u64, u64)(graph, 7);
+  FUNCTION(cuMemFreeAsync, u64, u64)(p, 7);
+}
+
 #define create_context FUNCTION(cuCtxCreate_v2, u64 *, u32, int)
 #define destroy_context FUNCTION(cuCtxDestroy_v2, u64)
 #define set_context FUNCTION(cuCtxSetCurrent, u64)
@@ -337,6 +359,9 @@ int main(int count, char **words) {
   if (!strcmp(what, "short")) { launch(kernel("short_lived"), 0); allocated(300); }
   else if (!strcmp(what, "yield")) { getchar(); for (long i = 0; i < number; i++) sched_yield(); }
   else if (!strcmp(what, "memory")) memory();
+  else if (!strcmp(what, "map")) map_memory();
+  else if (!strcmp(what, "unmap")) { map_memory(); FUNCTION(cuMemUnmap, u64, u64)(0x900000, 7000); }
+  else if (!strcmp(what, "allocate-in-graph")) allocate_in_graph();
   else if (!strcmp(what, "contexts")) contexts();
   else if (!strcmp(what, "copies")) copies();
   else if (!strcmp(what, "launches")) launches();
