@@ -2,6 +2,7 @@
 
 use anstyle::Style;
 
+use super::figures::count;
 use crate::terminal::style::{FAINT, PLAIN};
 use gpubench_diagnostic::layout::{UNBOUNDED, in_one_line, width};
 use gpubench_diagnostic::printable_line;
@@ -35,6 +36,7 @@ pub(super) struct Grid {
     title: &'static str,
     figures: Vec<Figure>,
     rows: Vec<Row>,
+    left_out: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -52,7 +54,13 @@ impl Grid {
             title,
             figures: figures.collect(),
             rows: Vec::new(),
+            left_out: 0,
         }
+    }
+
+    /// Says how many rows exist that the table does not have.
+    pub(super) fn leaving_out(self, left_out: u64) -> Self {
+        Self { left_out, ..self }
     }
 
     /// Adds a row.
@@ -69,9 +77,12 @@ impl Grid {
         });
     }
 
-    /// Returns the number of rows.
+    /// Returns the number of rows, with the one that says how many are missing.
     pub(super) fn len(&self) -> usize {
-        self.rows.len()
+        match self.rows.len() {
+            0 => 0,
+            rows => rows + usize::from(self.left_out > 0),
+        }
     }
 
     /// Returns the lines of the table for lines of `columns` columns: the titles, then at most
@@ -88,8 +99,8 @@ impl Grid {
             Room::From(least) => columns >= least,
         };
         // One line has room for the first row, or for saying that there are more.
-        let hidden = if self.rows.len() > rows {
-            self.rows.len() - rows.saturating_sub(1).max(1)
+        let hidden = if self.len() > rows {
+            self.rows.len().saturating_sub(rows.saturating_sub(1).max(1))
         } else {
             0
         };
@@ -128,8 +139,9 @@ impl Grid {
                 .iter()
                 .map(|row| line(&row.name, row.style, &|place| row.cells[place].clone())),
         );
-        if hidden > 0 && rows > 1 {
-            lines.push(format!("{FAINT}… {hidden} more{FAINT:#}"));
+        let missing = hidden as u64 + self.left_out;
+        if missing > 0 && rows > 1 {
+            lines.push(format!("{FAINT}… {} more{FAINT:#}", count(missing)));
         }
         lines
     }

@@ -38,7 +38,8 @@ pub(super) fn left(seen: &ProbeState) -> String {
         bytes: process.unfreed_bytes,
         groups: groups_left(process),
     });
-    text + &by_process(&rows.collect::<Vec<_>>())
+    let listed: u64 = leaking.iter().map(|process| process.unfreed).sum();
+    text + &by_process(&rows.collect::<Vec<_>>(), Listed::of(listed, total))
 }
 
 /// Returns what processes have that run on.
@@ -60,7 +61,8 @@ pub(super) fn still_allocated(seen: &ProbeState) -> String {
         bytes: process.live_bytes,
         groups: &process.memory,
     });
-    head + &by_process(&rows.collect::<Vec<_>>())
+    let all: u64 = seen.memory.iter().map(|memory| memory.live).sum();
+    head + &by_process(&rows.collect::<Vec<_>>(), Listed::of(total, all))
 }
 
 /// Returns the processes that run and have memory, those with the most first.
@@ -85,7 +87,20 @@ struct Holding<'a> {
     groups: &'a [ProbeAllocations],
 }
 
-fn by_process(rows: &[Holding<'_>]) -> String {
+/// Whether the record lists all processes with such memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Listed {
+    All,
+    Some,
+}
+
+impl Listed {
+    fn of(listed: u64, all: u64) -> Self {
+        if listed < all { Listed::Some } else { Listed::All }
+    }
+}
+
+fn by_process(rows: &[Holding<'_>], listed: Listed) -> String {
     let mut text = String::new();
     for holding in rows.iter().take(LEAKING) {
         let _ = writeln!(
@@ -102,13 +117,13 @@ fn by_process(rows: &[Holding<'_>]) -> String {
             text += "    …\n";
         }
     }
-    if rows.len() > LEAKING {
-        let _ = writeln!(
-            text,
-            "  … {} more",
-            several((rows.len() - LEAKING) as u64, "process", "processes")
-        );
-    }
+    let more = rows.len().saturating_sub(LEAKING) as u64;
+    let _ = match (more, listed) {
+        (0, Listed::All) => Ok(()),
+        (0, Listed::Some) => writeln!(text, "  … and processes that are not listed"),
+        (more, Listed::All) => writeln!(text, "  … {} more", several(more, "process", "processes")),
+        (more, Listed::Some) => writeln!(text, "  … at least {} more", several(more, "process", "processes")),
+    };
     text
 }
 

@@ -36,7 +36,7 @@ pub(super) fn processes(seen: &ProbeState, when: When) -> Grid {
             ("errors", Room::Any),
         ],
     };
-    let mut grid = Grid::new("process", columns.iter().copied());
+    let mut grid = Grid::new("process", columns.iter().copied()).leaving_out(seen.processes_left_out);
     for process in &seen.processes {
         let (name, style) = name_when(&process_name(process), process.running, when);
         let figures = match when {
@@ -101,7 +101,8 @@ pub(super) fn kernels(seen: &ProbeState, when: When) -> Grid {
     let mut grid = Grid::new(
         "kernel",
         [last, ("launches", Room::Any), ("captured", Room::From(WIDE))],
-    );
+    )
+    .leaving_out(seen.kernels_left_out);
     for kernel in &seen.kernels {
         let figure = match when {
             When::Live => rate(kernel.launches_per_second),

@@ -39,6 +39,27 @@ fn a_screen_never_exceeds_its_terminal() {
 }
 
 #[test]
+fn what_a_record_leaves_out_is_among_what_a_table_does_not_show() {
+    let mut finished = finished();
+    let seen = finished.calls.as_mut().expect("calls");
+    let (processes, kernels) = (seen.processes.len() as u64, seen.kernels.len() as u64);
+    (seen.processes_left_out, seen.kernels_left_out) = (381, 1_981);
+    seen.memory[0].unfreed += 7;
+    let text = strip_str(&probe_summary(&started(), &finished, 80)).to_string();
+    assert!(processes < 20 && kernels < 20);
+    assert!(
+        text.contains("\n… 381 more\n") && text.contains("\n… 1,981 more\n"),
+        "{text}"
+    );
+    assert!(text.contains("… and processes that are not listed"), "{text}");
+    let mut sample = sample();
+    let seen = sample.calls.as_mut().expect("calls");
+    seen.processes_left_out = 381;
+    let lines = probe_screen(&started(), &sample, ScreenSize { columns: 80, rows: 60 });
+    assert!(plain(&lines).contains("… 381 more"));
+}
+
+#[test]
 fn a_hostile_name_of_a_kernel_cannot_move_the_cursor() {
     let lines = probe_screen(&started(), &hostile(), ScreenSize { columns: 80, rows: 24 });
     let text = plain(&lines);
