@@ -20,6 +20,20 @@ pub(crate) fn exists(pid: u32) -> bool {
     Path::new(&format!("/proc/{pid}")).exists()
 }
 
+/// Whether no thread of the process runs any more, although its parent may not have waited for it.
+pub(crate) fn has_ended(pid: u32) -> bool {
+    let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else {
+        return !exists(pid);
+    };
+    // The name of the program may contain anything. The main thread may end before others.
+    let Some((_, rest)) = stat.rsplit_once(')') else {
+        return false;
+    };
+    let fields: Vec<&str> = rest.split_whitespace().take(18).collect();
+    let is_over = matches!(fields.first(), Some(&("Z" | "X")));
+    is_over && fields.get(17).is_none_or(|threads| matches!(*threads, "0" | "1"))
+}
+
 /// Returns what the system tells of a process now.
 pub(crate) fn describe(pid: u32, origin: Origin) -> ProcessStart {
     ProcessStart {
@@ -267,6 +281,21 @@ mod tests {
         }
         assert!(asked.load(Ordering::Acquire) <= 8);
         drop(keep);
+    }
+
+    #[test]
+    fn a_process_has_ended_before_its_parent_waits_for_it() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        assert!(!has_ended(child.id()) && !has_ended(std::process::id()));
+        child.kill().unwrap();
+        let until = std::time::Instant::now() + Duration::from_secs(20);
+        while !has_ended(child.id()) {
+            assert!(std::time::Instant::now() < until);
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert!(exists(child.id()));
+        child.wait().unwrap();
+        assert!(has_ended(child.id()));
     }
 
     #[test]

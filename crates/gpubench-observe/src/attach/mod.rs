@@ -5,6 +5,7 @@ mod drivers;
 mod error;
 mod libraries;
 mod lifecycles;
+mod lost_ends;
 mod mapped;
 mod observer;
 mod places;

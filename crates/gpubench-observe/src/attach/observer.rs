@@ -11,6 +11,7 @@ use gpubench_diagnostic::Failure;
 use super::counts::Counts;
 use super::drivers::Drivers;
 use super::libraries::{self, Driver};
+use super::lost_ends::LostEnds;
 use super::prober::Prober;
 use super::{ObserveError, Target};
 use crate::cuda::{
@@ -36,6 +37,7 @@ pub struct Observer {
     drivers: Drivers,
     /// Processes that ended before the driver they used was probed.
     missed: u64,
+    lost_ends: LostEnds,
     child: Option<Child>,
     /// Events that wait for the next poll.
     events: Vec<Event>,
@@ -139,6 +141,7 @@ impl Observer {
             counts: Counts::new(recording.launches),
             drivers: Drivers::new(Prober::new(programs, attachment), recording.scope),
             missed: 0,
+            lost_ends: LostEnds::new(),
             child: None,
             events: Vec::new(),
         };
@@ -275,6 +278,13 @@ impl Source for Observer {
         if self.counts.are_due() {
             self.counts.take(|now| decoder.count_launches(now, &mut decoding))?;
         }
+        if self.lost_ends.are_due() {
+            let lost = dropped(&self.maps, PROCESSES_LOST);
+            let followed = self.decoder.processes();
+            for process in self.lost_ends.look(lost, followed, system::has_ended) {
+                self.decoder.end_lost(process, Timestamp::now(), &mut decoding);
+            }
+        }
         drop(functions);
         self.probe_mapped(&events);
         let count = events.len();
@@ -287,7 +297,7 @@ impl Source for Observer {
         let functions = self.drivers.functions();
         let mut totals: BTreeMap<_, FunctionTotal> = BTreeMap::new();
         for (number, function) in functions.iter() {
-            let counts = self.counts(number);
+            let counts = counts(&self.maps, number);
             let total = totals.entry(&function.call).or_insert_with(|| FunctionTotal {
                 call: function.call.clone(),
                 entries: 0,
@@ -308,7 +318,7 @@ impl Source for Observer {
         let numbers = functions.iter().map(|(number, _)| number);
         numbers
             .chain([PROCESSES_LOST])
-            .map(|number| self.counts(number)[3])
+            .map(|number| dropped(&self.maps, number))
             .sum::<u64>()
             + self.missed
     }
@@ -318,17 +328,20 @@ impl Source for Observer {
     }
 }
 
-impl Observer {
-    /// Returns entries, returns, errors and dropped events of a function.
-    fn counts(&self, number: u32) -> [u64; counter::BYTES / 8] {
-        let value = self.maps.counters.lookup(&number.to_ne_bytes());
-        let value = value.ok().flatten().unwrap_or_default();
-        let mut counts = [0; counter::BYTES / 8];
-        for (count, bytes) in counts.iter_mut().zip(value.chunks_exact(8)) {
-            *count = bytes.iter().rev().fold(0, |count, byte| count << 8 | u64::from(*byte));
-        }
-        counts
+/// Returns how many records of a function, or of processes, had no room.
+fn dropped(maps: &Maps, number: u32) -> u64 {
+    counts(maps, number)[3]
+}
+
+/// Returns entries, returns, errors and dropped events of a function.
+fn counts(maps: &Maps, number: u32) -> [u64; counter::BYTES / 8] {
+    let value = maps.counters.lookup(&number.to_ne_bytes());
+    let value = value.ok().flatten().unwrap_or_default();
+    let mut counts = [0; counter::BYTES / 8];
+    for (count, bytes) in counts.iter_mut().zip(value.chunks_exact(8)) {
+        *count = bytes.iter().rev().fold(0, |count, byte| count << 8 | u64::from(*byte));
     }
+    counts
 }
 
 impl Drop for Observer {

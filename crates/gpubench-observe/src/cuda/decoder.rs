@@ -78,6 +78,22 @@ impl Decoder {
         self.processes.contains_key(&pid)
     }
 
+    /// Returns the processes that began and have not ended.
+    pub(crate) fn processes(&self) -> impl Iterator<Item = ProcessId> {
+        self.processes.values().map(|known| known.id)
+    }
+
+    /// Reports the end of a process whose own report was lost.
+    pub(crate) fn end_lost(&mut self, id: ProcessId, at: Timestamp, decoding: &mut Decoding<'_>) {
+        if let Entry::Occupied(entry) = self.processes.entry(id.pid)
+            && entry.get().id == id
+        {
+            entry.remove().end_counts(EVER, at, decoding);
+            let end = EventKind::Exited { status: None };
+            decoding.events.push(event(at, id, id.pid, end));
+        }
+    }
+
     /// Appends the events that follow from a record.
     pub(crate) fn decode(&mut self, bytes: &[u8], decoding: &mut Decoding<'_>) {
         let record = Record(bytes);
@@ -149,13 +165,8 @@ impl Decoder {
 
     /// Forgets processes whose end was lost.
     fn forget_gone(&mut self, at: Timestamp, decoding: &mut Decoding<'_>) {
-        self.processes.retain(|pid, known| {
-            let exists = system::exists(*pid);
-            if !exists {
-                known.end_counts(EVER, at, decoding);
-            }
-            exists
-        });
+        let gone: Vec<_> = self.processes().filter(|id| !system::exists(id.pid)).collect();
+        gone.into_iter().for_each(|id| self.end_lost(id, at, decoding));
     }
 
     /// Reports launches that the kernel has counted since the last call.

@@ -49,6 +49,29 @@ fn calls_without_room_for_their_events_are_counted_and_told() {
 }
 
 #[test]
+fn a_process_whose_end_had_no_room_ends_all_the_same() {
+    if !may_observe("a_process_whose_end_had_no_room_ends_all_the_same") {
+        return;
+    }
+    // As above.
+    let command = program("dynamic", Stubs::Call, &["launch", "400000"]);
+    let mut observer = Observer::attach(Target::Command(command)).expect("it attaches");
+    observer.child().expect("a child").wait().expect("it ends");
+    let seen = Seen::until(&mut observer, |event| matches!(event.kind, EventKind::Exited { .. }));
+    assert!(seen.lost > 0);
+    let ends: Vec<_> = seen
+        .kinds()
+        .filter(|kind| matches!(kind, EventKind::Exited { .. }))
+        .collect();
+    assert_eq!(
+        ends,
+        [&EventKind::Exited { status: None }],
+        "its own report had no room"
+    );
+    assert_eq!(seen.kinds().last(), Some(ends[0]));
+}
+
+#[test]
 fn ten_thousand_names_are_told_without_rests_of_others() {
     if !may_observe("ten_thousand_names_are_told_without_rests_of_others") {
         return;
