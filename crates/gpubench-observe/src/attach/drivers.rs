@@ -10,7 +10,7 @@ use gpubench_bpf::perf::{Lifecycle, Records, Watched};
 use gpubench_bpf::{Account, BpfError, Link};
 
 use super::libraries::{Driver, Inode, below_root, is_driver};
-use super::mapped::{Found, Job, MappedFile, Mapping};
+use super::mapped::{Found, Job, MappedFile, Mapping, Unread};
 use super::places::{NOBODY, Places, Room};
 use super::prober::{Attached, Looked, Probed, Prober};
 use super::scouts::{Accepted, Limits, News, Scouts};
@@ -209,7 +209,7 @@ impl Drivers {
         if is_known {
             return;
         }
-        let programs = if is_awaited && system::exists(pid) {
+        let programs = if is_awaited && !system::has_ended(pid) {
             &mut self.awaiting
         } else {
             &mut self.too_late
@@ -253,17 +253,31 @@ impl Drivers {
         }
     }
 
-    fn looked(&mut self, account: Account, mut file: MappedFile, looked: Option<Looked>) {
+    fn looked(&mut self, account: Account, mut file: MappedFile, looked: Result<Looked, Unread>) {
         if let Some(mapping) = file.mapping {
             file.holders
                 .extend(self.underway.remove(&(account, mapping)).unwrap_or_default());
         }
-        let Some(Looked { inode, new }) = looked else {
-            return self.look_through_another(account, file);
+        let Looked { inode, new } = match looked {
+            Ok(looked) => looked,
+            Err(Unread::Gone) => return self.look_through_another(account, file),
+            Err(Unread::Closed) => {
+                self.unobserved.reasons(account).closed += 1;
+                for pid in &file.holders {
+                    self.awaiting.remove(pid);
+                }
+                return;
+            }
         };
         match new {
             Some(new) => {
                 self.unobserved.reasons(account).unreadable += u64::from(new.outcome.is_err());
+                // A scan finds files only at the start, or after a loss, which has its own notice.
+                if new.outcome.is_ok() && file.mapping.is_some() {
+                    self.unobserved
+                        .late
+                        .add(&new.path, file.name.as_deref(), file.holders.len());
+                }
                 self.place(inode, account, new);
             }
             // Another thread looks at it, perhaps for one who has no place for it.
@@ -291,7 +305,10 @@ impl Drivers {
     /// Looks at a file through another process that has mapped it: the one before has ended.
     fn look_through_another(&mut self, account: Account, mut file: MappedFile) {
         file.holders.remove(&file.pid);
-        self.awaiting.remove(&file.pid);
+        // Nothing is left of the driver that it used.
+        if self.awaiting.remove(&file.pid) {
+            self.too_late.insert(file.pid);
+        }
         if let Some(pid) = file.holders.first().copied() {
             file.pid = pid;
             file.place = below_root(pid, file.name.as_deref().unwrap_or(&file.place));
@@ -337,6 +354,11 @@ impl Drivers {
         if let Some(DriverFile::Probed { links, .. }) = self.places.evict(inode) {
             detach_aside(links);
         }
+    }
+
+    /// Returns how many processes have ended whose driver is looked at.
+    pub(super) fn ended_meanwhile(&self) -> u64 {
+        self.awaiting.iter().filter(|pid| system::has_ended(**pid)).count() as u64
     }
 
     /// Returns the processes that ended before the driver they used was probed.

@@ -46,7 +46,16 @@ pub(super) struct MappedFile {
 pub(super) enum Found {
     Processes(BTreeMap<Account, Vec<u32>>),
     Files(Vec<MappedFile>),
-    File(MappedFile, Option<Looked>),
+    File(MappedFile, Result<Looked, Unread>),
+}
+
+/// Why a file was not looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unread {
+    /// It is not there any more, or its process has ended.
+    Gone,
+    /// This process may not read it.
+    Closed,
 }
 
 /// The longest scan of the processes of one account.
@@ -81,7 +90,16 @@ impl Job {
                 if file.waited > 0 {
                     thread::sleep(BETWEEN_TRIES);
                 }
-                let looked = file.paths().iter().find_map(|path| prober.look_at(path));
+                let paths = file.paths();
+                let looked = paths.iter().find_map(|path| prober.look_at(path));
+                let is_closed = |path: &PathBuf| {
+                    let error = std::fs::metadata(path).err();
+                    error.is_some_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
+                };
+                let looked = looked.ok_or_else(|| match paths.iter().any(is_closed) {
+                    true if !system::has_ended(file.pid) => Unread::Closed,
+                    _ => Unread::Gone,
+                });
                 Found::File(file, looked)
             }
         }

@@ -321,6 +321,7 @@ impl Source for Observer {
             .map(|number| dropped(&self.maps, number))
             .sum::<u64>()
             + self.missed
+            + self.drivers.ended_meanwhile()
     }
 
     fn notices(&self) -> Vec<String> {

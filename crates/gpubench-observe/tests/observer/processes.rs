@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
 
+use gpubench_observe::Source as _;
 use gpubench_observe::{
     Event, EventKind, Launches, Lifecycles, ObserveError, Observer, Origin, ProcessId, ProcessStart, Target, Users,
 };
@@ -318,6 +319,33 @@ fn a_driver_that_is_mapped_later_is_probed_then() {
     input.write_all(b"\n").expect("it reads");
     observer.child().expect("a child").wait().expect("it ends");
     assert_eq!(Seen::rest(&mut observer).launched_names(), ["short_lived"]);
+    let late = format!("`{}` was found when 1 process had mapped it", late.display());
+    let notices = observer.notices();
+    assert!(notices.iter().any(|notice| notice.starts_with(&late)), "{notices:#?}");
+}
+
+#[test]
+fn a_driver_of_which_nothing_is_left_is_counted_as_lost_while_its_process_runs() {
+    if !may_observe("a_driver_of_which_nothing_is_left_is_counted_as_lost_while_its_process_runs") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let odd = folder.path().join("libcuda.so.1");
+    std::fs::copy(driver_folder(Stubs::Call).join("libcuda.so.1"), &odd).expect("a copy");
+    let mut command = Command::new(program("maps", Stubs::Call, &[]).get_program());
+    command.arg(&odd).env("LEAVE_NOTHING", "1").env("LD_LIBRARY_PATH", "");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut observer = Observer::attach(Target::Command(command)).expect("it attaches");
+    let child = observer.child().expect("a child");
+    let (input, output) = (child.stdin.take(), child.stdout.take());
+    let mut line = [0; 7];
+    std::io::Read::read_exact(&mut output.expect("piped"), &mut line).expect("it says so");
+    let lost = (0..10_000).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        Seen::rest(&mut observer).lost > 0
+    });
+    drop(input);
+    assert!(lost, "{:?}", observer.notices());
 }
 
 #[test]
