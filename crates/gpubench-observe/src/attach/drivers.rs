@@ -57,6 +57,8 @@ const LONGEST_START: Duration = Duration::from_secs(5);
 const BETWEEN_SURVEYS: Duration = Duration::from_secs(2);
 /// The most looks at a file that another thread looks at.
 const MOST_TRIES: u32 = 200;
+/// Notices of files whose probes are slow.
+const MOST_SLOW: usize = 4;
 /// Files that records of mappings name differently.
 const MOST_MAPPINGS: usize = 1024;
 
@@ -380,9 +382,17 @@ impl Drivers {
         })
     }
 
-    /// Returns what of drivers is not observed, and why.
+    /// Returns what of drivers is not observed, and why, and whose probes are slow.
     pub(super) fn notices(&self) -> Vec<String> {
-        self.unobserved.notices()
+        let stepped = |driver: &&Driver| driver.recognised.stepped_launches > 0;
+        let slow = self.probed().filter(stepped).take(MOST_SLOW).map(|driver| {
+            format!(
+                "launches through `{}` take about 20 µs longer each, since the kernel steps over their first \
+                 instruction",
+                driver.path.display()
+            )
+        });
+        self.unobserved.notices().into_iter().chain(slow).collect()
     }
 
     /// Takes all probes, to remove them.

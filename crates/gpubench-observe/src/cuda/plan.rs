@@ -176,6 +176,8 @@ pub struct Recognised {
     pub symbols: usize,
     /// Functions whose probe is on an instruction that the kernel must step over: slow.
     pub stepped: usize,
+    /// Those of them that launch.
+    pub stepped_launches: usize,
 }
 
 impl Recognised {
@@ -186,6 +188,11 @@ impl Recognised {
             implementations: library.len() - symbols,
             symbols,
             stepped: count(&|function| !function.site.is_emulated),
+            stepped_launches: count(&|function| {
+                let role = super::calls::role(&function.name);
+                let launches = matches!(role, Role::Launch(_) | Role::LaunchExtended | Role::GraphLaunch);
+                launches && !function.site.is_emulated
+            }),
         }
     }
 }
@@ -227,6 +234,23 @@ mod tests {
         assert_eq!(probes_of(&plan, 16), [Probe::Launch]);
         assert_eq!(probes_of(&plan, 64), [Probe::WayOut]);
         assert_eq!(probes_of(&plan, 32), [Probe::ReturnOfFailure, Probe::Enter]);
+    }
+
+    #[test]
+    fn launches_that_the_kernel_must_step_over_are_counted() {
+        let stepped = |name: &str| {
+            let mut function = function(name, 16, None);
+            function.site.is_emulated = false;
+            function
+        };
+        let library = [
+            function("cuLaunchKernel", 8, None),
+            stepped("cuLaunchKernelEx"),
+            stepped("cuGraphLaunch_ptsz"),
+            stepped("cuMemFree_v2"),
+        ];
+        let recognised = Recognised::new(&library);
+        assert_eq!((recognised.stepped, recognised.stepped_launches), (3, 2));
     }
 
     #[test]

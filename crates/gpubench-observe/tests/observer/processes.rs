@@ -8,7 +8,7 @@ use gpubench_observe::{
     Event, EventKind, Launches, Lifecycles, ObserveError, Observer, Origin, ProcessId, ProcessStart, Target, Users,
 };
 
-use crate::double::{Seen, Stubs, driver_folder, may_observe, program};
+use crate::double::{Seen, Stubs, driver_folder, may_observe, of_assembly, program};
 
 fn starts(seen: &Seen) -> Vec<(ProcessId, ProcessStart)> {
     let start = |event: &Event| match &event.kind {
@@ -411,6 +411,28 @@ fn a_driver_that_lacks_functions_is_observed_all_the_same() {
     command.env("LD_LIBRARY_PATH", folder.path());
     let seen = Seen::from_command(command);
     assert_eq!(seen.failures(), [("cuInit".to_owned(), 3)]);
+}
+
+#[test]
+fn a_driver_whose_launches_are_slow_to_observe_is_named() {
+    if !may_observe("a_driver_whose_launches_are_slow_to_observe_is_named") {
+        return;
+    }
+    let notices = |first: &str| {
+        let folder = of_assembly(&format!(
+            ".globl cuLaunchKernel\n.type cuLaunchKernel, %function\n\
+             cuLaunchKernel: {first}\nxor %eax, %eax\nret\n.size cuLaunchKernel, 4"
+        ));
+        let mut command = Command::new("true");
+        command.env("LD_LIBRARY_PATH", folder.path());
+        let observer = Observer::attach(Target::Command(command)).expect("it attaches");
+        let slow: Vec<String> = observer.notices();
+        slow.into_iter()
+            .filter(|notice| notice.contains("20 µs longer"))
+            .count()
+    };
+    // The kernel emulates a `nop`.
+    assert_eq!((notices("xor %ecx, %ecx"), notices("nop")), (1, 0));
 }
 
 #[test]
