@@ -1,5 +1,5 @@
-//! Frames between the head of a run and its agents: a kind, a length, that many bytes and the end of
-//! a line. `srun` passes on what a task writes line by line.
+//! Frames between the head of a run and its agents: a kind, a length, that many bytes and the end
+//! of a line. `srun` passes on what a task writes line by line.
 
 use std::io::{self, BufRead, Read, Write};
 
