@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::words::words;
 use super::{DeviceIdentity, Metric, Mode, Reading, Revision, SchemaVersion};
 
 /// The history of a case in one mode on one device, oldest run first.
@@ -24,6 +25,16 @@ pub struct BenchmarkHistory {
     pub usual_change: Option<f64>,
     /// The runs.
     pub runs: Vec<HistoryRun>,
+}
+
+words! {
+    /// What a change of level comes from, as far as the twin tells.
+    pub enum ChangeOrigin {
+        /// The case: its twin did not change as it did, or there is no twin.
+        Case = "case",
+        /// The machine: the twin changed too, which explains the change.
+        Machine = "machine",
+    }
 }
 
 /// A run in a case's history.

@@ -13,6 +13,8 @@ pub const FEWEST_STEPS: usize = 10;
 pub struct PastValue<S> {
     /// The value of the benchmark.
     pub value: f64,
+    /// The time of its twin in the same run. `None` if unknown.
+    pub twin: Option<f64>,
     /// The sources of the run. Runs with equal sources measured the same code. `None` if unknown or
     /// modified.
     pub sources: Option<S>,
@@ -57,7 +59,11 @@ mod tests {
     }
 
     fn run(value: f64, sources: Option<u32>) -> PastValue<u32> {
-        PastValue { value, sources }
+        PastValue {
+            value,
+            twin: None,
+            sources,
+        }
     }
 
     /// Returns runs of six revisions. Each revision is 30 % slower than the one before, and

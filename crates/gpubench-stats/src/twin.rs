@@ -14,6 +14,11 @@ use gpubench_contract::Twin;
 const DOUBT: f64 = 1.5;
 const GROWTH: f64 = 10.0;
 
+/// Returns the error of a ratio's logarithm that a drift with this logarithm may cause.
+pub(super) fn doubt(drift: f64) -> f64 {
+    DOUBT * drift.abs() * (1.0 + GROWTH * drift.abs())
+}
+
 /// Summarizes the twin's times in each round, in nanoseconds. Rounds without a time do not count.
 /// `None` if there are no times, or if one of them or the interval is not finite.
 pub fn twin(rounds: &[&[f64]]) -> Option<Twin> {
@@ -70,7 +75,7 @@ impl Ratio {
     /// contains the measured ratio.
     pub fn relative_to(self, drift: Drift, typical: f64) -> Ratio {
         let drifted = drift.log().hypot(drift.error).hypot(typical);
-        let reach = self.reach().hypot(DOUBT * drifted * (1.0 + GROWTH * drifted));
+        let reach = self.reach().hypot(doubt(drifted));
         Ratio::around(self.estimate / drift.factor, reach)
     }
 }

@@ -87,6 +87,7 @@ impl History {
                 .iter()
                 .find(|known| known.case == case && known.mode == mode && known.metric == *metric);
             values.extend(found.map(|found| PastValue {
+                twin: None,
                 value: found.value,
                 sources: revision.map(|revision| revision.commit.as_str()),
             }));
