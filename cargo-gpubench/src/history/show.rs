@@ -26,7 +26,7 @@ pub fn show(options: &TrendOptions) -> Result<ExitCode, Failure> {
         return Err(HistoryError::Absent { folder }.into());
     }
     warn_of_unfinished(&histories);
-    let of_devices: Vec<Vec<BenchmarkHistory>> = histories.iter().map(trends).collect();
+    let of_devices: Vec<Vec<BenchmarkHistory>> = trends(&histories);
     let shown = chosen(&of_devices, options)?;
     let text = match options.format {
         MessageFormat::Human => pages(&shown, naming(of_devices.iter().flatten())),
@@ -119,6 +119,9 @@ mod tests {
             mode: Mode::Cold,
             metric: Metric::time(),
             usual_change: None,
+            gpu: None,
+            known_break: None,
+            changes: Vec::new(),
             runs: Vec::new(),
         };
         let all = vec![

@@ -1,6 +1,6 @@
 use super::case_name::naming;
-use super::page::{is_jump, page};
-use super::trend::trends;
+use super::page::page;
+use super::trend;
 use crate::broker::cases::Naming;
 use gpubench_contract::{BenchmarkHistory, DeviceIdentity, Metric, Mode, Record, Revision};
 use gpubench_diagnostic::layout::width;
@@ -26,7 +26,9 @@ fn history(medians_ns: &[f64]) -> History {
             case: "suite::axpy::add_one::n=1024".to_owned(),
             mode: Mode::Cold,
             metric: Metric::time(),
+            gpu: None,
             value: *value,
+            twin_ns: None,
             ci95: Some([value * 0.99, value * 1.01]),
             n: 30,
             workers: 5,
@@ -51,6 +53,10 @@ fn with_steps() -> History {
             .map(|(day, noise)| 3648.0 * (1.0 + noise / 1000.0 + step(day)))
             .collect::<Vec<_>>(),
     )
+}
+
+fn trends(history: &History) -> Vec<BenchmarkHistory> {
+    trend::trends(std::slice::from_ref(history)).remove(0)
 }
 
 fn shown(history: &History, line: usize) -> String {
@@ -120,31 +126,87 @@ fn names_cannot_move_the_cursor() {
 }
 
 #[test]
-fn earlier_runs_with_jumps_are_shown() {
+fn earlier_runs_with_changes_are_shown() {
     let mut medians = [3648.0; 50];
-    medians[2..].fill(4000.0);
+    medians[12..].fill(4000.0);
     let page = shown(&history(&medians), 80);
     assert!(
-        page.contains("\n29 earlier runs without a jump\n2026-10-03 13:43  "),
+        page.contains("\n29 earlier runs without a change\n2026-10-13 13:43  "),
         "{page}"
     );
     assert_eq!(
         page.matches(" µs").count(),
         1 + 20 + 2,
-        "a jump, the latest runs, first and last"
+        "a change, the latest runs, first and last"
     );
-    assert_eq!(page.matches('▲').count(), 1);
+    assert_eq!(page.matches("▲ +9.65% from here on").count(), 1);
 }
 
 #[test]
-fn fewer_than_ten_runs_have_no_usual_change() {
+fn a_single_slow_run_has_no_mark() {
+    let mut medians = [3648.0; 30];
+    medians[25] = 9000.0;
+    let page = shown(&history(&medians), 80);
+    assert!(page.contains("+147%") && !page.contains('▲'), "{page}");
+}
+
+#[test]
+fn a_change_of_the_machine_is_named_so() {
+    let mut slower = history(&[3648.0; 30]);
+    for (day, entry) in slower.entries.iter_mut().enumerate() {
+        let factor = if day < 20 { 1.0 } else { 1.1 };
+        entry.cases[0].value *= factor;
+        entry.cases[0].twin_ns = Some(2000.0 * factor);
+    }
+    let page = shown(&slower, 80);
+    assert!(page.contains("+10.0%, the machine") && !page.contains('▲'), "{page}");
+}
+
+#[test]
+fn another_driver_or_gpu_is_a_known_break() {
+    let before = history(&[3648.0; 20]);
+    let mut after = history(&[4000.0; 20]);
+    after.identity.driver = Some("590.44".to_owned());
+    for entry in &mut after.entries {
+        entry.started_at = entry.started_at.replace("2026-10", "2026-11");
+        entry.cases[0].twin_ns = Some(2000.0);
+    }
+    let of = |histories: &[History]| trend::trends(histories);
+    let page = |all: &[BenchmarkHistory]| {
+        let page = page(&all[0].device, all, Naming::AcrossPackages, 80);
+        anstream::adapter::strip_str(&page).to_string()
+    };
+    let trends = of(&[before.clone(), after.clone()]);
+    assert!(trends.iter().flatten().all(|trend| trend.changes.is_empty()));
+    assert_eq!(trends[0][0].known_break, None);
+    let shown = page(&trends[1]);
+    assert!(shown.contains("became 590.44; level +9.65%\n"), "{shown}");
+
+    let mut both = before;
+    both.entries.extend(after.entries);
+    for (day, entry) in both.entries.iter_mut().enumerate() {
+        let uuid = if day < 20 {
+            "GPU-5be1c0de-0001"
+        } else {
+            "GPU-7a7a7a7a-0002"
+        };
+        entry.cases[0].gpu = Some(uuid.to_owned());
+    }
+    let shown = page(&of(&[both])[0]);
+    assert!(
+        shown.contains(
+            "20 runs on GPU-7a7a7a7a, times in UTC\nknown break: GPU GPU-5be1c0de became GPU-7a7a7a7a; level"
+        ),
+        "{shown}"
+    );
+}
+
+#[test]
+fn fewer_than_ten_runs_have_neither_usual_changes_nor_changes_of_level() {
     let of = |medians: &[f64]| trends(&history(medians)).remove(0);
-    let nine = of(&[100.0; 9]);
-    assert_eq!(nine.usual_change, None);
+    let nine = of(&[1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0, 2.0].map(|value| 100.0 * value));
+    assert_eq!((nine.usual_change, &nine.changes[..]), (None, &[][..]));
     assert_eq!(of(&[100.0; 10]).usual_change, Some(0.0));
-    assert!(!is_jump(&nine, 0.04), "4 % may be usual");
-    assert!(is_jump(&nine, -0.06));
-    assert!(is_jump(&of(&[100.0; 10]), 0.04));
 }
 
 #[test]

@@ -63,6 +63,8 @@ fn entry() -> HistoryEntry {
         case: format!("suite::axpy::add_one::n={n}"),
         mode: Mode::Cold,
         metric: Metric::time(),
+        gpu: None,
+        twin_ns: None,
         value: 3648.123,
         ci95: Some([3640.5, 3660.25]),
         n: 200,

@@ -8,7 +8,12 @@ use gpubench_store::history::History;
 /// Returns the usual change between neighbouring runs of each result with enough history.
 pub(crate) fn fences(past: &History, results: &[BenchmarkComplete]) -> Fences {
     let fence = |result: &BenchmarkComplete| {
-        let fence = history_fence(&past.values(&result.full_name(), result.mode, &result.metric))?;
+        let fence = history_fence(&past.values(
+            &result.full_name(),
+            result.mode,
+            &result.metric,
+            result.device.uuid.as_deref(),
+        ))?;
         Some((result.key(), fence))
     };
     results.iter().filter_map(fence).collect()

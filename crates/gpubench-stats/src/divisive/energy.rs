@@ -6,6 +6,8 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Candidate {
     pub(super) position: usize,
+    /// The end of the values after the position that differ most from those before.
+    pub(super) end: usize,
     pub(super) divergence: f64,
 }
 
@@ -46,7 +48,11 @@ impl Energy {
             for end in position + least..=segment.end {
                 let divergence = self.divergence(segment.start, position, end);
                 if best.is_none_or(|best| divergence > best.divergence) {
-                    best = Some(Candidate { position, divergence });
+                    best = Some(Candidate {
+                        position,
+                        end,
+                        divergence,
+                    });
                 }
             }
         }

@@ -38,8 +38,9 @@ pub enum Judgement {
     /// too small, the more so the shorter the segment is; and if a point is dropped, the next two
     /// points are judged again instead of the ones before and after it.
     AsOtava,
-    /// The variance has n − 1 in the denominator, and the neighbours of a dropped point are judged
-    /// again.
+    /// The variance has n − 1 in the denominator; the neighbours of a dropped point are judged
+    /// again; and a candidate is judged by the values after it that made it one, without those
+    /// after a further change. So a level that came and went does not hide in a window.
     Strict,
 }
 
@@ -126,7 +127,11 @@ impl Divisive {
             }
             let Some(best) = best else { return positions };
             let segment = segments.around(best.position);
-            let point = self.judged(window, segment.start, best.position, segment.end);
+            let end = match self.judgement {
+                Judgement::AsOtava => segment.end,
+                Judgement::Strict => best.end,
+            };
+            let point = self.judged(window, segment.start, best.position, end);
             if point.p_value.is_nan() || point.p_value > self.tolerant_p() {
                 return positions;
             }

@@ -56,6 +56,14 @@ fn a_step_is_found_from_its_third_run_on() {
 }
 
 #[test]
+fn a_level_that_came_and_went_remains_found() {
+    for runs in [16, 24, 60] {
+        let case = slower(quiet(runs), 6..11, 1.09);
+        assert_eq!(positions(case), [6, 11], "{runs}");
+    }
+}
+
+#[test]
 fn spikes_are_no_change_even_two_in_a_row() {
     for spikes in [30..31, 30..32, 58..60, 59..60, 0..2] {
         assert_eq!(positions(slower(quiet(60), spikes.clone(), 1.5)), [0; 0], "{spikes:?}");

@@ -33,8 +33,16 @@ pub struct HistoryCase {
     /// What the value measures. Missing if it is [`Metric::time`].
     #[serde(default = "Metric::time", skip_serializing_if = "is_time")]
     pub metric: Metric,
+    /// UUID of the GPU that measured it. Missing on the CPU device and in entries of older versions
+    /// of the tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpu: Option<String>,
     /// The case's `value`.
     pub value: f64,
+    /// The time of its twin, in nanoseconds. Missing if there was none, and in entries of older
+    /// versions of the tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub twin_ns: Option<f64>,
     /// Bounds of the 95 % confidence interval of `value`.
     pub ci95: Option<[f64; 2]>,
     /// Number of samples.
@@ -68,6 +76,14 @@ impl HistoryEntry {
     }
 }
 
+impl HistoryEntry {
+    /// Returns the commit, if the sources had no local changes.
+    pub fn unmodified_commit(&self) -> Option<&str> {
+        let revision = self.revision.as_ref().filter(|revision| !revision.modified);
+        revision.map(|revision| revision.commit.as_str())
+    }
+}
+
 impl HistoryCase {
     /// Returns how the value was measured.
     pub fn reading(&self) -> Reading {
@@ -81,7 +97,9 @@ impl HistoryCase {
             case: result.full_name(),
             mode: result.mode,
             metric: result.metric.clone(),
+            gpu: result.device.uuid.clone(),
             value: stats.value,
+            twin_ns: result.twin.as_ref().map(|twin| twin.value_ns),
             ci95: stats.ci95,
             n: stats.n,
             workers: result.workers.len() as u64,

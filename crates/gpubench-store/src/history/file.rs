@@ -6,7 +6,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::HistoryEntry;
+use super::series::SeriesRun;
+use super::{HistoryCase, HistoryEntry};
 use crate::StoreError;
 use crate::error::{LEFT_ALONE, MALFORMED};
 use crate::read::{contents, from_json};
@@ -76,23 +77,22 @@ pub enum Tail {
 }
 
 impl History {
-    /// Returns the values of a case in a mode and a metric, in all runs that have it, with the
-    /// commits. Modified sources have no commit, because they may differ between runs.
-    pub fn values(&self, case: &str, mode: Mode, metric: &Metric) -> Vec<PastValue<&str>> {
-        let mut values = Vec::new();
-        for entry in &self.entries {
-            let revision = entry.revision.as_ref().filter(|revision| !revision.modified);
-            let found = entry
-                .cases
-                .iter()
-                .find(|known| known.case == case && known.mode == mode && known.metric == *metric);
-            values.extend(found.map(|found| PastValue {
-                twin: None,
-                value: found.value,
-                sources: revision.map(|revision| revision.commit.as_str()),
-            }));
-        }
-        values
+    /// Returns the values of a case in a mode and a metric on a GPU, in all runs that have it. Runs
+    /// whose GPU is not known count as well.
+    pub fn values(&self, case: &str, mode: Mode, metric: &Metric, gpu: Option<&str>) -> Vec<PastValue<&str>> {
+        let is_meant = |known: &&HistoryCase| {
+            let is_of_gpu = known
+                .gpu
+                .as_deref()
+                .zip(gpu)
+                .is_none_or(|(known, asked)| known == asked);
+            known.case == case && known.mode == mode && known.metric == *metric && is_of_gpu
+        };
+        let runs = self.entries.iter().filter_map(|entry| {
+            let case = entry.cases.iter().find(is_meant)?;
+            Some(SeriesRun { entry, case })
+        });
+        runs.map(|run| run.value()).collect()
     }
 }
 

@@ -9,6 +9,7 @@
 mod append;
 mod entry;
 mod file;
+mod series;
 
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ mod tests;
 pub use append::{Appended, append, ensure_writable};
 pub use entry::{HistoryCase, HistoryEntry};
 pub use file::{HISTORY_FORMAT, HISTORY_FORMAT_VERSION, History, HistoryHead, Tail, all, of_device};
+pub use series::{Series, SeriesRun, changes};
 
 /// Maximum number of runs in a history. The oldest are dropped.
 pub const MOST_RUNS: usize = 500;

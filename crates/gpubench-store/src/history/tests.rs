@@ -4,7 +4,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::StoreError;
 use crate::tests::stored;
-use gpubench_contract::{DeviceIdentity, Metric, Mode, Revision};
+use gpubench_contract::{ChangeOrigin, DeviceIdentity, Metric, Mode, Revision};
 use gpubench_diagnostic::{Expected, chain};
 use gpubench_testing::on_gpu;
 
@@ -35,7 +35,9 @@ fn entry(run_id: &str, value: f64) -> HistoryEntry {
             case: "suite::axpy".to_owned(),
             mode: Mode::Cold,
             metric: Metric::time(),
+            gpu: None,
             value,
+            twin_ns: None,
             ci95: Some([value * 0.99, value * 1.01]),
             n: 30,
             workers: 5,
@@ -66,12 +68,16 @@ fn entries_read_back_in_the_order_of_the_appends() {
     assert_eq!(history.identity, identity());
     assert_eq!(history.entries[2], entry("c", 0.1 + 0.2));
     let values: Vec<f64> = history
-        .values("suite::axpy", Mode::Cold, &Metric::time())
+        .values("suite::axpy", Mode::Cold, &Metric::time(), None)
         .iter()
         .map(|past| past.value)
         .collect();
     assert_eq!(values, [100.0, 103.0, 0.1 + 0.2]);
-    assert!(history.values("suite::other", Mode::Cold, &Metric::time()).is_empty());
+    assert!(
+        history
+            .values("suite::other", Mode::Cold, &Metric::time(), None)
+            .is_empty()
+    );
 }
 
 #[test]
@@ -85,8 +91,104 @@ fn the_modes_of_a_case_have_separate_values() {
     });
     append(&folder.path, &identity(), &both).unwrap();
     let history = read(&folder.path);
-    let values = |mode| history.values("suite::axpy", mode, &Metric::time())[0].value;
+    let values = |mode| history.values("suite::axpy", mode, &Metric::time(), None)[0].value;
     assert_eq!((values(Mode::Cold), values(Mode::Warm)), (100.0, 40.0));
+}
+
+/// Returns the entries of a case that is 5 % slower from a run on, each run of a commit of its own.
+fn with_step(runs: usize, step: usize) -> Vec<HistoryEntry> {
+    let run = |position: usize| {
+        let slower = if position < step { 1.0 } else { 1.05 };
+        let mut entry = entry(
+            &position.to_string(),
+            1e4 * slower * (1.0 + (position % 3) as f64 / 1e3),
+        );
+        entry.revision = Some(Revision {
+            commit: format!("c{position}"),
+            branch: None,
+            modified: position == step,
+        });
+        entry
+    };
+    (0..runs).map(run).collect()
+}
+
+#[test]
+fn a_change_names_the_nearest_commits_without_local_changes() {
+    let entries = with_step(30, 20);
+    let found = changes(&Series::all(&entries)).remove(0);
+    assert_eq!((found.len(), found[0].run), (1, 20));
+    let commits = (
+        found[0].last_commit_before.as_deref(),
+        found[0].first_commit_after.as_deref(),
+    );
+    assert_eq!(
+        commits,
+        (Some("c19"), Some("c21")),
+        "the sources of run 20 were modified"
+    );
+    assert_eq!((found[0].drift, found[0].origin), (None, ChangeOrigin::Case));
+}
+
+#[test]
+fn a_change_of_the_gpu_is_a_break_and_no_change_of_level() {
+    let mut entries = with_step(40, 20);
+    for (position, entry) in entries.iter_mut().enumerate() {
+        let gpu = if position < 20 { "GPU-a" } else { "GPU-b" };
+        entry.cases[0].gpu = Some(gpu.to_owned());
+    }
+    let series = Series::all(&entries);
+    let of_each: Vec<_> = series.iter().map(|series| (series.gpu, series.runs.len())).collect();
+    assert_eq!(of_each, [(Some("GPU-b"), 20), (Some("GPU-a"), 20)]);
+    assert_eq!(changes(&series), [[], []]);
+}
+
+#[test]
+fn the_fence_of_a_gpu_comes_from_its_runs_and_from_those_of_unknown_ones() {
+    let mut history = History {
+        identity: identity(),
+        entries: with_step(3, 3),
+        tail: Tail::Whole,
+    };
+    history.entries[1].cases[0].gpu = Some("GPU-a".to_owned());
+    history.entries[2].cases[0].gpu = Some("GPU-b".to_owned());
+    let runs = |gpu| history.values("suite::axpy", Mode::Cold, &Metric::time(), gpu).len();
+    assert_eq!((runs(Some("GPU-a")), runs(Some("GPU-c")), runs(None)), (2, 1, 3));
+}
+
+#[test]
+fn a_drift_of_the_machine_is_known_from_the_twins() {
+    let mut entries = with_step(40, 20);
+    for (position, entry) in entries.iter_mut().enumerate() {
+        entry.cases[0].twin_ns = Some(if position < 20 { 2e3 } else { 2.1e3 });
+    }
+    let found = changes(&Series::all(&entries)).remove(0);
+    assert_eq!(found[0].origin, ChangeOrigin::Machine);
+    assert!((found[0].drift.unwrap() - 1.05).abs() < 1e-9);
+}
+
+#[test]
+fn small_changes_of_counts_matter() {
+    let counted = |metric: Metric| {
+        let mut entries = with_step(40, 20);
+        for (position, entry) in entries.iter_mut().enumerate() {
+            entry.cases[0].value = if position < 20 { 1e6 } else { 1.004e6 };
+            entry.cases[0].metric = metric.clone();
+        }
+        changes(&Series::all(&entries)).remove(0).len()
+    };
+    assert_eq!((counted(Metric::instructions()), counted(Metric::time())), (1, 0));
+}
+
+#[test]
+fn entries_of_older_versions_have_neither_gpu_nor_twin() {
+    let line = r#"{"run_id":"a","started_at":"2026-11-20T13:43:00Z","tool_version":"0.1.0","revision":null,"cases":[{"case":"suite::axpy","value":100.0,"ci95":null,"n":30,"workers":5}]}"#;
+    let folder = folder();
+    std::fs::create_dir_all(&folder.path).unwrap();
+    let head = serde_json::to_string(&HistoryHead::new(identity())).unwrap();
+    std::fs::write(file(&folder.path), format!("{head}\n{line}\n")).unwrap();
+    let case = &read(&folder.path).entries[0].cases[0];
+    assert_eq!((case.gpu.as_deref(), case.twin_ns), (None, None));
 }
 
 #[test]
@@ -136,7 +238,7 @@ fn only_an_unmodified_commit_identifies_the_sources_of_a_run() {
     }
     let history = read(&folder.path);
     let sources: Vec<Option<&str>> = history
-        .values("suite::axpy", Mode::Cold, &Metric::time())
+        .values("suite::axpy", Mode::Cold, &Metric::time(), None)
         .iter()
         .map(|past| past.sources)
         .collect();

@@ -1,7 +1,7 @@
 //! Snapshots of pages.
 
 use super::outline::outline;
-use super::pages::{full_page, plain_page, stored};
+use super::pages::{full_page, page_after_a_step, plain_page, stored};
 use gpubench_contract::{BenchmarkComplete, ParamValue, Params, RunEnd, Verdict};
 use gpubench_testing::{competition, every_verdict, in_contests, in_two_modes, on_gpu, submitted};
 
@@ -115,4 +115,17 @@ fn a_history_has_earlier_runs_but_not_the_run_itself() {
     let page = outline(&full_page());
     assert!(page.contains("in 12 earlier runs and this one"), "{page}");
     assert!(!outline(&plain_page(&stored(on_gpu()))).contains("earlier run"));
+}
+
+#[test]
+fn a_change_of_level_is_in_the_chart_and_in_its_caption() {
+    let page = page_after_a_step(8);
+    assert_eq!(page.matches("class=\"tick dashed\"").count(), 1, "{page}");
+    let words = outline(&page);
+    assert_eq!(words.matches("Level changed by +9.").count(), 1, "{words}");
+    assert!(words.contains("2026-11-08 08:00 UTC"), "{words}");
+    assert!(
+        !outline(&page_after_a_step(12)).contains("Level changed"),
+        "two runs are no level"
+    );
 }

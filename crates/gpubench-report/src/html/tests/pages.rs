@@ -45,6 +45,28 @@ pub(super) fn full_page() -> String {
     report.page()
 }
 
+/// Returns a page about a run after twelve others, in which the first case was faster before run
+/// `step`, counted from one.
+pub(super) fn page_after_a_step(step: u32) -> String {
+    let mut run = stored(on_gpu());
+    run.results.truncate(1);
+    let now = run.results[0].stats.as_ref().unwrap().value;
+    let entry = |position: u32| {
+        let mut entry = past(&run, position);
+        let level = if position + 1 < step { 1.0 / 1.09 } else { 1.0 };
+        entry.cases[0].value = now * level * (1.0 + f64::from(position % 3) / 1e3);
+        entry.cases[0].ci95 = None;
+        entry
+    };
+    let history: Vec<HistoryEntry> = (0..12).map(entry).collect();
+    let report = HtmlReport {
+        run: &run,
+        comparisons: &[],
+        history: &history,
+    };
+    report.page()
+}
+
 /// Returns the same run, with the samples of its first case from three workers.
 fn with_workers(mut run: StoredRun) -> StoredRun {
     let first = &mut run.results[0];
