@@ -5,7 +5,7 @@ mod stated;
 
 pub use crate::axis::PartOfGroup;
 pub use record::{Field, Record, Rows, by_field};
-pub use stated::{Draw, HiddenCases, Parameter, ParameterKind, Score, StatedProblem, SubmissionLimits};
+pub use stated::{Draw, HiddenCases, Parameter, ParameterKind, ReferenceKind, Score, StatedProblem, SubmissionLimits};
 
 use crate::plan::{KernelRef, LibraryCall, Plan};
 use std::borrow::Cow;

@@ -15,6 +15,7 @@ use super::lanes::lane::Lane;
 use super::lanes::results::Results;
 use super::lanes::schedule::{deal, in_order, lanes_for, side_by_side};
 use super::lanes::station::Station;
+use super::options::GradingOptions;
 use super::recording::preparation::{Prepared, compile_errors};
 use super::recording::selected::{Selected, Side};
 use super::reporting::{Reporting, Scoring};
@@ -129,7 +130,11 @@ impl<'a> CaseRunner<'a> {
         let taken = (0..selected.cases.len()).filter(|case| resumed.as_ref().is_some_and(|resumed| resumed.has(*case)));
         let taken = taken.collect();
         let scoring = selected.entrants.map(|entrants| Scoring {
-            over: options.grading.as_ref().and_then(|grading| grading.over.clone()),
+            over: options
+                .grading
+                .as_ref()
+                .and_then(GradingOptions::rival_submission)
+                .map(str::to_owned),
             solutions: entrants.solutions(selected.catalogs),
         });
         Ok(CaseRunner {

@@ -344,7 +344,8 @@ fn reporters(options: &RunOptions, solutions: Option<&Solutions>) -> Result<Vec<
         });
     }
     if let Some(file) = &options.output.reward {
-        let over = options.grading.as_ref().and_then(|grading| grading.over.clone());
+        let over = options.grading.as_ref().and_then(|grading| grading.over.as_ref());
+        let over = over.map(|over| over.word().to_owned());
         reporters.push(Box::new(RewardReporter::new(file.clone(), over)));
     }
     Ok(reporters)

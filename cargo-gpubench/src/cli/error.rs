@@ -104,6 +104,9 @@ pub enum UsageError {
         /// How many there are.
         submissions: usize,
     },
+    /// `--contest` with `--over reference`.
+    #[error("`--contest` and `--over reference` both say what a submission alternates with")]
+    ReferenceInContest,
     /// `problem show` or `problem starter` without a name.
     #[error("`problem {verb}` needs the name of a problem")]
     NoProblemName {
@@ -161,6 +164,10 @@ impl Expected for UsageError {
             Self::NothingToGrade => Some("name a solution with `--solution FILE`".to_owned()),
             Self::SeveralRewards { .. } => Some(
                 "grade each with a command of its own; besides it there may be the one that `--over` names".to_owned(),
+            ),
+            Self::ReferenceInContest => Some(
+                "leave out `--contest`: speed-ups over the reference rank submissions that were not measured together"
+                    .to_owned(),
             ),
             Self::NoProblemName { .. } => Some("`cargo gpubench problem list` shows the names".to_owned()),
             Self::NotOfProblem { of, .. } => Some(format!("it is an argument of `cargo gpubench problem {of}`")),

@@ -15,7 +15,7 @@ use crate::archive::ExtractTo;
 use crate::broker::cases::{AxisOverride, CaseSelection, NameFilter, NamePattern};
 use crate::broker::options::{
     Action, CaseOrder, DatasetOptions, Export, ExportFormat, GradedCases, GradingOptions, LibrarySource, OnSkip,
-    OutputOptions, Profiler, ResultOptions, RunOptions, SubmissionPlace,
+    OutputOptions, Profiler, ResultOptions, Rival, RunOptions, SubmissionPlace,
 };
 use crate::config::{CaseLayers, TimeLimit, settings};
 use gpubench_contract::SanitizerTool;
@@ -97,7 +97,9 @@ settings! {
 
         /// Show how many times as fast the others are as the submission with this name
         ///
-        /// The scores then have the ratio, and the share of cases in which each is faster.
+        /// The scores then have the ratio, and the share of cases in which each is faster. With
+        /// `reference`, it is the reference of the problem, if that launches kernels: it
+        /// alternates with each submission, and the speed-ups over it decide the ranks.
         #[arg(long, value_name = "SUBMISSION", conflicts_with = "test", help_heading = "Grade")]
         over: Option<String> => Line "--problem row_sums --over naive naive.cu fast.cu";
 
@@ -238,7 +240,14 @@ impl GradeArguments {
             PYTHON => Vec::new(),
             python => vec!["--python".to_owned(), python.to_owned()],
         };
-        let wanted = if self.over.is_some() { 2 } else { 1 };
+        let over = self.over.map(Rival::from_word);
+        let wanted = match &over {
+            Some(Rival::Submission(_)) => 2,
+            Some(Rival::Reference) | None => 1,
+        };
+        if self.contest && over == Some(Rival::Reference) {
+            return Err(UsageError::ReferenceInContest);
+        }
         if output.reward.is_some() && submissions.len() > wanted {
             return Err(UsageError::SeveralRewards {
                 submissions: submissions.len(),
@@ -312,7 +321,7 @@ impl GradeArguments {
                     GradedCases::Public
                 },
                 submissions,
-                over: self.over,
+                over,
                 compile_within: self.compile_timeout.duration(),
             }),
             fleet: None,

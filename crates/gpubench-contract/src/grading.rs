@@ -92,9 +92,11 @@ pub struct ProblemComplete {
     pub grade: Option<Grade>,
     /// Its score. Null if a case failed, was skipped, or has no value.
     pub score: Option<Score>,
-    /// Its place among the submissions with a score, from 1. Null without a score.
+    /// Its place among the submissions with a score, from 1: by the speed-up over the reference if
+    /// that is measured, else by the score. Null without one.
     pub rank: Option<u64>,
-    /// Submissions whose scores have intervals that overlap its own.
+    /// Submissions whose scores, or speed-ups over the reference, have intervals that overlap its
+    /// own.
     pub ties: Vec<String>,
 }
 
@@ -133,7 +135,7 @@ pub struct Score {
     /// Mean over the cases of the declared floating-point operations per second. Null if a case
     /// has none.
     pub mean_flops_per_s: Option<f64>,
-    /// How it compares with the submission that `--over` names. Null without one.
+    /// How it compares with what `--over` names. Null without that.
     pub speedup: Option<Speedup>,
     /// How it compares with what the device can do at most. Null if that is not known, and in
     /// records of older versions of the tool.
@@ -152,18 +154,36 @@ pub struct Score {
 pub struct SpeedOfLight {
     /// Geometric mean over the cases of the least time divided by its own.
     pub fraction: f64,
-    /// The SOL score of SOL-ExecBench, averaged over the cases: 0.5 is as fast as the submission
-    /// that `--over` names, and 1 as fast as the device allows. Null without `--over`.
+    /// The SOL score of SOL-ExecBench, averaged over the cases: 0.5 is as fast as what `--over`
+    /// names, and 1 as fast as the device allows. Null without `--over`.
     pub sol_score: Option<f64>,
 }
 
-/// The speed-up of a submission over another.
+/// What `--over` calls the reference of the problem.
+pub const OVER_REFERENCE: &str = "reference";
+
+/// The reference of a problem, measured alternately with a case of a submission.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct MeasuredReference {
+    /// Median of its samples, in the unit of the metric.
+    pub value: f64,
+    /// How many times as fast the submission is: the geometric mean over the workers of the median
+    /// ratio of neighbouring samples.
+    pub speedup: f64,
+    /// Bounds of its 95 % confidence interval. Null if there are too few workers.
+    pub ci95: Option<[f64; 2]>,
+}
+
+/// The speed-up of a submission over another, or over the reference of the problem.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct Speedup {
-    /// Name of the other submission.
+    /// Name of the other submission, or `reference`: no submission is called that if the reference
+    /// is measured.
     pub over: String,
-    /// Geometric mean over the cases of the other's value divided by its own.
+    /// Geometric mean over the cases of the other's value divided by its own. With the rule `last`,
+    /// it is that of the last case.
     pub ratio: f64,
     /// Bounds of its 95 % confidence interval. Null if a case has none.
     pub ci95: Option<[f64; 2]>,

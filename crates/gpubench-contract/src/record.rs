@@ -9,9 +9,9 @@ use super::words::words;
 use super::{
     ArithmeticPeaks, BenchmarkHistory, Budget, CacheState, CallAudit, Cause, Check, ComparisonComplete, Conservation,
     ContestComplete, ContestShare, Counts, DeviceKind, DeviceWork, Environment, FailedAlternating, Grade, Grading,
-    HostTime, KernelUse, Metric, Mode, Params, PartTimes, ProbeFinished, ProbeSample, ProbeStarted, ProblemComplete,
-    Reading, Revision, SampleFlag, SanitizerReport, Sharing, Stats, StepTimes, Stop, SubmissionFacts, Throughput, Twin,
-    Verdict, WindowCounts, WorkerShare,
+    HostTime, KernelUse, MeasuredReference, Metric, Mode, Params, PartTimes, ProbeFinished, ProbeSample, ProbeStarted,
+    ProblemComplete, Reading, Revision, SampleFlag, SanitizerReport, Sharing, Stats, StepTimes, Stop, SubmissionFacts,
+    Throughput, Twin, Verdict, WindowCounts, WorkerShare,
 };
 
 /// One line of `--message-format json`.
@@ -275,6 +275,10 @@ pub struct BenchmarkComplete {
     /// The submission that it is a result of. Missing for a crate's own benchmarks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submission: Option<SubmissionFacts>,
+    /// The reference of its problem, which alternated with it. Missing without `--over reference`,
+    /// and if one of both has no value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<MeasuredReference>,
     /// ID of the earlier run that it is a result of, if `--resume` took it over. Missing otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumed_from: Option<String>,
@@ -458,6 +462,7 @@ impl BenchmarkComplete {
             own_axes: Vec::new(),
             contest: None,
             submission: None,
+            reference: None,
             resumed_from: None,
             verdict,
             cause: None,

@@ -15,7 +15,7 @@ use gpubench_diagnostic::{csv_field, csv_text};
 type Value = fn(&Row<'_>) -> Field;
 
 /// Columns before those of the axes. The columns from `baseline` on are empty without a comparison.
-const COLUMNS: [(&str, Value); 40] = [
+const COLUMNS: [(&str, Value); 44] = [
     ("package", |row| text(Some(&row.result.package))),
     ("benchmark", |row| text(Some(&row.result.benchmark))),
     ("case", |row| text(Some(&row.result.case))),
@@ -72,6 +72,14 @@ const COLUMNS: [(&str, Value); 40] = [
         text(row.compared.and_then(|compared| compared.remark.as_ref()))
     }),
     ("drift", |row| number(row.change().and_then(|change| change.drift))),
+    ("reference_value", |row| number(row.result.reference.map(|of| of.value))),
+    ("speedup", |row| number(row.result.reference.map(|of| of.speedup))),
+    ("speedup_low", |row| {
+        number(row.result.reference.and_then(|of| of.ci95).map(|[low, _]| low))
+    }),
+    ("speedup_high", |row| {
+        number(row.result.reference.and_then(|of| of.ci95).map(|[_, high]| high))
+    }),
 ];
 
 /// Writes one row per result, as soon as it has its verdict. If there will be a comparison, it

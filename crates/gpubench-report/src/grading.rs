@@ -1,7 +1,7 @@
 //! Words about the scores of submissions.
 
 use gpubench_contract::units::{flop_rate, percent};
-use gpubench_contract::{PassedCases, ProblemComplete, ScoreRule, Speedup, Verdict};
+use gpubench_contract::{OVER_REFERENCE, PassedCases, ProblemComplete, ScoreRule, Speedup, Verdict};
 use gpubench_diagnostic::in_backticks;
 
 /// Most ties of a submission that are named; more are counted.
@@ -137,13 +137,32 @@ fn passed(one: &ProblemComplete) -> Option<String> {
 }
 
 fn faster(speedup: &Speedup, cases: u64) -> String {
-    let ratio = format!("{:.2}× as fast as `{}`", speedup.ratio, speedup.over);
+    let times = times(speedup.ratio);
+    let ratio = match (speedup.over.as_str(), speedup.ci95) {
+        (OVER_REFERENCE, Some([low, high])) => {
+            let relative = percent((high - low) / 2.0 / speedup.ratio);
+            format!("{times} ±{relative} as fast as the reference")
+        }
+        (OVER_REFERENCE, None) => format!("{times} as fast as the reference"),
+        (over, _) => format!("{times} as fast as `{over}`"),
+    };
     match cases {
         0 | 1 => ratio,
         _ => format!(
             "{ratio}, faster in {:.0} of {cases} cases",
             speedup.fast_1 * cases as f64
         ),
+    }
+}
+
+/// Returns a factor with two decimals, or with two digits if that would hide it.
+fn times(ratio: f64) -> String {
+    match ratio {
+        small if small > 0.0 && small < 0.095 => {
+            let decimals = 1 - small.log10().floor() as i32;
+            format!("{small:.*}×", decimals.clamp(2, 12) as usize)
+        }
+        _ => format!("{ratio:.2}×"),
     }
 }
 
@@ -157,5 +176,26 @@ fn ties(ties: &[String]) -> Option<String> {
             in_backticks(named),
             all - TIES_NAMED
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::times;
+
+    #[test]
+    fn a_small_factor_keeps_two_digits() {
+        let texts = [0.0, 0.0035, 0.000_000_31, 0.0949, 0.1, 0.95, 3.2, 1234.5].map(times);
+        let expected = [
+            "0.00×",
+            "0.0035×",
+            "0.00000031×",
+            "0.095×",
+            "0.10×",
+            "0.95×",
+            "3.20×",
+            "1234.50×",
+        ];
+        assert_eq!(texts, expected);
     }
 }

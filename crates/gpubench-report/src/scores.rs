@@ -6,13 +6,13 @@
 use super::csv::{Field, line, number, text};
 use super::{Output, OutputError, Reporter, grading};
 use gpubench_contract::{
-    BenchmarkComplete, BenchmarkStarted, ProblemComplete, RunFinished, RunStarted, Score, SpeedOfLight,
+    BenchmarkComplete, BenchmarkStarted, ProblemComplete, RunFinished, RunStarted, Score, SpeedOfLight, Speedup,
 };
 
 /// The value of a submission in one column.
 type Value = fn(&ProblemComplete) -> Field;
 
-const COLUMNS: [(&str, Value); 19] = [
+const COLUMNS: [(&str, Value); 22] = [
     ("rank", |one| number(one.rank)),
     ("submission", |one| text(Some(&one.submission))),
     ("place", |one| text(Some(&one.graded.place))),
@@ -29,10 +29,7 @@ const COLUMNS: [(&str, Value); 19] = [
     ("ci_high", |one| {
         number(score(one).and_then(|score| score.ci95).map(|[_, high]| high))
     }),
-    ("speedup", |one| {
-        let speedup = score(one).and_then(|score| score.speedup.as_ref());
-        number(speedup.map(|speedup| speedup.ratio))
-    }),
+    ("speedup", |one| number(speedup(one).map(|speedup| speedup.ratio))),
     ("grade", |one| text(one.grade)),
     ("metric", |one| text(Some(&one.metric.name))),
     ("mode", |one| text(Some(one.mode))),
@@ -41,10 +38,21 @@ const COLUMNS: [(&str, Value); 19] = [
     }),
     ("sol_fraction", |one| number(light(one).map(|light| light.fraction))),
     ("sol_score", |one| number(light(one).and_then(|light| light.sol_score))),
+    ("over", |one| text(speedup(one).map(|speedup| &speedup.over))),
+    ("speedup_low", |one| {
+        number(speedup(one).and_then(|speedup| speedup.ci95).map(|[low, _]| low))
+    }),
+    ("speedup_high", |one| {
+        number(speedup(one).and_then(|speedup| speedup.ci95).map(|[_, high]| high))
+    }),
 ];
 
 fn score(one: &ProblemComplete) -> Option<&Score> {
     one.score.as_ref()
+}
+
+fn speedup(one: &ProblemComplete) -> Option<&Speedup> {
+    score(one)?.speedup.as_ref()
 }
 
 fn light(one: &ProblemComplete) -> Option<SpeedOfLight> {

@@ -2,13 +2,14 @@
 
 use super::StoredRun;
 use gpubench_contract::{
-    BenchmarkComplete, CacheState, Device, Grade, PassedCases, ProblemComplete, SchemaVersion, Score, ScoreRule,
-    SpeedOfLight, Speedup, SubmissionFacts, Verdict,
+    BenchmarkComplete, CacheState, Device, Grade, OVER_REFERENCE, PassedCases, ProblemComplete, SchemaVersion, Score,
+    ScoreRule, SpeedOfLight, Speedup, SubmissionFacts, Verdict,
 };
 
 /// Returns what the cases of each submission say together, in the order of the submissions. `over`
-/// names the submission that the others are compared with. If cases did not run, nobody has a
-/// score: a failure of theirs may be among these.
+/// names the submission that the others are compared with. Without a name, the speed-ups are those
+/// over the reference, if it was measured, and they decide the ranks. If cases did not run, nobody
+/// has a score: a failure of theirs may be among these.
 pub fn graded(run: &StoredRun, over: Option<&str>) -> Vec<ProblemComplete> {
     let graded = Graded::all_of(run);
     let device = &run.run.device;
@@ -17,14 +18,21 @@ pub fn graded(run: &StoredRun, over: Option<&str>) -> Vec<ProblemComplete> {
     let scores: Vec<Option<Score>> = graded.iter().map(score).collect();
     let complete = graded.iter().zip(&scores).map(|(one, score)| {
         let rivals = || graded.iter().zip(&scores).filter(|(other, _)| other.is_like(one));
-        let better = |score: &Score| {
-            let values = rivals().filter_map(|(_, other)| Some(other.as_ref()?.value));
-            values.filter(|value| *value < score.value).count() as u64
+        let mut rival_scores = rivals().filter_map(|(_, score)| score.as_ref());
+        let ranked_by = match rival_scores.any(|score| over_reference(score).is_some()) {
+            true => Placed::by_speedup,
+            false => Placed::by_value,
+        };
+        let place = |score: &Option<Score>| score.as_ref().and_then(ranked_by);
+        let own = place(score);
+        let better = |own: Placed| {
+            let others = rivals().filter_map(|(_, other)| place(other));
+            others.filter(|other| other.value < own.value).count() as u64
         };
         let ties = rivals().filter(|(other, _)| other.name() != one.name());
-        let ties = ties.filter(|(_, other)| overlap(score.as_ref(), other.as_ref()));
+        let ties = ties.filter(|(_, other)| own.zip(place(other)).is_some_and(|(own, other)| own.may_equal(&other)));
         ProblemComplete {
-            rank: score.as_ref().map(|score| 1 + better(score)),
+            rank: own.map(|own| 1 + better(own)),
             ties: ties.map(|(other, _)| other.name().to_owned()).collect(),
             score: score.clone(),
             ..one.outcome()
@@ -136,8 +144,13 @@ impl<'a> Graded<'a> {
             ScoreRule::ArithmeticMean => arithmetic_mean(&values),
             ScoreRule::Last => geometric_mean(std::slice::from_ref(values.last()?)),
         };
-        let other = over.and_then(|over| all.iter().find(|other| other.name() == over && other.is_like(self)));
-        let over = other.and_then(|other| Some((other, self.over(&values, other)?)));
+        let over = match over {
+            None => self.over_reference().map(|ratios| (OVER_REFERENCE, ratios)),
+            Some(over) => {
+                let other = all.iter().find(|other| other.name() == over && other.is_like(self));
+                other.and_then(|other| Some((other.name(), self.over(&values, other)?)))
+            }
+        };
         let ratios = over.as_ref().map(|(_, ratios)| &ratios[..]);
         let (speed_of_light, no_speed_of_light) = match self.least_times(device) {
             Ok(shares) => (Some(speed_of_light(&shares, ratios)), None),
@@ -150,7 +163,7 @@ impl<'a> Graded<'a> {
             value,
             ci95,
             mean_flops_per_s: rates.map(|rates| rates.iter().sum::<f64>() / rates.len() as f64),
-            speedup: over.map(|(other, ratios)| speedup(other.name(), &ratios)),
+            speedup: over.map(|(other, ratios)| speedup(other, &ratios, rule)),
         })
     }
 
@@ -174,6 +187,20 @@ impl<'a> Graded<'a> {
         self.public().map(share).collect()
     }
 
+    /// Returns how many times as fast each public case is as the reference, if that was measured.
+    fn over_reference(&self) -> Option<Vec<Known>> {
+        let ratio = |result: &BenchmarkComplete| {
+            let measured = result.reference?;
+            let log = measured.speedup.ln();
+            let reach = measured.ci95.map(|[low, high]| (high / low).ln() / 2.0);
+            log.is_finite().then_some(Known {
+                log,
+                reach: reach.filter(|reach| reach.is_finite()),
+            })
+        };
+        self.public().map(ratio).collect()
+    }
+
     /// Returns how many times as fast each public case is as that of another submission.
     fn over(&self, values: &[Known], other: &Graded<'_>) -> Option<Vec<Known>> {
         let of_other = other.public().map(|result| (&result.params, Known::of(result)));
@@ -186,13 +213,17 @@ impl<'a> Graded<'a> {
     }
 }
 
-/// Returns the speed-up over a submission, from the ratio in each case.
-fn speedup(over: &str, ratios: &[Known]) -> Speedup {
+/// Returns the speed-up over a submission or the reference, from the ratio in each case.
+fn speedup(over: &str, ratios: &[Known], rule: ScoreRule) -> Speedup {
     let share = |least: f64| {
         let faster = ratios.iter().filter(|ratio| ratio.log > least.ln()).count();
         faster as f64 / ratios.len() as f64
     };
-    let (ratio, ci95) = geometric_mean(ratios);
+    let scored = match (rule, ratios) {
+        (ScoreRule::Last, [.., last]) => std::slice::from_ref(last),
+        _ => ratios,
+    };
+    let (ratio, ci95) = geometric_mean(scored);
     Speedup {
         over: over.to_owned(),
         ratio,
@@ -288,15 +319,42 @@ fn arithmetic_mean(values: &[Known]) -> (f64, Option<[f64; 2]>) {
     (mean, reach.map(|reach| [mean - reach, mean + reach]))
 }
 
-/// Whether two scores may be equal: their intervals overlap, or one has none and its value is in
-/// the other's.
-fn overlap(one: Option<&Score>, other: Option<&Score>) -> bool {
-    let (Some(one), Some(other)) = (one, other) else {
-        return false;
-    };
-    let [low, high] = one.ci95.unwrap_or([one.value; 2]);
-    let [other_low, other_high] = other.ci95.unwrap_or([other.value; 2]);
-    low <= other_high && other_low <= high
+/// What decides the rank of a submission: less is better.
+#[derive(Clone, Copy, Debug)]
+struct Placed {
+    value: f64,
+    interval: Option<[f64; 2]>,
+}
+
+impl Placed {
+    fn by_value(score: &Score) -> Option<Placed> {
+        Some(Placed {
+            value: score.value,
+            interval: score.ci95,
+        })
+    }
+
+    fn by_speedup(score: &Score) -> Option<Placed> {
+        let speedup = over_reference(score)?;
+        Some(Placed {
+            value: 1.0 / speedup.ratio,
+            interval: speedup.ci95.map(|[low, high]| [1.0 / high, 1.0 / low]),
+        })
+    }
+
+    /// Whether both may be equal: their intervals overlap, or one has none and its value is in the
+    /// other's.
+    fn may_equal(&self, other: &Placed) -> bool {
+        let [[low, high], [other_low, other_high]] =
+            [self, other].map(|placed| placed.interval.unwrap_or([placed.value; 2]));
+        low <= other_high && other_low <= high
+    }
+}
+
+/// Returns the speed-up over the reference of the problem, if it was measured.
+fn over_reference(score: &Score) -> Option<&Speedup> {
+    let speedup = score.speedup.as_ref();
+    speedup.filter(|speedup| speedup.over == OVER_REFERENCE)
 }
 
 #[cfg(test)]

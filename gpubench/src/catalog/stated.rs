@@ -1,6 +1,6 @@
 //! Problems as their authors state them, for people who write kernels elsewhere.
 
-use super::{Axis, Benchmark, Role};
+use super::{Axis, Benchmark, DeviceKind, Role};
 
 /// One `#[problem]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +19,30 @@ pub struct StatedProblem {
     pub score: Score,
     /// What a grader applies to a submission.
     pub limits: SubmissionLimits,
+    /// What computes its expected outputs.
+    pub reference: ReferenceKind,
+    /// What computes them on one kind of device, instead of `reference`.
+    pub device_references: Vec<(DeviceKind, ReferenceKind)>,
+}
+
+impl StatedProblem {
+    /// Returns what computes the expected outputs on a kind of device.
+    pub fn reference_on(&self, device: DeviceKind) -> ReferenceKind {
+        let of_device = self.device_references.iter().find(|(kind, _)| *kind == device);
+        of_device.map_or(self.reference, |(_, reference)| *reference)
+    }
+}
+
+/// What computes the expected outputs of a problem.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReferenceKind {
+    /// A function on the CPU, or a check that judges without one.
+    #[default]
+    Function,
+    /// Kernels that are launched on the device.
+    Launches,
+    /// A command.
+    Command,
 }
 
 /// A parameter of a problem's function.

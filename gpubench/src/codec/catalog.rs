@@ -15,8 +15,11 @@ codec_struct!(StatedProblem {
     work,
     hidden,
     score,
-    limits
+    limits,
+    reference,
+    device_references
 });
+codec_enum!(ReferenceKind { 0 = Function, 1 = Launches, 2 = Command });
 codec_struct!(Parameter { name, type_name, kind });
 codec_enum!(ParameterKind { 0 = Axis, 1 = Tensor { role, shape } });
 codec_struct!(HiddenCases { axes, draws, count });

@@ -49,8 +49,17 @@ fn problem() -> impl Strategy<Value = StatedProblem> {
     let limits = (option::of(any::<u64>()), option::of(any::<u64>()));
     let limits = limits.prop_map(|(call_ns, source_bytes)| SubmissionLimits { call_ns, source_bytes });
     let work = vec((text(), text()), 0..3);
-    (benchmark(), ".*", vec(parameter, 0..4), work, hidden, score, limits).prop_map(
-        |(outline, statement, signature, work, hidden, score, limits)| StatedProblem {
+    let reference = || {
+        prop_oneof![
+            Just(ReferenceKind::Function),
+            Just(ReferenceKind::Launches),
+            Just(ReferenceKind::Command)
+        ]
+    };
+    let references = (reference(), vec((device_kind(), reference()), 0..3));
+    let signature = vec(parameter, 0..4);
+    (benchmark(), ".*", signature, work, hidden, score, limits, references).prop_map(
+        |(outline, statement, signature, work, hidden, score, limits, references)| StatedProblem {
             outline,
             statement,
             signature,
@@ -58,6 +67,8 @@ fn problem() -> impl Strategy<Value = StatedProblem> {
             hidden,
             score,
             limits,
+            reference: references.0,
+            device_references: references.1,
         },
     )
 }

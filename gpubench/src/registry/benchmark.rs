@@ -156,7 +156,7 @@ impl BenchmarkEntry {
     /// Describes the problem, if it is one.
     pub(super) fn describe_problem(&self) -> Option<StatedProblem> {
         match self.body {
-            Body::Submission { statement } => Some(statement.describe(self.describe())),
+            Body::Submission { statement } => Some(statement.describe(self.describe(), self.problem)),
             Body::Sealed(_) | Body::Hosted(_) | Body::HostedSync(_) | Body::Library { .. } => None,
         }
     }

@@ -1,7 +1,7 @@
 //! The registration of a problem.
 
 use super::path;
-use crate::catalog::{Axis, DeviceKind, Params, Requirement, Tolerance, Work};
+use crate::catalog::{Axis, DeviceKind, Params, ReferenceKind, Requirement, Tolerance, Work};
 use crate::error::{Error, Result};
 use crate::plan::launcher::Launcher;
 use crate::tensors::{CheckData, Comparison, CpuData, Tensors};
@@ -81,6 +81,17 @@ pub enum ReferenceFunction {
         command: &'static [&'static str],
         folder: &'static str,
     },
+}
+
+impl ReferenceFunction {
+    /// Returns what it is, for people who cannot call it.
+    pub(super) const fn kind(&self) -> ReferenceKind {
+        match self {
+            ReferenceFunction::Cpu(_) => ReferenceKind::Function,
+            ReferenceFunction::Launch(_) => ReferenceKind::Launches,
+            ReferenceFunction::Provider { .. } => ReferenceKind::Command,
+        }
+    }
 }
 
 impl ProblemDefinition {

@@ -1,5 +1,6 @@
 //! The registration of what an author says of a problem.
 
+use super::problem::ProblemDefinition;
 use crate::abi::guard;
 use crate::axis::PartOfGroup;
 use crate::catalog::{
@@ -48,7 +49,7 @@ impl ProblemStatement {
     }
 
     /// Describes the problem. One whose hidden cases cannot be listed has none.
-    pub(super) fn describe(&self, outline: Benchmark) -> StatedProblem {
+    pub(super) fn describe(&self, outline: Benchmark, definition: &ProblemDefinition) -> StatedProblem {
         let names = |(name, expression): &(&str, &str)| ((*name).to_owned(), (*expression).to_owned());
         StatedProblem {
             outline,
@@ -58,6 +59,12 @@ impl ProblemStatement {
             hidden: guard(self.hidden).unwrap_or_default(),
             score: self.score,
             limits: self.limits,
+            reference: definition.reference.kind(),
+            device_references: definition
+                .device_references
+                .iter()
+                .map(|(device, reference)| (*device, reference.kind()))
+                .collect(),
         }
     }
 }

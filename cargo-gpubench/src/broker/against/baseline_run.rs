@@ -4,13 +4,17 @@ use gpubench::catalog::Recording;
 
 use super::other_revision::OtherRevision;
 use super::results::OtherResults;
+use crate::admission::memory_needed_in_turns;
 use crate::broker::cases::{Case, Disposition, full_names};
 use crate::broker::recording::preparation::{Prepared, PreparedCase, compile_errors};
 use crate::broker::recording::same_tensors::difference;
 use crate::broker::recording::selected::Side;
 use gpubench_contract::ResultKey;
+use gpubench_contract::units::size;
+use gpubench_device::Facts;
 use gpubench_diagnostic::print_warning;
 use gpubench_measure::measurement::CaseFailure;
+use gpubench_protocol::window::CodePlacement;
 
 /// Cases of the baseline.
 #[derive(Debug)]
@@ -127,6 +131,23 @@ impl<'p> BaselineCase<'p> {
                 Some(reason) => BaselineCase::Unlike(reason),
                 None => BaselineCase::Ready(prepared),
             },
+        }
+    }
+}
+
+impl<'p> BaselineCase<'p> {
+    /// Returns the reference of a submission's problem as what its case alternates with.
+    pub(crate) fn of_reference(submission: &Recording, reference: &'p PreparedCase, facts: &Facts) -> BaselineCase<'p> {
+        let theirs = &reference.recorded.recording;
+        let needed = memory_needed_in_turns(&CodePlacement::new(submission, facts.kernels_run_in), [theirs]);
+        let free = facts.free_memory.unwrap_or(u64::MAX);
+        if let Some(reason) = difference(("the reference", theirs), ("the submission", submission)) {
+            BaselineCase::Unlike(reason)
+        } else if needed > free {
+            let (needed, free) = (size(needed), size(free));
+            BaselineCase::Unlike(format!("both need {needed} of memory at once, and {free} are free"))
+        } else {
+            BaselineCase::Ready(reference)
         }
     }
 }

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use gpubench::catalog::{
-    Axis, Benchmark, Catalog, DType, Execution, HiddenCases, Params, Recording, Reference, Score, Selection,
-    StatedProblem, SubmissionLimits, Work,
+    Axis, Benchmark, Catalog, DType, Execution, HiddenCases, Params, Recording, Reference, ReferenceKind, Score,
+    Selection, StatedProblem, SubmissionLimits, Work,
 };
 use gpubench::plan::{LibraryArgument, LibraryCall, Plan};
 
@@ -198,6 +198,8 @@ impl DatasetProblem {
             hidden: HiddenCases::default(),
             score: Score::default(),
             limits: SubmissionLimits::default(),
+            reference: ReferenceKind::Command,
+            device_references: Vec::new(),
         };
         Catalog {
             problems: vec![problem],

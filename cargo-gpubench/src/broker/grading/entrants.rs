@@ -14,11 +14,11 @@ use gpubench::codec;
 
 use super::error::GradingError;
 use super::hidden::Hidden;
-use super::names::{check_rival, check_solutions, name_of, unused};
+use super::names::{check_reference, check_rival, check_solutions, name_of, unused};
 use crate::archive::Digest;
 use crate::broker::cases::Case;
 use crate::broker::dataset::{DatasetProblem, Described, ReadSolution, read_solution};
-use crate::broker::options::{GradingOptions, ObserverChoice, SubmissionPlace};
+use crate::broker::options::{GradingOptions, ObserverChoice, Rival, SubmissionPlace};
 use crate::broker::problems::listed::own_problems;
 use crate::cdylibs::Built;
 use gpubench_contract::{Cause, ScoreRule, SubmissionFacts};
@@ -45,6 +45,7 @@ pub(in crate::broker) struct Entrants {
     draws: Draws,
     /// The problem, if no crate has it.
     dataset: Option<Arc<DatasetProblem>>,
+    over: Option<Rival>,
 }
 
 /// A benchmark of the catalog.
@@ -125,6 +126,7 @@ impl Entrants {
         };
         catalogs.iter_mut().for_each(|catalog| catalog.benchmarks.clear());
         let catalog = &mut catalogs[library];
+        let stated_reference = stated.reference_on(device);
         let outline = with_limits(stated.outline, stated.limits);
         let score_rule = match stated.score {
             Score::GeometricMean => ScoreRule::GeometricMean,
@@ -181,7 +183,11 @@ impl Entrants {
                 linked,
             });
         }
-        check_rival(options.over.as_deref(), &wanted)?;
+        match &options.over {
+            Some(Rival::Reference) => check_reference(stated_reference, &wanted)?,
+            Some(Rival::Submission(name)) => check_rival(name, &wanted)?,
+            None => {}
+        }
         check_solutions(
             entrants
                 .iter()
@@ -197,7 +203,14 @@ impl Entrants {
             benchmarks,
             hidden,
             dataset: dataset.cloned(),
+            over: options.over.clone(),
         })
+    }
+
+    /// Whether a case alternates with the reference of the problem. Nobody sees times of hidden
+    /// cases.
+    pub(in crate::broker) fn has_reference_in_turns(&self, case: &Case) -> bool {
+        self.over == Some(Rival::Reference) && !self.is_hidden(case)
     }
 
     fn entrant(&self, case: &Case) -> &Entrant {

@@ -18,6 +18,15 @@ pub(in crate::broker) enum GradingError {
     /// `--over` names several of them. A submission chooses its own name.
     #[error("several submissions are called `{name}`")]
     SeveralRivals { name: String },
+    /// `--over reference`, and a submission has the word as its name.
+    #[error("a submission is called `reference`, as `--over` calls the reference of the problem")]
+    CalledReference,
+    /// The reference computes on the CPU.
+    #[error("the reference of the problem is a function on the CPU, so it has no time on the device")]
+    ReferenceOnCpu,
+    /// The reference is a command.
+    #[error("the reference of the problem is a command, whose times nobody can check")]
+    ReferenceIsCommand,
     /// A program is to observe a call of host code that nobody trusts.
     #[error("`{option}` is not for libraries, and `{name}` is one")]
     ObservedLibrary {
@@ -46,6 +55,13 @@ impl Expected for GradingError {
             } => format!("did you mean `{closest}`?"),
             Self::UnknownRival { closest: None, .. } => {
                 "`--over` takes the `name` in its description, or that of its file without the ending".to_owned()
+            }
+            Self::CalledReference => "give it another `name` in its description, or its file another name".to_owned(),
+            Self::ReferenceOnCpu => {
+                "grade a kernel that solves it as another submission, and name that one with `--over`; or let the problem launch its reference, with `reference = launch(..)`".to_owned()
+            }
+            Self::ReferenceIsCommand => {
+                "grade a kernel that does the same as another submission, and name that one with `--over`".to_owned()
             }
             Self::OnlyRival { .. } => "name the file of another one, too".to_owned(),
             Self::ObservedLibrary { .. } => {

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use gpubench::catalog::ReferenceKind;
+
 use super::error::GradingError;
-use crate::broker::options::SubmissionPlace;
+use crate::broker::options::{Rival, SubmissionPlace};
 use gpubench_diagnostic::closest;
 use gpubench_submission::Name;
 
@@ -50,8 +52,7 @@ pub(super) fn check_solutions<'s>(
 }
 
 /// Checks that exactly one submission has the name of the one that the others are compared with.
-pub(super) fn check_rival(over: Option<&str>, names: &[String]) -> Result<(), GradingError> {
-    let Some(over) = over else { return Ok(()) };
+pub(super) fn check_rival(over: &str, names: &[String]) -> Result<(), GradingError> {
     match names.iter().filter(|name| *name == over).count() {
         1 if names.len() == 1 => Err(GradingError::OnlyRival { name: over.to_owned() }),
         1 => Ok(()),
@@ -60,5 +61,17 @@ pub(super) fn check_rival(over: Option<&str>, names: &[String]) -> Result<(), Gr
             closest: closest(over, names.iter().map(String::as_str)).map(str::to_owned),
         }),
         _ => Err(GradingError::SeveralRivals { name: over.to_owned() }),
+    }
+}
+
+/// Checks that the reference of a problem can be measured, and that no submission has its name.
+pub(super) fn check_reference(reference: ReferenceKind, names: &[String]) -> Result<(), GradingError> {
+    match reference {
+        ReferenceKind::Launches if names.iter().any(|name| name == Rival::REFERENCE) => {
+            Err(GradingError::CalledReference)
+        }
+        ReferenceKind::Launches => Ok(()),
+        ReferenceKind::Function => Err(GradingError::ReferenceOnCpu),
+        ReferenceKind::Command => Err(GradingError::ReferenceIsCommand),
     }
 }

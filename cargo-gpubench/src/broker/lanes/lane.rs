@@ -30,6 +30,7 @@ use gpubench_measure::measurement::{
     Outcome, PassCriteria, RolesAfterwards, hardware_metrics, with_observation,
 };
 use gpubench_report::Progress;
+use gpubench_store::measured_reference;
 
 /// The processes that measure one case at a time, and the instruments that observe it.
 pub(in crate::broker) struct Lane<'l, 'a> {
@@ -172,9 +173,14 @@ impl Lane<'_, '_> {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Vec<Finished>, Interrupted> {
         let first = &entries[0];
-        let baseline_case = match self.context.baseline {
-            None => BaselineCase::Absent,
-            Some((cases, prepared)) => {
+        let baseline_case = match (self.context.baseline, &first.prepared.reference) {
+            (None, None) => BaselineCase::Absent,
+            (None, Some(reference)) => BaselineCase::of_reference(
+                &first.prepared.recorded.recording,
+                reference,
+                self.context.selected.facts,
+            ),
+            (Some((cases, prepared)), _) => {
                 BaselineCase::new(first.job.case, &first.prepared.recorded.recording, cases, prepared)
             }
         };
@@ -213,8 +219,20 @@ impl Lane<'_, '_> {
             })
         });
         let mut results: Vec<Finished> = results.collect();
-        results[0].baseline = baseline;
+        match (baseline, &first.prepared.reference) {
+            (Some(reference), Some(_)) => self.note_reference(first.job, &mut results[0].result, &reference),
+            (baseline, _) => results[0].baseline = baseline,
+        }
         Ok(results)
+    }
+
+    /// Notes in a submission's result what was measured of the reference that it alternated with.
+    fn note_reference(&self, job: &Job<'_>, result: &mut BenchmarkComplete, reference: &BenchmarkComplete) {
+        let analyses = job.options.analyses.most();
+        result.reference = measured_reference(result, reference, analyses, self.context.settings.facts.clock_tick_ns);
+        if result.reference.is_none() && result.verdict == Verdict::Pass {
+            result.notices.push(no_speedup(result, reference));
+        }
     }
 
     /// Returns the notice about a case with nothing to write that passed: there is no time to show.
@@ -437,6 +455,23 @@ fn kept_of_baseline(theirs: &Measured) -> Option<String> {
     let files: Vec<&str> = files.lines().map(str::trim_start).collect();
     let notice = format!("{wrong}: {title} {}", files.join(", "));
     Some(notice.trim_end().to_owned())
+}
+
+/// Returns why a case that passed has no speed-up over the reference.
+fn no_speedup(result: &BenchmarkComplete, reference: &BenchmarkComplete) -> String {
+    let message = || reference.message.clone().unwrap_or_default();
+    let why = match (reference.verdict, reference.cause) {
+        _ if result.failed_alternating.is_some() => "it failed while it alternated with it".to_owned(),
+        (Verdict::Pass, _) => "the reference has no value".to_owned(),
+        (Verdict::Skipped, _) => message(),
+        (_, Some(Cause::Unwritten | Cause::Partial)) => {
+            "the reference leaves elements of its outputs as they are, and here it finds noise in them (hint: it must \
+             write all of them to be measured)"
+                .to_owned()
+        }
+        (verdict, _) => format!("the reference ended with {verdict}, {}", message()),
+    };
+    format!("no speed-up over the reference: {why}")
 }
 
 /// Returns the preparation of a case that can be measured; otherwise why it cannot.

@@ -88,7 +88,7 @@ impl Lane<'_, '_> {
         });
         let compared = baseline.map(|theirs| (Standing::Compared, theirs.ready(&inputs)));
         let cases: Vec<(Standing, ReadyCase<'_>)> = judged.chain(compared).collect();
-        let names = names_of(&labels, baseline);
+        let names = names_of(&labels, entrants[0].1, baseline);
         let keepers = keepers(self.context, entrants, baseline);
         let arms = cases.iter().zip(&names).enumerate();
         let arms = arms.map(|(position, ((standing, case), name))| TurnCase {
@@ -212,8 +212,9 @@ fn number_of(labels: &[String], attempt: Attempt) -> u64 {
 }
 
 /// Returns what messages about other cases call each case.
-fn names_of(labels: &[String], baseline: Option<&PreparedCase>) -> Vec<String> {
+fn names_of(labels: &[String], first: &PreparedCase, baseline: Option<&PreparedCase>) -> Vec<String> {
     match baseline {
+        Some(_) if first.reference.is_some() => ["the submission", "the reference"].map(str::to_owned).into(),
         Some(_) => ["the candidate", "the baseline"].map(str::to_owned).into(),
         None => labels.iter().map(|label| format!("`{label}`")).collect(),
     }

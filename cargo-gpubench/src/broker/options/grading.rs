@@ -14,10 +14,50 @@ pub struct GradingOptions {
     pub cases: GradedCases,
     /// The submissions, in order.
     pub submissions: Vec<SubmissionPlace>,
-    /// `--over`: the name of the submission that the others are compared with.
-    pub over: Option<String>,
+    /// `--over`: what the submissions are compared with.
+    pub over: Option<Rival>,
     /// Time limit of a compiler for one submission.
     pub compile_within: Duration,
+}
+
+/// What submissions are compared with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rival {
+    /// The reference of the problem.
+    Reference,
+    /// The submission with this name.
+    Submission(String),
+}
+
+impl Rival {
+    /// The word for the reference.
+    pub const REFERENCE: &'static str = gpubench_contract::OVER_REFERENCE;
+
+    /// Reads a word of the command line.
+    pub fn from_word(word: String) -> Rival {
+        match word == Rival::REFERENCE {
+            true => Rival::Reference,
+            false => Rival::Submission(word),
+        }
+    }
+
+    /// Returns its word on the command line.
+    pub fn word(&self) -> &str {
+        match self {
+            Rival::Reference => Rival::REFERENCE,
+            Rival::Submission(name) => name,
+        }
+    }
+}
+
+impl GradingOptions {
+    /// Returns the name of the submission that the others are compared with.
+    pub fn rival_submission(&self) -> Option<&str> {
+        match &self.over {
+            Some(Rival::Submission(name)) => Some(name),
+            Some(Rival::Reference) | None => None,
+        }
+    }
 }
 
 /// Which cases of a problem are graded.

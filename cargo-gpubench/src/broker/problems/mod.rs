@@ -115,7 +115,7 @@ fn print(options: &ProblemOptions, text: &str, json: &str) -> Result<(), Failure
 /// Returns a problem without parameters, for tests.
 #[cfg(test)]
 fn example(path: &str) -> gpubench::catalog::StatedProblem {
-    use gpubench::catalog::{Benchmark, HiddenCases, Score, Selection, StatedProblem, SubmissionLimits};
+    use gpubench::catalog::{Benchmark, HiddenCases, ReferenceKind, Score, Selection, StatedProblem, SubmissionLimits};
     StatedProblem {
         outline: Benchmark {
             library: "sums".to_owned(),
@@ -138,5 +138,7 @@ fn example(path: &str) -> gpubench::catalog::StatedProblem {
         hidden: HiddenCases::default(),
         score: Score::default(),
         limits: SubmissionLimits::default(),
+        reference: ReferenceKind::Function,
+        device_references: Vec::new(),
     }
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use gpubench::catalog::{Catalog, OccupancyQuery, Recording};
+use gpubench::catalog::{Catalog, Execution, OccupancyQuery, Recording};
 use gpubench::codec;
 use gpubench::plan::KernelRef;
 
@@ -57,6 +57,8 @@ pub(crate) struct PreparedCase {
     search: Vec<PathBuf>,
     /// The digest of the benchmark's own library.
     pub(crate) own_library: Option<Digest>,
+    /// The reference as a case of its own, if this one alternates with it.
+    pub(crate) reference: Option<Box<PreparedCase>>,
     /// The number of calls in a sample of each mode and their recording, once it is needed.
     of_calls: [OnceLock<(NonZeroU32, Recording, Vec<u8>)>; Mode::ALL.len()],
 }
@@ -154,6 +156,7 @@ impl PreparedCase {
             library: Vec::new(),
             search: Vec::new(),
             own_library: None,
+            reference: None,
             of_calls: Default::default(),
         }
     }
@@ -260,7 +263,13 @@ impl Side<'_> {
                             recorded,
                             &modules,
                             &codes,
-                        ),
+                        )
+                        .and_then(|prepared| match selected.entrants {
+                            Some(entrants) if entrants.has_reference_in_turns(case) => {
+                                prepared.with_reference(&modules)
+                            }
+                            _ => Ok(prepared),
+                        }),
                     }
                 }));
             }
@@ -338,8 +347,47 @@ fn prepared_case(
         library: host_code.files,
         search: host_code.search,
         own_library: host_code.own,
+        reference: None,
         of_calls: Default::default(),
     })
+}
+
+impl PreparedCase {
+    /// Returns the case with its reference as another one: the same tensors, and the reference's
+    /// launches in place of its own. One whose reference launches nothing stays as it is.
+    fn with_reference(self, compiled: &Modules) -> Result<PreparedCase, CaseFailure> {
+        let Some(plan) = self.recorded.recording.reference.plan() else {
+            return Ok(self);
+        };
+        let recording = Recording {
+            plan: plan.clone(),
+            execution: Execution::Sealed,
+            call: None,
+            ..self.recorded.recording.clone()
+        };
+        let under_test = || kernels::kernels_under_test(&recording);
+        let reference = PreparedCase {
+            modules: modules_of(under_test(), compiled)?,
+            own_modules: self.own_modules.clone(),
+            machine_code: CaseMachineCode::default(),
+            compilers: kernels::makers_of(compiled, under_test()),
+            benchmark: self.benchmark,
+            library: Vec::new(),
+            search: Vec::new(),
+            own_library: None,
+            reference: None,
+            of_calls: Default::default(),
+            recorded: RecordedCase {
+                request: self.recorded.request.clone(),
+                encoded: codec::encode(&recording),
+                recording,
+            },
+        };
+        Ok(PreparedCase {
+            reference: Some(Box::new(reference)),
+            ..self
+        })
+    }
 }
 
 /// Returns the modules of some kernels, each once.

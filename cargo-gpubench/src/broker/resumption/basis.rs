@@ -3,7 +3,7 @@
 use crate::archive::Digest;
 use crate::broker::dataset::DatasetProblem;
 use crate::broker::grading::Entrants;
-use crate::broker::options::{LibrarySource, MasterSeed, MeasurementOptions, OtherRuns, RunOptions};
+use crate::broker::options::{LibrarySource, MasterSeed, MeasurementOptions, OtherRuns, Rival, RunOptions};
 use crate::broker::recording::selected::Selected;
 use crate::config::CaseLayers;
 use gpubench_contract::Grading;
@@ -45,7 +45,10 @@ pub(in crate::broker) fn grading_of(options: &RunOptions, selected: &Selected<'_
             &options.device,
             measurement,
             (given, overrides, profile, library.settings),
-            grading.map(|grading| (grading.cases, grading.compile_within)),
+            grading.map(|grading| {
+                let has_reference_in_turns = grading.over == Some(Rival::Reference);
+                (grading.cases, grading.compile_within, has_reference_in_turns)
+            }),
             python,
         )
     );

@@ -1,5 +1,5 @@
 use super::*;
-use gpubench_contract::{Cause, ParamValue, Params};
+use gpubench_contract::{Cause, MeasuredReference, ParamValue, Params};
 use gpubench_testing::{competition, submitted};
 
 /// A run with the implementations of `competition` as submissions.
@@ -212,4 +212,74 @@ fn an_unknown_speed_of_light_has_a_word_why() {
     let mut cached = known;
     cached.results[1].cache = None;
     assert!(why(&cached).is_some_and(|why| why.contains("cache")));
+}
+
+/// Gives each result the reference of its problem, over which it has this speed-up.
+fn with_reference(run: &mut StoredRun, speedup: impl Fn(&BenchmarkComplete) -> f64) {
+    for result in &mut run.results {
+        let speedup = speedup(result);
+        result.reference = result.stats.as_ref().map(|stats| MeasuredReference {
+            value: stats.value * speedup,
+            speedup,
+            ci95: Some([speedup / 1.01, speedup * 1.01]),
+        });
+    }
+}
+
+#[test]
+fn a_measured_reference_gives_speed_ups_and_decides_the_ranks() {
+    let mut run = run();
+    // The slowest in time was measured while the machine was slow.
+    let speedup = |result: &BenchmarkComplete| if result.benchmark == "matmul::naive" { 8.0 } else { 2.0 };
+    with_reference(&mut run, speedup);
+    let graded = graded(&run, None);
+    let of = |one: &ProblemComplete| {
+        one.score
+            .as_ref()
+            .and_then(|score| score.speedup.clone())
+            .expect("a speed-up")
+    };
+    let [naive, tiled, vectorized, wrong] = &graded[..] else {
+        panic!("four")
+    };
+    assert_eq!(of(naive).over, "reference");
+    assert!((of(naive).ratio - 8.0).abs() < 1e-9 && (of(tiled).ratio - 2.0).abs() < 1e-9);
+    let [low, high] = of(tiled).ci95.expect("an interval");
+    assert!(
+        low < 2.0 && 2.0 < high && high / low < 1.02,
+        "two cases are more certain than one: {low} {high}"
+    );
+    assert_eq!((naive.rank, tiled.rank, wrong.rank), (Some(1), Some(2), None));
+    assert_eq!(
+        (vectorized.rank, &vectorized.ties[..]),
+        (Some(2), &["matmul::tiled".to_owned()][..])
+    );
+}
+
+#[test]
+fn a_submission_that_was_not_compared_in_each_case_has_no_rank_among_speed_ups() {
+    let mut run = run();
+    with_reference(&mut run, |_| 2.0);
+    run.results[0].reference = None;
+    let graded = graded(&run, None);
+    let score = graded[0].score.as_ref().expect("a time");
+    assert_eq!((score.speedup.as_ref(), graded[0].rank), (None, None));
+    assert_eq!(graded[1].rank, Some(1));
+}
+
+#[test]
+fn the_last_case_alone_decides_a_speed_up_if_it_decides_the_score() {
+    let mut run = run();
+    let last = |result: &BenchmarkComplete| result.params.to_string().contains("512");
+    with_reference(&mut run, |result| if last(result) { 3.0 } else { 9.0 });
+    for result in &mut run.results {
+        result.submission.as_mut().expect("it is one").score_rule = ScoreRule::Last;
+    }
+    let graded = graded(&run, None);
+    let speedup = graded[1]
+        .score
+        .as_ref()
+        .and_then(|score| score.speedup.clone())
+        .expect("one");
+    assert!((speedup.ratio - 3.0).abs() < 1e-9, "{}", speedup.ratio);
 }
