@@ -1,6 +1,7 @@
 //! The problems of `kernels/problems`: each is complete, and its solutions pass.
 //!
-//! `lint.rs` has the test that wrong answers do not pass.
+//! `wrong_kernels.rs` has kernels that must not pass, and `lint.rs` the test that wrong answers do
+//! not.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! `grade --over reference`: the reference of a problem is measured in turns with each submission.
+//! `grade --over reference`: the reference of a problem alternates with each submission.
 #![forbid(unsafe_code)]
 
 use gpubench_tests::{FakeGpu, Fixture, Records, Run, RunFolder};

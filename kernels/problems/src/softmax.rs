@@ -7,8 +7,12 @@ cuda_source!(SOFTMAX = "softmax.cu");
 cuda_source!(SOFTMAX_REFERENCE = "references/softmax.cu");
 
 /// Logits of a model that is confident in some rows. With a standard deviation of 3 the largest
-/// probability of a row is around a tenth, the smallest below 1e-10.
-const LOGITS: Normal = Normal { mean: 0.0, stddev: 3.0 };
+/// probability of a row is around a tenth, the smallest below 1e-10. With this mean, exponentials
+/// overflow unless they are shifted.
+const LOGITS: Normal = Normal {
+    mean: 100.0,
+    stddev: 3.0,
+};
 
 /// The error of the quotient, in units of `U`:
 ///
@@ -38,7 +42,8 @@ fn in_double(launcher: &mut Launcher, rows: usize, columns: usize, x: In<f32>, y
 /// their sum.
 ///
 /// `y[r][c]` is `exp(x[r][c])` divided by the sum of `exp(x[r][j])` over all columns j of the row.
-/// Rows follow each other. Elements are normally distributed with a standard deviation of 3.
+/// Rows follow each other. Elements are normally distributed with a mean of 100 and a standard
+/// deviation of 3, and `exp(100)` is more than an `f32` holds: shift the exponents.
 ///
 /// The tolerance is relative, so small probabilities have to be right too. It is for `expf` of 2
 /// ulp, any shift of the exponents by an element of the row, and sums in `f32`, whose terms are all
