@@ -300,6 +300,32 @@ fn agents_end_with_a_killed_head() {
 }
 
 #[test]
+fn a_killed_head_goes_on_where_it_was_and_ends_as_one_run() {
+    let fleet = Fleet::new();
+    let file = fleet.file("run.jsonl");
+    let text = || std::fs::read_to_string(&file).unwrap_or_default();
+    let run = || fleet.run(&[SHELL], &["--agents", "2", "--resume", file.as_str()]);
+    let running = run().start();
+    wait_until("three results in the file", SOON, || {
+        let written = text().matches("\"reason\":\"benchmark-complete\"").count();
+        (written >= 3 && text().ends_with('\n')).then_some(())
+    });
+    running.signal(Signal::KILL);
+    assert_eq!(running.finish().ending, Ending::Signal(Signal::KILL.as_raw()));
+    let first = Records::parse(&text());
+    let finished = run().finish().expect_code(0);
+    let taken = format!("Resumed {} of 7 results", first.results().count());
+    assert!(finished.stderr.contains(&taken), "{}", finished.stderr);
+    let records = Records::parse(&text());
+    assert_all_pass(&records, 7);
+    for result in first.results() {
+        let now = records.result(result["case"].as_str().expect("a name"));
+        assert_eq!(now["samples"], result["samples"], "nothing was measured twice");
+        assert_eq!(now["resumed_from"], result["run_id"]);
+    }
+}
+
+#[test]
 fn a_lying_or_broken_agent_ends_alone() {
     for (misbehaviour, words) in [
         ("old-version", "its `cargo gpubench` is version 0.0.1"),

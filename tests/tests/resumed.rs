@@ -263,7 +263,7 @@ fn submissions_can_be_added_and_none_can_be_left_out() {
     let finished = inbox.grade(&["thread_a_row"], &["--test"]).finish().expect_code(2);
     assert_refused(
         &finished,
-        &["run.jsonl` has results of `a block a row`, which this command does not grade"],
+        &["run.jsonl` has results of `a block a row`, which this command does not measure"],
     );
     assert_eq!(inbox.text(), before);
 }
@@ -377,4 +377,53 @@ fn what_is_no_file_of_its_own_is_refused() {
     }
     let finished = refused(&["--resume", "-"]).expect_code(2);
     assert!(finished.stderr.contains("a file"), "{}", finished.stderr);
+}
+
+/// Returns a run of the benchmarks of a fixture, with records in a file.
+fn of_benchmarks(file: &Utf8PathBuf, options: &[&str]) -> Run {
+    let run = Run::on(&Fixture::new("short")).briefly().args(["--device", "cpu"]);
+    // Inputs can make `gelu` exceed its tolerance.
+    run.args(["--skip", "gelu", "--resume", file.as_str()])
+        .args(options.iter().copied())
+}
+
+#[test]
+fn a_killed_run_of_benchmarks_goes_on_and_ends_as_one_run() {
+    let folder = RunFolder::new();
+    let file = folder.path("run.jsonl");
+    let text = || std::fs::read_to_string(&file).unwrap_or_default();
+    let running = of_benchmarks(&file, &[]).start();
+    wait_until("two results", Duration::from_secs(120), || {
+        let written = text().matches("\"reason\":\"benchmark-complete\"").count();
+        (written >= 2 && text().ends_with('\n')).then_some(())
+    });
+    running.signal(Signal::KILL);
+    assert_eq!(running.finish().ending, Ending::Signal(Signal::KILL.as_raw()));
+    let first = Records::parse(&text());
+    let others = of_benchmarks(&file, &["--mode", "warm"]).finish().expect_code(2);
+    assert_refused(&others, &["with other settings"]);
+    let fewer = of_benchmarks(&file, &["by_warp"]).finish().expect_code(2);
+    assert_refused(&fewer, &["with other settings"]);
+    let finished = of_benchmarks(&file, &[]).finish().expect_code(0);
+    let taken = format!("Resumed {} of 7 results", first.results().count());
+    assert!(finished.stderr.contains(&taken), "{}", finished.stderr);
+    let records = Records::parse(&text());
+    assert_of_one_run(&records);
+    let kept: Vec<Value> = first.results().map(told).collect();
+    let now: Vec<Value> = records.results().map(told).collect();
+    assert_eq!(now[..kept.len()], kept, "they are what they were");
+    let resumption = &records.the("run-started")["resumption"];
+    assert_eq!(resumption["resumed"][0]["run_id"], first.the("run-started")["run_id"]);
+}
+
+#[test]
+fn records_of_another_kind_of_run_are_refused() {
+    let folder = RunFolder::new();
+    let file = folder.path("run.jsonl");
+    let plain = Run::on(&Fixture::new("short")).briefly().json();
+    let plain = plain.args(["--device", "cpu", "largest"]).finish().expect_code(0);
+    std::fs::write(&file, &plain.stdout).expect("it is written");
+    let refused = of_benchmarks(&file, &[]).finish().expect_code(2);
+    assert_refused(&refused, &["a run without `--resume`"]);
+    assert_eq!(std::fs::read_to_string(&file).expect("a text"), plain.stdout);
 }

@@ -19,7 +19,7 @@ use super::options::GradingOptions;
 use super::recording::preparation::{Prepared, compile_errors};
 use super::recording::selected::{Selected, Side};
 use super::reporting::{Reporting, Scoring};
-use super::resumption::{Resumed, grading_of};
+use super::resumption::{Resumed, grading_of, resumption_of};
 use super::settings::RunSettings;
 use super::stored::bookkeeping::ResultPlan;
 use crate::cdylibs::packages_of;
@@ -53,6 +53,8 @@ pub(super) fn run_started(
         environment,
         repeat: Some(settings.options.repeated_command()),
         grading: None,
+        resumption: (settings.options.output.records.is_some() && selected.entrants.is_none())
+            .then(|| Box::new(resumption_of(settings.options, selected))),
     }
 }
 
@@ -116,17 +118,9 @@ impl<'a> CaseRunner<'a> {
             ..run_started(&names, &selected, settings, device, environment)
         };
         run.revision = plan.revision().cloned();
-        let mut resumed = None;
-        if let (Some(records), Some(entrants)) = (records, selected.entrants) {
-            let verbosity = options.output.verbosity;
-            resumed = Some(Resumed::new(
-                records,
-                &mut run,
-                &of_cases,
-                (&selected, entrants),
-                verbosity,
-            )?);
-        }
+        let verbosity = options.output.verbosity;
+        let resumed = records.map(|records| Resumed::new(records, &mut run, &of_cases, &selected, verbosity));
+        let resumed = resumed.transpose()?;
         let taken = (0..selected.cases.len()).filter(|case| resumed.as_ref().is_some_and(|resumed| resumed.has(*case)));
         let taken = taken.collect();
         let scoring = selected.entrants.map(|entrants| Scoring {

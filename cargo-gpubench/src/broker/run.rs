@@ -76,7 +76,7 @@ fn run_untraced(options: &RunOptions) -> Result<ExitCode, Failure> {
     }
     if let Some(agents) = &options.fleet {
         prepare_for_roles();
-        return run_with_agents(agents, options, &sources, targets, &places, &interrupt);
+        return run_with_agents(agents, options, &sources, (targets, records), &places, &interrupt);
     }
     if options.nvtx {
         require_nvtx()?;

@@ -336,6 +336,7 @@ impl GpubenchArguments {
         let page = run.output.report.clone();
         let (device, measurement) = run.measurement.into_options(self.active_settings.cases);
         let mut output = run.output.into_options();
+        output.records = run.resume;
         output.hides_progress |= matches!(observer, Some(ObserverChoice::Debugger(_)));
         let mut results = run.baseline.into_options(page);
         if action != Action::Measure {

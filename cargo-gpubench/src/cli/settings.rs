@@ -11,7 +11,7 @@ use clap::ValueHint;
 
 use super::byte_size::parse_size;
 use super::observer::{profilers, sanitizer_tools};
-use super::parsers::{DeviceParser, flush_kinds, parse_jobs};
+use super::parsers::{DeviceParser, file_to_go_on_with, flush_kinds, parse_jobs};
 use crate::broker::cases::{AxisOverride, Partition};
 use crate::broker::options::{
     AgentCount, DebuggerCommand, DeviceChoice, MasterSeed, MessageFormat, PageTarget, Profiler, RunnerCommand,
@@ -145,6 +145,18 @@ settings! {
         /// to which case and window. A profiler slows calls down.
         #[arg(long)]
         nvtx: bool => Line "--nvtx --exact add1";
+
+        /// Write the records to this file, and go on from those that it has
+        ///
+        /// If the file is missing, the run begins. If a run was killed, the same command goes on
+        /// with it: results are taken from the file if code, settings and device are the same, and
+        /// all other cases are measured. So are those that failed through no fault of their own,
+        /// such as a device that was lost. At the end the file is that of one run, as with
+        /// `--export-json`. The file is trusted: whoever can edit it can edit verdicts.
+        #[arg(long, value_name = "FILE", value_parser = file_to_go_on_with, value_hint = ValueHint::FilePath,
+            conflicts_with_all = ["list", "no_run", "profile_time", "sanitize", "profile_with", "debugger", "contest",
+            "load_baseline", "against", "against_archive"], help_heading = "Save and report")]
+        resume: Option<Utf8PathBuf> => Line "--resume run.jsonl";
 
         /// Accepted and ignored: libtest and criterion require it
         #[arg(long, hide = true)]

@@ -8,10 +8,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::words::words;
 use super::{
     ArithmeticPeaks, BenchmarkHistory, Budget, CacheState, CallAudit, Cause, Check, ComparisonComplete, Conservation,
-    ContestComplete, ContestShare, Counts, DeviceKind, DeviceWork, Environment, FailedAlternating, Grade, Grading,
-    HostTime, KernelUse, MeasuredReference, Metric, Mode, Params, PartTimes, ProbeFinished, ProbeSample, ProbeStarted,
-    ProblemComplete, Reading, Revision, SampleFlag, SanitizerReport, Sharing, Stats, StepTimes, Stop, SubmissionFacts,
-    Throughput, Twin, Verdict, WindowCounts, WorkerShare,
+    ContestComplete, ContestShare, Counts, DeviceKind, DeviceWork, EarlierRun, Environment, FailedAlternating, Grade,
+    Grading, HostTime, KernelUse, MeasuredReference, Metric, Mode, Params, PartTimes, ProbeFinished, ProbeSample,
+    ProbeStarted, ProblemComplete, Reading, Revision, SampleFlag, SanitizerReport, Sharing, Stats, StepTimes, Stop,
+    SubmissionFacts, Throughput, Twin, Verdict, WindowCounts, WorkerShare,
 };
 
 /// One line of `--message-format json`.
@@ -92,6 +92,24 @@ pub struct RunStarted {
     /// What decides the verdicts of submissions besides themselves. Missing if it grades none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grading: Option<Box<Grading>>,
+    /// What decides the results of a run with `--resume`. Missing in other runs, and if it grades
+    /// submissions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resumption: Option<Box<Resumption>>,
+}
+
+/// What decides the results of a run besides its device and the version of the tool. A run that
+/// agrees in it can take over results.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct Resumption {
+    /// SHA-256 of the libraries with the benchmarks, and of those that benchmarks name.
+    pub code_sha256: String,
+    /// SHA-256 of the settings that its results depend on. It belongs to the tool's version.
+    pub settings_sha256: String,
+    /// Earlier runs whose results it took over, oldest first. Missing without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resumed: Vec<EarlierRun>,
 }
 
 /// The command of a run, without the parts that depend on the case.

@@ -79,6 +79,7 @@ fn run(id: &str, samples: usize) -> StoredRun {
         environment: environment(),
         repeat: None,
         grading: None,
+        resumption: None,
     };
     StoredRun::new(started, results, None, None)
 }

@@ -553,6 +553,7 @@ impl Cases {
             environment: environment(),
             repeat: Some(RepeatedCommand::default()),
             grading: None,
+            resumption: None,
         };
         SampleRun {
             started,

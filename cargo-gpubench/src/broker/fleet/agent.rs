@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io;
+use std::io::{self, IsTerminal as _};
 use std::os::fd::AsFd as _;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -63,6 +63,9 @@ enum AgentError {
     /// Another version of the tool.
     #[error("the agent is `cargo gpubench` {here}, and the run is of {there}")]
     Version { here: &'static str, there: String },
+    /// A person has started it.
+    #[error("an agent speaks with the head of a run over standard input, and that is a terminal")]
+    Terminal,
     /// The head said something that does not belong here.
     #[error("the head of the run sent what the agent does not understand: {0}")]
     Protocol(String),
@@ -86,6 +89,9 @@ impl Expected for AgentError {
     fn hint(&self) -> Option<String> {
         match self {
             AgentError::Version { .. } => Some("install the same version on both machines".to_owned()),
+            AgentError::Terminal => Some(
+                "`--runner` starts agents; to run the cases with `agent` in their names, write `-- agent`".to_owned(),
+            ),
             AgentError::SeveralDevices(_) => Some(
                 "start an agent for each, and let each see one device: `--runner 'ssh host CUDA_VISIBLE_DEVICES=1 \
                  cargo-gpubench agent'`"
@@ -104,6 +110,9 @@ impl Expected for AgentError {
 /// # Errors
 /// Standard input or output cannot be used, or this machine cannot take part.
 pub fn serve(read_order: ReadOrder<'_>) -> Result<ExitCode, Failure> {
+    if io::stdin().is_terminal() {
+        return Err(AgentError::Terminal.into());
+    }
     let interrupt = catch_interrupts()?;
     hide_from_others().map_err(InternalError::because("cannot protect the memory of this process"))?;
     let (input, output) = take_streams().map_err(InternalError::because("cannot take standard input and output"))?;

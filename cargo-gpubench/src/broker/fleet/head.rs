@@ -1,5 +1,6 @@
 //! The head of a run over several machines: it builds, announces, leases and reports.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -32,6 +33,7 @@ use crate::broker::options::{FleetOptions, LibrarySource, RunOptions};
 use crate::broker::places::Places;
 use crate::broker::recording::preparation::Prepared;
 use crate::broker::reporting::Reporting;
+use crate::broker::resumption::Resumed;
 use crate::broker::settings::{DeviceTools, RunSettings, seeds};
 use crate::broker::sources::Sources;
 use crate::broker::status::status;
@@ -43,6 +45,7 @@ use gpubench_diagnostic::{
     ExitCode, Expected, Failure, InternalError, Interrupted, Purpose, SetupMissing, TemporaryFolder,
 };
 use gpubench_measure::clients::Interrupt;
+use gpubench_store::{RecordsFile, StoredRun};
 
 /// How long the head waits for an agent before it looks whether the run is interrupted.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
@@ -106,7 +109,7 @@ pub(in crate::broker) fn run_with_agents(
     agents: &FleetOptions,
     options: &RunOptions,
     sources: &Sources,
-    targets: ResultTargets,
+    (targets, records): (ResultTargets, Option<(RecordsFile, Option<StoredRun>)>),
     places: &Places,
     interrupt: &Interrupt,
 ) -> Result<ExitCode, Failure> {
@@ -179,10 +182,16 @@ pub(in crate::broker) fn run_with_agents(
         first.environment.clone(),
     );
     run.revision = plan.revision().cloned();
-    let of_cases = announced(&names, selected.cases).concat();
-    let mut reporting = Reporting::begin(options, plan, run, &of_cases, None, None)?;
+    let of_cases = announced(&names, selected.cases);
+    let verbosity = options.output.verbosity;
+    let resumed = records.map(|records| Resumed::new(records, &mut run, &of_cases, &selected, verbosity));
+    let resumed = resumed.transpose()?;
+    let is_taken = |case: usize| resumed.as_ref().is_some_and(|resumed| resumed.has(case));
+    let taken: BTreeSet<usize> = (0..selected.cases.len()).filter(|case| is_taken(*case)).collect();
+    let mut reporting = Reporting::begin(options, plan, run, &of_cases.concat(), None, resumed)?;
     let unprepared: Vec<Prepared> = selected.cases.iter().map(|_| None).collect();
-    let jobs = Job::all(selected, &unprepared, &names, &settings);
+    let mut jobs = Job::all(selected, &unprepared, &names, &settings);
+    jobs.retain(|job| !taken.contains(&job.position));
     let compiler = first.environment.compiler.clone().unwrap_or_default();
     let context = LaneContext {
         selected,

@@ -121,6 +121,8 @@ struct Session {
     has_results: bool,
     /// The lease that it works on, whether it is live or not.
     busy: Option<u64>,
+    /// The lease that it was silent with for too long.
+    silent_with: Option<u64>,
     /// All leases that it has had.
     had: BTreeSet<u64>,
     /// Its host.
@@ -236,6 +238,10 @@ impl Station {
                 if let Some(lease) = session.busy {
                     let name = self.named(session);
                     let why = format!("{name} was silent for {} s", self.fleet.silence.as_secs_f64());
+                    if session.silent_with != Some(lease) {
+                        print_warning(&format_args!("{why}, so its case is given to others"));
+                    }
+                    session.silent_with = Some(lease);
                     self.lose(lease, &why);
                 }
                 if silent_for > self.fleet.silence.saturating_mul(LISTENED_TO) {

@@ -1,4 +1,4 @@
-//! Why a grading cannot go on with a file.
+//! Why a run cannot go on with a file.
 
 use camino::Utf8PathBuf;
 
@@ -14,8 +14,14 @@ pub(in crate::broker) enum ResumeError {
     /// It is of a run that graded nothing.
     #[error("`{path}` has the records of a run that graded no submissions")]
     NoGrading { path: Utf8PathBuf },
+    /// It is of a run that cannot be taken over.
+    #[error("`{path}` has the records of a run without `--resume`, or of submissions")]
+    NoRun { path: Utf8PathBuf },
+    /// The libraries with the benchmarks have changed.
+    #[error("`{path}` has the records of another run: the code of the benchmarks has changed since")]
+    OtherCode { path: Utf8PathBuf },
     /// Something that decides all results is not what it was.
-    #[error("`{path}` has the records of another grading: its {what} is `{}`, and this one's `{}`", printable_line(.there), printable_line(.here))]
+    #[error("`{path}` has the records of another run: its {what} is `{}`, and this one's `{}`", printable_line(.there), printable_line(.here))]
     Other {
         path: Utf8PathBuf,
         what: String,
@@ -26,10 +32,10 @@ pub(in crate::broker) enum ResumeError {
     #[error("`{path}` has the records of another grading: the problem `{}` has changed since", printable_line(.problem))]
     OtherProblem { path: Utf8PathBuf, problem: String },
     /// The settings are not what they were.
-    #[error("`{path}` has the records of a grading with other settings: `{}`", printable_line(.command))]
+    #[error("`{path}` has the records of a run with other settings: `{}`", printable_line(.command))]
     OtherSettings { path: Utf8PathBuf, command: String },
     /// Results would be lost.
-    #[error("`{path}` has results of {}, which this command does not grade", in_backticks(.names.iter().map(|name| printable_line(name))))]
+    #[error("`{path}` has results of {}, which this command does not measure", in_backticks(.names.iter().map(|name| printable_line(name))))]
     NotGraded { path: Utf8PathBuf, names: Vec<String> },
 }
 
@@ -45,9 +51,9 @@ impl Expected for ResumeError {
         match self {
             ResumeError::Store(error) => error.hint(),
             ResumeError::NotGraded { .. } => {
-                Some("give all submissions of the grading, or begin another one with another file".to_owned())
+                Some("select all cases or give all submissions of the earlier run, or name another file".to_owned())
             }
-            _ => Some("name another file, and the grading begins anew".to_owned()),
+            _ => Some("name another file, and the run begins anew".to_owned()),
         }
     }
 }

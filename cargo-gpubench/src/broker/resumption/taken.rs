@@ -1,21 +1,20 @@
-//! The results of an earlier run that a grading takes over.
+//! The results of an earlier run that another one takes over.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use camino::Utf8Path;
 
 use super::ResumeError;
-use crate::broker::grading::Entrants;
 use crate::broker::options::Verbosity;
 use crate::broker::recording::selected::Selected;
 use crate::broker::status::status;
 use gpubench_contract::{
-    BenchmarkComplete, BenchmarkStarted, Cause, DeviceIdentity, EarlierRun, Grading, ResultKey, RunStarted,
-    SubmissionFacts, Verdict,
+    BenchmarkComplete, BenchmarkStarted, Cause, DeviceIdentity, EarlierRun, ResultKey, RunStarted, SubmissionFacts,
+    Verdict,
 };
 use gpubench_store::{RecordsFile, StoredRun};
 
-/// The file of a grading, and the results that it takes over from there.
+/// The file of a run, and the results that it takes over from there.
 pub(in crate::broker) struct Resumed {
     file: RecordsFile,
     results: BTreeMap<u64, BenchmarkComplete>,
@@ -28,12 +27,12 @@ impl Resumed {
     /// results it takes over. `announced` has the first records of each case's results.
     ///
     /// # Errors
-    /// The file is of another grading, or has results of submissions that the run does not grade.
+    /// The file is of another run, or has results of benchmarks that this one does not measure.
     pub(in crate::broker) fn new(
         (file, earlier): (RecordsFile, Option<StoredRun>),
         run: &mut RunStarted,
         announced: &[Vec<BenchmarkStarted>],
-        (selected, entrants): (&Selected<'_>, &Entrants),
+        selected: &Selected<'_>,
         verbosity: Verbosity,
     ) -> Result<Resumed, ResumeError> {
         let mut resumed = Resumed {
@@ -41,28 +40,29 @@ impl Resumed {
             results: BTreeMap::new(),
             cases: BTreeSet::new(),
         };
-        let (Some(earlier), Some(grading)) = (earlier, &mut run.grading) else {
+        let Some(earlier) = earlier else {
             return Ok(resumed);
         };
         let path = resumed.file.path();
-        let mut sources = sources_of(path, &earlier, grading)?;
+        let mut sources = sources_of(path, &earlier, run)?;
         ensure_same(path, &earlier.run, run)?;
         ensure_all_are_graded(path, &earlier, selected)?;
         let by_key: HashMap<ResultKey, &BenchmarkComplete> =
             earlier.results.iter().map(|result| (result.key(), result)).collect();
         for (position, announced) in announced.iter().enumerate() {
             let case = &selected.cases[position];
-            let facts = entrants.facts(case);
+            let facts = selected.entrants.map(|entrants| entrants.facts(case));
+            let is_drawn = selected.entrants.is_some_and(|entrants| entrants.is_drawn(case));
             let result = |started: &BenchmarkStarted| {
                 let result = *by_key.get(&started.key())?;
                 let source = result.resumed_from.as_ref().unwrap_or(&earlier.run.run_id);
                 let source = sources.iter().find(|run| run.run_id == *source)?;
-                let has_same_case = !entrants.is_drawn(case) || source.seed_commitment == run.seed_commitment;
-                (has_same_case && is_final(result, &facts)).then(|| BenchmarkComplete {
+                let has_same_case = !is_drawn || source.seed_commitment == run.seed_commitment;
+                (has_same_case && is_final(result, facts.as_ref())).then(|| BenchmarkComplete {
                     run_id: run.run_id.clone(),
                     case: started.case.clone(),
                     index: started.index,
-                    submission: Some(facts.clone()),
+                    submission: facts.clone(),
                     resumed_from: Some(source.run_id.clone()),
                     ..result.clone()
                 })
@@ -81,6 +81,8 @@ impl Resumed {
         status(verbosity, "Resumed", what);
         if let Some(grading) = &mut run.grading {
             grading.resumed = sources;
+        } else if let Some(resumption) = &mut run.resumption {
+            resumption.resumed = sources;
         }
         Ok(resumed)
     }
@@ -102,23 +104,27 @@ impl Resumed {
 }
 
 /// Returns the runs that the results of a file are from: the run itself last.
-fn sources_of(path: &Utf8Path, earlier: &StoredRun, grading: &Grading) -> Result<Vec<EarlierRun>, ResumeError> {
-    let Some(there) = &earlier.run.grading else {
-        return Err(ResumeError::NoGrading { path: path.to_owned() });
+fn sources_of(path: &Utf8Path, earlier: &StoredRun, run: &RunStarted) -> Result<Vec<EarlierRun>, ResumeError> {
+    let there = &earlier.run;
+    let before = match (&run.grading, &there.grading, &there.resumption) {
+        (Some(grading), Some(there), _) if there.problem != grading.problem => {
+            return Err(other(path, "problem", &there.problem, &grading.problem));
+        }
+        (Some(_), Some(there), _) => &there.resumed,
+        (Some(_), None, _) => return Err(ResumeError::NoGrading { path: path.to_owned() }),
+        (None, None, Some(there)) => &there.resumed,
+        (None, ..) => return Err(ResumeError::NoRun { path: path.to_owned() }),
     };
-    if there.problem != grading.problem {
-        return Err(other(path, "problem", &there.problem, &grading.problem));
-    }
     let itself = EarlierRun {
-        run_id: earlier.run.run_id.clone(),
-        started_at: earlier.run.started_at.clone(),
-        seed_commitment: earlier.run.seed_commitment.clone(),
+        run_id: there.run_id.clone(),
+        started_at: there.started_at.clone(),
+        seed_commitment: there.seed_commitment.clone(),
         seed: earlier.finished.as_ref().map(|finished| finished.seed.clone()),
     };
-    Ok(there.resumed.iter().cloned().chain([itself]).collect())
+    Ok(before.iter().cloned().chain([itself]).collect())
 }
 
-/// Checks what decides the results of all submissions.
+/// Checks what decides all results.
 fn ensure_same(path: &Utf8Path, there: &RunStarted, here: &RunStarted) -> Result<(), ResumeError> {
     if there.tool_version != here.tool_version {
         return Err(other(
@@ -142,7 +148,15 @@ fn ensure_same(path: &Utf8Path, there: &RunStarted, here: &RunStarted) -> Result
         let problem = of_here.map(|grading| grading.problem.clone()).unwrap_or_default();
         return Err(ResumeError::OtherProblem { path, problem });
     }
-    if of_there.map(|grading| &grading.settings_sha256) != of_here.map(|grading| &grading.settings_sha256) {
+    let code = |run: &RunStarted| run.resumption.as_ref().map(|resumption| resumption.code_sha256.clone());
+    if code(there) != code(here) {
+        return Err(ResumeError::OtherCode { path });
+    }
+    let settings = |run: &RunStarted| match (&run.grading, &run.resumption) {
+        (Some(grading), _) => Some(grading.settings_sha256.clone()),
+        (None, resumption) => resumption.as_ref().map(|resumption| resumption.settings_sha256.clone()),
+    };
+    if settings(there) != settings(here) {
         let command = there.repeat.as_ref().map(|repeat| repeat.options.join(" "));
         let command = command.unwrap_or_default();
         return Err(ResumeError::OtherSettings { path, command });
@@ -152,8 +166,10 @@ fn ensure_same(path: &Utf8Path, there: &RunStarted, here: &RunStarted) -> Result
 
 /// Checks that no result of a submission would be lost, except of one that has changed.
 fn ensure_all_are_graded(path: &Utf8Path, earlier: &StoredRun, selected: &Selected<'_>) -> Result<(), ResumeError> {
-    let benchmarks = selected.catalogs.iter().flat_map(|catalog| &catalog.benchmarks);
-    let graded: BTreeSet<&str> = benchmarks.map(|benchmark| &*benchmark.path).collect();
+    let cases = selected.cases.iter().filter_map(|case| selected.benchmark(case));
+    let entered = selected.catalogs.iter().flat_map(|catalog| &catalog.benchmarks);
+    let entered = entered.filter(|_| selected.entrants.is_some());
+    let graded: BTreeSet<&str> = cases.chain(entered).map(|benchmark| &*benchmark.path).collect();
     let there: BTreeSet<&str> = earlier.results.iter().map(|result| &*result.benchmark).collect();
     let names: Vec<String> = there.difference(&graded).map(|name| (*name).to_owned()).collect();
     match names.is_empty() {
@@ -165,13 +181,17 @@ fn ensure_all_are_graded(path: &Utf8Path, earlier: &StoredRun, selected: &Select
     }
 }
 
-/// Whether a result says for good how a submission does in the case. Faults of the machine, of the
+/// Whether a result says for good how the case does. Faults of the machine, of the
 /// problem and of this tool do not, nor does a hidden case's error, whose cause nobody sees.
-fn is_final(result: &BenchmarkComplete, now: &SubmissionFacts) -> bool {
-    let is_same = result.submission.as_ref().is_some_and(|then| {
-        let known = then.sha256.is_some();
-        known && (&then.sha256, then.score_rule, then.hidden_case) == (&now.sha256, now.score_rule, now.hidden_case)
-    });
+fn is_final(result: &BenchmarkComplete, now: Option<&SubmissionFacts>) -> bool {
+    let is_same = match (&result.submission, now) {
+        (None, None) => true,
+        (Some(then), Some(now)) => {
+            let known = then.sha256.is_some();
+            known && (&then.sha256, then.score_rule, then.hidden_case) == (&now.sha256, now.score_rule, now.hidden_case)
+        }
+        _ => false,
+    };
     let of_submission = [
         Cause::SubmissionInvalid,
         Cause::PlanInvalid,

@@ -49,6 +49,7 @@ fn run(results: Vec<BenchmarkComplete>) -> StoredRun {
             environment: environment(),
             repeat: None,
             grading: None,
+            resumption: None,
         },
         results,
         finished: None,

@@ -210,6 +210,7 @@ fn started(runs: &[&RunStarted]) -> RunStarted {
             throttle_reasons: shared(runs, |run| run.environment.throttle_reasons.clone()),
             gpu: shared(runs, |run| run.environment.gpu.clone()),
         },
+        resumption: None,
         ..first.clone()
     }
 }

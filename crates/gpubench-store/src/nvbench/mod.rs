@@ -117,6 +117,7 @@ fn run(version: &str, device: &Device, results: Vec<BenchmarkComplete>) -> Store
         environment: Environment::default(),
         repeat: None,
         grading: None,
+        resumption: None,
     };
     let count = |verdict| results.iter().filter(|result| result.verdict == verdict).count() as u64;
     let finished = RunFinished {

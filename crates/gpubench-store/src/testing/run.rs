@@ -64,6 +64,7 @@ pub fn run(seed: u64, benchmarks: &[(&str, f64)], size: Size) -> StoredRun {
         environment: environment(),
         repeat: None,
         grading: None,
+        resumption: None,
     };
     StoredRun::new(started, results, Some(finished), None)
 }
