@@ -227,10 +227,11 @@ pub enum Command {
 impl Command {
     /// Whether the command starts processes that run code of others, and ends what they leave.
     pub fn starts_roles(&self) -> bool {
-        matches!(
-            self,
-            Command::Run(_) | Command::Archive(_) | Command::Lint(_) | Command::Problem(_)
-        )
+        match self {
+            Command::Run(_) | Command::Archive(_) | Command::Lint(_) | Command::Problem(_) => true,
+            Command::History(options) => options.confirm.is_some(),
+            _ => false,
+        }
     }
 
     /// Returns what the command needs capabilities for, if its caller has some.
@@ -239,13 +240,13 @@ impl Command {
             Command::Probe(_) => Rights::Observe,
             Command::Run(options) => options.rights(),
             Command::Doctor(_) => Rights::Observe,
+            Command::History(options) => options.confirm.as_ref().map_or(Rights::None, |run| run.rights()),
             Command::Archive(_)
             | Command::Compare(_)
             | Command::New(_)
             | Command::Init(_)
             | Command::Print(..)
             | Command::Manual(_)
-            | Command::History(_)
             | Command::Judge(_)
             | Command::Lint(_)
             | Command::Problem(_)
@@ -315,7 +316,7 @@ impl GpubenchArguments {
                 self.repeated,
                 self.profiler_arguments,
             )?)),
-            Below::History(arguments) => Command::History(arguments.into_options()?),
+            Below::History(arguments) => Command::History(arguments.into_options(|| self.into_options(gpubench))?),
             Below::Judge(arguments) => Command::Judge(arguments.into_options()),
             Below::Lint(arguments) => Command::Lint(Box::new(arguments.into_options(color, gpubench)?)),
             Below::Problem(arguments) => Command::Problem(Box::new(arguments.into_options(color)?)),

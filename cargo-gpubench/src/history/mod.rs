@@ -4,8 +4,10 @@
 //! people, or a record per case for programs.
 
 mod case_name;
+mod confirm;
 mod error;
 mod options;
+mod otava;
 mod page;
 mod show;
 mod trend;

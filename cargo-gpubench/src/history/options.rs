@@ -1,9 +1,10 @@
 //! The options of `cargo gpubench history`.
 
+use camino::Utf8PathBuf;
 use regex::Regex;
 
 use crate::broker::PlaceOptions;
-use crate::broker::options::MessageFormat;
+use crate::broker::options::{MessageFormat, RunOptions};
 
 /// The options of `cargo gpubench history`.
 #[derive(Clone, Debug)]
@@ -15,4 +16,8 @@ pub struct TrendOptions {
     pub places: PlaceOptions,
     /// Format of standard output: for people or for programs.
     pub format: MessageFormat,
+    /// `--export-otava`: the folder for files that Apache Otava reads.
+    pub otava: Option<Utf8PathBuf>,
+    /// `--confirm`: the settings of the run that measures the commits around the latest change.
+    pub confirm: Option<Box<RunOptions>>,
 }

@@ -4,6 +4,8 @@ use camino::Utf8PathBuf;
 use regex::Regex;
 
 use super::case_name::{both_forms, naming};
+use super::confirm::confirm;
+use super::otava::export;
 use super::page::page;
 use super::trend::trends;
 use super::{HistoryError, TrendOptions};
@@ -18,7 +20,8 @@ use gpubench_store::history::{History, Tail, all};
 /// Prints the histories of the selected cases.
 ///
 /// # Errors
-/// There is no history, it cannot be read, or standard output cannot be written.
+/// There is no history, it cannot be read, no change can be confirmed, or an output cannot be
+/// written.
 pub fn show(options: &TrendOptions) -> Result<ExitCode, Failure> {
     let folder = folder(options)?;
     let histories = all(&folder)?;
@@ -27,7 +30,19 @@ pub fn show(options: &TrendOptions) -> Result<ExitCode, Failure> {
     }
     warn_of_unfinished(&histories);
     let of_devices: Vec<Vec<BenchmarkHistory>> = trends(&histories);
-    let shown = chosen(&of_devices, options)?;
+    let mut shown = chosen(&of_devices, options)?;
+    if let Some(settings) = &options.confirm {
+        let mut settings = settings.clone();
+        // Programs get records alone.
+        settings.output.format = options.format;
+        match confirm(&settings, &mut shown)? {
+            ExitCode::Success => {}
+            interrupted => return Ok(interrupted),
+        }
+    }
+    if let Some(folder) = &options.otava {
+        export(folder, shown.iter().flatten())?;
+    }
     let text = match options.format {
         MessageFormat::Human => pages(&shown, naming(of_devices.iter().flatten())),
         MessageFormat::Json => lines(&shown)?,
@@ -133,6 +148,8 @@ mod tests {
             filters: vec![Regex::new(filter).expect("an expression")],
             places: Default::default(),
             format: MessageFormat::Human,
+            otava: None,
+            confirm: None,
         };
         let shown = chosen(&all, &options)?;
         Ok(shown.into_iter().flatten().map(|history| history.case).collect())

@@ -42,7 +42,7 @@ fn history(medians_ns: &[f64]) -> History {
 }
 
 /// Steady values with one step up and one step down.
-fn with_steps() -> History {
+pub(super) fn with_steps() -> History {
     let steady = [
         0.0, 3.0, -2.0, 4.0, 1.0, -3.0, 2.0, 0.0, -1.0, 3.0, 1.0, -2.0, 2.0, 0.0, 3.0, -1.0,
     ];
