@@ -427,3 +427,16 @@ fn records_of_another_kind_of_run_are_refused() {
     assert_refused(&refused, &["a run without `--resume`"]);
     assert_eq!(std::fs::read_to_string(&file).expect("a text"), plain.stdout);
 }
+
+#[test]
+fn a_file_with_a_part_of_its_first_record_begins_anew_and_says_so() {
+    let inbox = Inbox::of(&["zeros"]);
+    std::fs::write(inbox.records_file(), "{\"reason\":\"run-started\",\"schema_ve").expect("it is written");
+    let finished = inbox.grade(&["zeros"], &["--test"]).finish().expect_code(100);
+    assert!(
+        finished.stderr.contains("so the run begins anew"),
+        "{}",
+        finished.stderr
+    );
+    assert_of_one_run(&inbox.records());
+}

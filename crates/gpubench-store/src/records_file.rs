@@ -23,11 +23,17 @@ pub struct RecordsFile {
     path: Utf8PathBuf,
     /// Its lock is that of the open file, and moves with it when the file is replaced.
     file: File,
+    /// Whether it had only a part of the first record.
+    is_cut_off: bool,
 }
+
+/// How the first record begins.
+const BEGINNING: &[u8] = b"{\"reason\":\"run-started\"";
 
 impl RecordsFile {
     /// Opens the file, or creates an empty one with its folders. Also returns the run whose records
-    /// it has, without those that a kill cut off. `None` if there are none.
+    /// it has, without those that a kill cut off. `None` if there are none, or only a part of the
+    /// first.
     ///
     /// # Errors
     /// Another process writes to it, it cannot be read or written, or it has anything but the
@@ -35,12 +41,24 @@ impl RecordsFile {
     pub fn open(path: &Utf8Path) -> Result<(RecordsFile, Option<StoredRun>), StoreError> {
         let file = locked(path).map_err(StoreError::not_written(path))?;
         let text = read_at_most(path, LONGEST).map_err(StoreError::unreadable(path))?;
-        let run = match text.is_empty() {
+        let shared = text.len().min(BEGINNING.len());
+        let is_cut_off = !text.is_empty() && !text.contains(&b'\n') && text[..shared] == BEGINNING[..shared];
+        let run = match text.is_empty() || is_cut_off {
             true => None,
             false => Some(run_of(path, &text)?),
         };
-        let path = path.to_owned();
-        Ok((RecordsFile { path, file }, run))
+        let opened = RecordsFile {
+            path: path.to_owned(),
+            file,
+            is_cut_off,
+        };
+        Ok((opened, run))
+    }
+
+    /// Whether it had only a part of the first record when it was opened, so that nothing is lost
+    /// by beginning anew.
+    pub fn is_cut_off(&self) -> bool {
+        self.is_cut_off
     }
 
     /// Returns its path.
@@ -163,6 +181,21 @@ mod tests {
     }
 
     #[test]
+    fn a_part_of_the_first_record_is_nothing_to_lose() {
+        let (_folder, path) = folder();
+        drop(RecordsFile::open(&path).expect("it is created"));
+        let started = lines().remove(0);
+        for end in [1, 12, 40, started.len() - 1] {
+            std::fs::write(&path, &started[..end]).expect("it is written");
+            let (file, run) = RecordsFile::open(&path).expect("it begins anew");
+            assert!(file.is_cut_off() && run.is_none(), "{end}");
+        }
+        std::fs::write(&path, &started).expect("it is written");
+        let (file, run) = RecordsFile::open(&path).expect("it is read");
+        assert!(!file.is_cut_off() && run.is_some());
+    }
+
+    #[test]
     fn anything_but_the_records_of_one_run_is_refused_and_stays() {
         let (_folder, path) = folder();
         drop(RecordsFile::open(&path).expect("it is created"));
@@ -170,7 +203,7 @@ mod tests {
         let started = &lines[0];
         for (text, words) in [
             ("notes of mine\n".to_owned(), "is not JSON"),
-            (started.trim_end()[..40].to_owned(), "is truncated"),
+            (lines[1].trim_end()[..40].to_owned(), "is truncated"),
             ("{\"format\":\"gpubench-run\"}".to_owned(), "another kind"),
             (started.repeat(2), "contains 2 runs"),
             (lines[1].clone(), "no `run-started` record"),

@@ -16,6 +16,8 @@ pub(crate) struct TraceReporter {
     /// The names of the solutions, by those of their benchmarks.
     solutions: BTreeMap<String, String>,
     environment: Environment,
+    /// The starts of the earlier runs whose results this one takes over, by their IDs.
+    earlier: BTreeMap<String, String>,
     /// The cases that have had their first result. Further modes and metrics have no place.
     written: HashSet<(String, String)>,
     /// The cases that say nothing about a solution.
@@ -37,10 +39,26 @@ impl TraceReporter {
                 hardware: String::new(),
                 libs: std::iter::empty::<(String, String)>().collect(),
             },
+            earlier: BTreeMap::new(),
             written: HashSet::new(),
             left_out: Vec::new(),
         }
     }
+}
+
+/// Returns the starts of the earlier runs whose results a run takes over, by their IDs.
+fn earlier_starts(run: &RunStarted) -> BTreeMap<String, String> {
+    let earlier = run.grading.iter().flat_map(|grading| &grading.resumed);
+    earlier
+        .map(|run| (run.run_id.clone(), run.started_at.clone()))
+        .collect()
+}
+
+/// Returns when a result was measured: now, or, if an earlier run measured it, when that began.
+fn measured_at(earlier: &BTreeMap<String, String>, result: &BenchmarkComplete) -> String {
+    let source = result.resumed_from.as_ref();
+    let earlier = source.and_then(|run| earlier.get(run).cloned());
+    earlier.unwrap_or_else(|| jiff::Timestamp::now().to_string())
 }
 
 impl Reporter for TraceReporter {
@@ -55,6 +73,7 @@ impl Reporter for TraceReporter {
             hardware: run.device.name.clone(),
             libs: libs.into_iter().flatten().collect(),
         };
+        self.earlier = earlier_starts(run);
         Ok(())
     }
 
@@ -65,8 +84,7 @@ impl Reporter for TraceReporter {
         let Some(workload) = self.problem.workload(&result.params) else {
             return Ok(());
         };
-        let now = jiff::Timestamp::now().to_string();
-        let outcome = Outcome::of_record(result, self.environment.clone(), now);
+        let outcome = Outcome::of_record(result, self.environment.clone(), measured_at(&self.earlier, result));
         let Ok(evaluation) = outcome.evaluation(self.problem.dialect) else {
             self.left_out.push(result.case.clone());
             return Ok(());
@@ -99,5 +117,37 @@ impl Reporter for TraceReporter {
             ));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gpubench_contract::{EarlierRun, Grading};
+    use gpubench_testing::{competition, submitted};
+
+    #[test]
+    fn what_an_earlier_run_measured_keeps_its_time() {
+        let sample = submitted(competition());
+        let mut run = sample.started;
+        run.grading = Some(Box::new(Grading {
+            problem: "matmul::square".to_owned(),
+            problem_sha256: String::new(),
+            settings_sha256: String::new(),
+            resumed: vec![EarlierRun {
+                run_id: "0f3a".to_owned(),
+                started_at: "2026-11-01T08:00:00Z".to_owned(),
+                seed_commitment: String::new(),
+                seed: None,
+            }],
+        }));
+        let earlier = earlier_starts(&run);
+        let mut result = sample.results[0].clone();
+        assert!(
+            measured_at(&earlier, &result).as_str() > "2026-11-01T08:00:00Z",
+            "it is measured now"
+        );
+        result.resumed_from = Some("0f3a".to_owned());
+        assert_eq!(measured_at(&earlier, &result), "2026-11-01T08:00:00Z");
     }
 }

@@ -32,7 +32,12 @@ pub(in crate::broker) enum ObserverError {
     NoTerminal { option: String },
     /// A report is about one case.
     #[error("`{option}` observes one case, but {cases} are selected")]
-    SeveralCases { option: String, cases: usize },
+    SeveralCases {
+        option: String,
+        cases: usize,
+        /// The name of one of them.
+        one: String,
+    },
     /// Every selected case is skipped.
     #[error("`{option}` observes one case, but the device can run none of the selected ones")]
     NoCase { option: String },
@@ -54,9 +59,7 @@ impl Expected for ObserverError {
             ObserverError::NotFound { program, package, .. } => {
                 format!("install {package}, or add the folder of `{program}` to `PATH`")
             }
-            ObserverError::SeveralCases { .. } => {
-                "choose one with `--exact NAME`; `--list` prints the names".to_owned()
-            }
+            ObserverError::SeveralCases { one, .. } => format!("choose one by its name, as with `--exact {one}`"),
             ObserverError::NoCase { .. } => "`--list --message-format json` says why".to_owned(),
         })
     }
@@ -83,10 +86,17 @@ pub(in crate::broker) fn find_observer(
     }
     if !matches!(choice, ObserverChoice::Sanitizer(_)) {
         let runs = |case: &&crate::broker::cases::Case| case.disposition.reason().is_none();
-        match chosen.cases.iter().filter(runs).count() {
-            0 => return Err(ObserverError::NoCase { option }),
-            1 => {}
-            cases => return Err(ObserverError::SeveralCases { option, cases }),
+        let cases: Vec<_> = chosen.cases.iter().filter(runs).collect();
+        match &cases[..] {
+            [] => return Err(ObserverError::NoCase { option }),
+            [_] => {}
+            [first, ..] => {
+                return Err(ObserverError::SeveralCases {
+                    option,
+                    cases: cases.len(),
+                    one: first.name(),
+                });
+            }
         }
     }
     let (program, package) = program_of(choice);

@@ -7,6 +7,7 @@ use crate::broker::recording::preparation::PreparedCase;
 use crate::broker::recording::selected::Selected;
 use gpubench::catalog::Benchmark;
 use gpubench_contract::{BenchmarkComplete, Cause, Verdict};
+use gpubench_measure::verdict::BY_LAUNCHER;
 
 /// Returns the message of a job's result, with the place of code that failed, or a remark about the
 /// names of a failed call's arguments.
@@ -26,14 +27,29 @@ pub(super) fn message_of(result: &BenchmarkComplete, job: &Job<'_>, selected: Se
         }
         _ => None,
     };
-    located_message(result, benchmark).map(|message| with_remark(message, remark.as_deref()))
+    let message = match selected.entrants {
+        Some(_) => result.message.as_deref().map(for_contestants),
+        None => result.message.clone(),
+    };
+    let submission = selected.entrants.map(|entrants| entrants.facts(job.case).place);
+    let message = message.map(|message| match (submission, result.cause) {
+        // The launches are those of its description, and not in the file of the problem.
+        (Some(file), Some(Cause::PlanInvalid)) if !message.contains(&file) => format!("{file}: {message}"),
+        _ => located(message, result.cause, benchmark),
+    });
+    message.map(|message| with_remark(message, remark.as_deref()))
+}
+
+/// Returns a message without advice that only authors of crates can follow.
+fn for_contestants(message: &str) -> String {
+    message.replace(BY_LAUNCHER, "as a step with `memset` in its description does")
 }
 
 /// Returns the message of a result, with the benchmark's line and name before one about its code,
 /// unless the message already names a line of that file.
-fn located_message(result: &BenchmarkComplete, benchmark: &Benchmark) -> Option<String> {
+fn located(message: String, cause: Option<Cause>, benchmark: &Benchmark) -> String {
     let is_of_the_author = matches!(
-        result.cause,
+        cause,
         Some(
             Cause::RecordingFailed
                 | Cause::RecordingTimeout
@@ -46,14 +62,11 @@ fn located_message(result: &BenchmarkComplete, benchmark: &Benchmark) -> Option<
         )
     );
     let Benchmark { file, line, path, .. } = benchmark;
-    let located = |message: &String| {
-        if is_of_the_author && !message.contains(&format!("{file}:")) {
-            format!("{file}:{line}: `{path}`: {message}")
-        } else {
-            message.clone()
-        }
-    };
-    result.message.as_ref().map(located)
+    if is_of_the_author && !message.contains(&format!("{file}:")) {
+        format!("{file}:{line}: `{path}`: {message}")
+    } else {
+        message
+    }
 }
 
 /// Returns a message with a remark about its first line.
@@ -69,7 +82,6 @@ fn with_remark(message: String, remark: Option<&str>) -> String {
 mod tests {
     use super::*;
     use gpubench::catalog::Selection;
-    use gpubench_testing::every_verdict;
 
     fn message_of(cause: Cause, message: &str) -> String {
         let benchmark = Benchmark {
@@ -87,9 +99,16 @@ mod tests {
             settings: Vec::new(),
             own_library: None,
         };
-        let mut result = every_verdict().results.remove(0);
-        (result.cause, result.message) = (Some(cause), Some(message.to_owned()));
-        located_message(&result, &benchmark).unwrap_or_default()
+        located(message.to_owned(), Some(cause), &benchmark)
+    }
+
+    #[test]
+    fn contestants_get_advice_that_a_submission_can_follow() {
+        let message = format!("outputs start as noise; set them first, {BY_LAUNCHER})");
+        assert_eq!(
+            for_contestants(&message),
+            "outputs start as noise; set them first, as a step with `memset` in its description does)"
+        );
     }
 
     #[test]

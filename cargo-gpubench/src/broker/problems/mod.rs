@@ -88,7 +88,11 @@ pub fn problem(options: &ProblemOptions) -> Result<ExitCode, Failure> {
     let problem = problems.named(name)?;
     let described = Described::record(problem, &mut authors, &interrupt)?;
     match shows {
-        None => print(options, &text::show(&described), &json::show(&described)?)?,
+        None => print(
+            options,
+            &text::show(&described, columns_of(&std::io::stdout())),
+            &json::show(&described)?,
+        )?,
         Some((form, output)) => {
             let starter = starter::starter(&described, form)?;
             match output {

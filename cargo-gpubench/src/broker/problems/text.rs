@@ -6,6 +6,7 @@ use super::described::{Described, DescribedTensor, Shape};
 use super::listed::{Listed, Problems};
 use crate::broker::cases::value_text;
 use gpubench_contract::units::{size, time};
+use gpubench_diagnostic::layout::{width, wrapped};
 use gpubench_diagnostic::{printable, printable_line};
 use gpubench_measure::verdict::tolerance_in_words;
 
@@ -20,13 +21,13 @@ pub(super) fn list(problems: &Problems<'_>) -> String {
     lines.collect()
 }
 
-/// Returns what a contestant needs to know.
-pub(super) fn show(described: &Described<'_>) -> String {
+/// Returns what a contestant needs to know, for a terminal of a width.
+pub(super) fn show(described: &Described<'_>, columns: usize) -> String {
     let (listed, problem) = (described.listed, described.listed.problem);
     let outline = &problem.outline;
     let mut text = format!("{}\n{}:{}\n\n", listed.name(), outline.file, outline.line);
     if !problem.statement.is_empty() {
-        text += &(printable(&problem.statement) + "\n\n");
+        text += &(refilled(&printable(&problem.statement), columns) + "\n\n");
     }
     text += &section("tensors", tensor_rows(described));
     text += &section(
@@ -42,6 +43,37 @@ pub(super) fn show(described: &Described<'_>) -> String {
     );
     let (score, limits) = (score_in_words(problem.score), limits_in_words(problem));
     printable(&format!("{text}score: {score}\nlimits: {limits}\n"))
+}
+
+/// Fills the lines of paragraphs anew if one is too long. Lists, tables, headings and code keep
+/// their lines.
+fn refilled(markdown: &str, columns: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let (mut paragraph, mut is_code): (Vec<&str>, bool) = (Vec::new(), false);
+    let is_prose = |line: &str| {
+        let begins_a_list = || {
+            line.split_once(". ")
+                .is_some_and(|(number, _)| number.parse::<u32>().is_ok())
+        };
+        let is_laid_out = line.starts_with([' ', '-', '*', '+', '|', '#', '>', '$', '<']) || line.starts_with("```");
+        !line.is_empty() && !is_laid_out && !begins_a_list()
+    };
+    let fill =
+        |paragraph: &mut Vec<&str>, lines: &mut Vec<String>| match paragraph.iter().any(|line| width(line) > columns) {
+            true => lines.extend(wrapped(&std::mem::take(paragraph).join(" "), columns)),
+            false => lines.extend(std::mem::take(paragraph).into_iter().map(str::to_owned)),
+        };
+    for line in markdown.lines() {
+        is_code ^= line.trim_start().starts_with("```");
+        if !is_code && is_prose(line) {
+            paragraph.push(line);
+        } else {
+            fill(&mut paragraph, &mut lines);
+            lines.push(line.to_owned());
+        }
+    }
+    fill(&mut paragraph, &mut lines);
+    lines.join("\n")
 }
 
 /// Returns a title with rows of two columns below it. Empty without rows.
@@ -178,5 +210,20 @@ fn limits_in_words(problem: &StatedProblem) -> String {
     match listed.is_empty() {
         true => "none".to_owned(),
         false => listed.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::refilled;
+
+    #[test]
+    fn paragraphs_fit_a_narrow_terminal_and_nothing_else_changes() {
+        let statement = "Sums the rows of\na matrix.\n\n- each row\n  `sums[r]`\n\n`y` is long enough to wrap";
+        let narrow = "Sums the rows\nof a matrix.\n\n- each row\n  `sums[r]`\n\n`y` is long\nenough to wrap";
+        assert_eq!(refilled(statement, 14), narrow);
+        assert_eq!(refilled(statement, usize::MAX), statement);
+        let code = "```\nlet a = 1; // a long line\n```";
+        assert_eq!(refilled(code, 10), code);
     }
 }

@@ -12,6 +12,7 @@ use gpubench_contract::{
     BenchmarkComplete, BenchmarkStarted, Cause, DeviceIdentity, EarlierRun, ResultKey, RunStarted, SubmissionFacts,
     Verdict,
 };
+use gpubench_diagnostic::print_warning;
 use gpubench_store::{RecordsFile, StoredRun};
 
 /// The file of a run, and the results that it takes over from there.
@@ -40,6 +41,12 @@ impl Resumed {
             results: BTreeMap::new(),
             cases: BTreeSet::new(),
         };
+        if resumed.file.is_cut_off() {
+            let path = resumed.file.path();
+            print_warning(&format!(
+                "`{path}` had only a part of its first record, so the run begins anew"
+            ));
+        }
         let Some(earlier) = earlier else {
             return Ok(resumed);
         };

@@ -28,4 +28,4 @@ pub use kept::KeptEvidence;
 pub(crate) use orders::are_differently_wrong;
 pub use sharing::sharing;
 pub(crate) use words::placed;
-pub use words::tolerance_in_words;
+pub use words::{BY_LAUNCHER, tolerance_in_words};

@@ -122,18 +122,21 @@ fn only_zeros_expected(tensor: &Tensor, output: &OutputFacts) -> Option<String> 
     })
 }
 
+/// How the author of a benchmark sets memory before a kernel runs.
+pub const BY_LAUNCHER: &str = "as `Launcher::memset` does";
+
 /// Returns the hint for elements that were not written. A kernel can also compute such values from
 /// scratch memory.
-fn noise(tensor: &Tensor, scratch: &[u64]) -> &'static str {
+fn noise(tensor: &Tensor, scratch: &[u64]) -> String {
     match (tensor.role, scratch) {
         (Role::Output, []) => {
-            " (hint: outputs start as noise; write every element, or set them first, as `Launcher::memset` does)"
+            format!(" (hint: outputs start as noise; write every element, or set them first, {BY_LAUNCHER})")
         }
-        (Role::Output, _) => {
+        (Role::Output, _) => format!(
             " (hint: outputs and scratch memory start as noise; write every element, and set scratch memory that is \
-             added to, as `Launcher::memset` does)"
-        }
-        _ => "",
+             added to, {BY_LAUNCHER})"
+        ),
+        _ => String::new(),
     }
 }
 
@@ -153,7 +156,7 @@ pub(super) fn wrong_output(
         Some(reason) => format!("the check says: {reason}"),
         None => first_wrong(tensor, output),
     };
-    let hint = noise(tensor, scratch);
+    let hint = &noise(tensor, scratch);
     match cause {
         Cause::Unwritten => format!("nothing was written to `{name}` in call {call}; {first}{hint}"),
         Cause::Partial => {
