@@ -66,6 +66,7 @@ static void memory(void) {
   FUNCTION(cuMemHostRegister_v2, u64, u64, u32)((u64)shared, 100, 0); FUNCTION(cuMemHostUnregister, u64)((u64)shared);
   FUNCTION(cuMemCreate, u64 *, u64, const void *, u64)(&p, 7000, shared, 0);
   FUNCTION(cuMemMap, u64, u64, u64, u64, u64)(0x900000, 7000, 0, p, 0); FUNCTION(cuMemRelease, u64)(p);
+  FUNCTION(cuMemUnmap, u64, u64)(0x900000, 7000);
   struct { u64 width, height; u32 format, channels; } two = {10, 20, 0x20, 4};
   FUNCTION(cuArrayCreate_v2, u64 *, const void *)(&p, &two); FUNCTION(cuArrayDestroy, u64)(p);
   struct { u64 width, height, depth; u32 format, channels, flags; } three = {10, 20, 3, 0x10, 1, 0};
