@@ -116,6 +116,13 @@ impl Slurm {
         }
     }
 
+    /// Sends a signal to everything that jobs have started on a node.
+    pub fn signal_tasks(&self, node: &str, signal: Signal) {
+        for process in processes_with(&format!("SLURMD_NODENAME={node}")) {
+            let _ended_meanwhile = kill_process(process.pid, signal);
+        }
+    }
+
     /// Waits until all nodes take jobs.
     ///
     /// # Panics

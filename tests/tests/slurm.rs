@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use gpubench_tests::{Fixture, Records, Run, RunFolder, Slurm, repository, tool, wait_until};
-use rustix::process::Signal;
+use gpubench_tests::{Fixture, Records, Role, Run, RunFolder, Slurm, repository, tool, wait_until};
+use rustix::process::{Pid, Signal};
 use serde_json::Value;
 
 /// How ReFrame reaches the cluster. The scheduler is Slurm without accounting.
@@ -127,6 +127,102 @@ fn a_node_that_loses_its_power_loses_no_case() {
     std::thread::sleep(Duration::from_secs(1));
     cluster.slurm.start_node(0);
     assert_counted_once(&run.finish().expect_code(0).records());
+}
+
+#[test]
+fn a_node_whose_disk_is_full_leaves_its_cases_to_the_others() {
+    let cluster = Cluster::with_archive_of("tidy");
+    let full = cluster.folder.path("full");
+    std::fs::create_dir(&full).expect("a folder");
+    let mounts = format!("mount -t tmpfs -o size=64k tmpfs {full} && XDG_CACHE_HOME={full} exec \\\"\\$@\\\"");
+    let on_full = format!("-n1 -w n1 unshare --map-root-user --mount sh -c \"{mounts}\" sh");
+    let run = cluster
+        .run(&[&on_full, "-n1 -w n2", "-n1 -w n3"])
+        .args(["sums", "arguments"]);
+    let run = run.finish().expect_code(0);
+    assert_counted_once(&run.records());
+    assert!(
+        run.stderr.contains("agent 1") && run.stderr.contains("No space left on device"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn a_node_that_is_ten_times_slower_loses_no_case() {
+    let cluster = Cluster::with_archive_of("tidy");
+    let run = cluster.run(&["-n1 -w n1", "-n1 -w n2", "-n1 -w n3"]);
+    let run = run.args(["sums", "arguments"]).start();
+    let head = run.wait_for_role(Role::Broker).pid;
+    while most_memory(head).is_some() {
+        cluster.slurm.signal_tasks("n1", Signal::STOP);
+        std::thread::sleep(Duration::from_millis(90));
+        cluster.slurm.signal_tasks("n1", Signal::CONT);
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_counted_once(&run.finish().expect_code(0).records());
+}
+
+#[test]
+#[ignore = "takes minutes: `measurements/fleet.sh` runs it"]
+fn two_hundred_cases_are_counted_once_while_a_node_fails_every_ten_seconds() {
+    let mut cluster = Cluster::with_archive_of("tidy");
+    let columns = "cols=1:67";
+    let run = cluster
+        .run(&["-n1"])
+        .args(["--agents", "3", "sums", "--axis", "rows=33", "--axis", columns]);
+    let began = Instant::now();
+    let run = run.start();
+    let head = run.wait_for_role(Role::Broker).pid;
+    let (mut failures, mut memory) = (0, 0);
+    while let Some(now) = most_memory(head) {
+        memory = now;
+        if began.elapsed() < Duration::from_secs(10) * (failures + 1) {
+            std::thread::sleep(Duration::from_millis(100));
+            continue;
+        }
+        let node = failures as usize % 3;
+        cluster.slurm.kill_node(node);
+        cluster.slurm.kill_steps(&format!("n{}", node + 1));
+        cluster.slurm.start_node(node);
+        failures += 1;
+    }
+    let run = run.finish();
+    let records = run.expect_code(0).records();
+    let again = assert_counted_once(&records);
+    let cases = records.results().count();
+    assert!(cases >= 200 && again > 0, "{cases} cases, {again} measured again");
+    println!(
+        "{cases} cases, {failures} failures of nodes, {again} attempts repeated, {memory} KiB of memory in the head, {:.0} s",
+        began.elapsed().as_secs_f64()
+    );
+}
+
+#[test]
+#[ignore = "compares times: `measurements/fleet.sh` runs it"]
+fn a_hundred_tiny_cases_in_a_job_and_in_one_process() {
+    let cluster = Cluster::with_archive_of("tidy");
+    let options = ["one_thread_a_row", "--axis", "rows=33", "--axis", "cols=1:100"];
+    let timed = |of_srun: &[&str]| {
+        let began = Instant::now();
+        let run = cluster.run(of_srun).args(options).finish().expect_code(0);
+        assert_eq!(run.records().results().count(), 100);
+        began.elapsed().as_secs_f64()
+    };
+    for _ in 0..3 {
+        let (alone, by_srun) = (timed(&[]), timed(&["-n1"]));
+        println!(
+            "{alone:.1} s in one process, {by_srun:.1} s with srun, {:.3} times",
+            by_srun / alone
+        );
+    }
+}
+
+/// Returns the most memory that a process has had, in KiB, if it runs.
+fn most_memory(process: Pid) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", process.as_raw_nonzero())).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix(" kB")?.parse().ok()
 }
 
 #[test]
