@@ -301,8 +301,8 @@ impl Running {
                     let last = self.fleet.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
                     return Err(SetupMissing {
                         what: format!("no agent is ready: {last}"),
-                        hint: "the commands of `--runner` must start `cargo-gpubench gpubench agent` with their own \
-                               standard input and output"
+                        hint: "an agent that starts says why it cannot take part; else the command of `--runner` must start \
+                               `cargo-gpubench agent` with its own standard input and output"
                             .to_owned(),
                     }
                     .into());

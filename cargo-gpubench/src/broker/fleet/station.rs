@@ -149,7 +149,7 @@ impl Station {
                 (true, false) => (false_starts, ends) = (0, ends + 1),
                 (true, true) => (false_starts, ends) = (0, 0),
             }
-            let is_final = matches!(broken, Broken::Refused(_) | Broken::Protocol(_));
+            let is_final = matches!(broken, Broken::Start { .. } | Broken::Refused(_) | Broken::Protocol(_));
             if is_final || false_starts >= FALSE_STARTS || ends >= ENDS_WITHOUT_RESULT {
                 print_warning(&format_args!("{name} measures no more: {why}"));
                 self.note_last(format!("{name}: {why}"));
@@ -203,6 +203,7 @@ impl Station {
         let status = connection.end(hurry);
         match broken {
             Broken::Ended(Ended::Closed) => Broken::Fault(ending(status)),
+            Broken::Ended(ended @ Ended::NoAgent(_)) => Broken::Fault(format!("{ended}; {}", ending(status))),
             broken => broken,
         }
     }

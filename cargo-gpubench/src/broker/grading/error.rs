@@ -58,7 +58,7 @@ impl Expected for GradingError {
             }
             Self::CalledReference => "give it another `name` in its description, or its file another name".to_owned(),
             Self::ReferenceOnCpu => {
-                "grade a kernel that solves it as another submission, and name that one with `--over`; or let the problem launch its reference, with `reference = launch(..)`".to_owned()
+                "grade a kernel that solves it as another submission, and name that one with `--over`; or let the problem launch its reference: `cuda(reference = launch(..))`, or a launcher as its first parameter".to_owned()
             }
             Self::ReferenceIsCommand => {
                 "grade a kernel that does the same as another submission, and name that one with `--over`".to_owned()

@@ -31,8 +31,8 @@ pub enum MetricsError {
 impl Expected for MetricsError {
     fn exit_code(&self) -> ExitCode {
         match self {
-            MetricsError::Address { .. } => ExitCode::Usage,
-            MetricsError::File { .. } => ExitCode::OutputFailed,
+            // Whoever supervises the program tries again: the address may come later.
+            MetricsError::Address { .. } | MetricsError::File { .. } => ExitCode::OutputFailed,
         }
     }
 
