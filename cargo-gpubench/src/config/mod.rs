@@ -36,6 +36,7 @@ pub use line::ConfigLine;
 pub use metrics::{InvalidMetrics, Metrics};
 pub use modes::{InvalidModes, Modes};
 pub use owner::ForeignFile;
+pub(crate) use owner::require_own;
 pub use profile::{DEFAULT_PROFILE, Profile, Setting};
 pub use switch::{InvalidSwitch, Switch};
 pub(crate) use table::settings;

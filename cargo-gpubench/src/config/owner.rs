@@ -26,13 +26,20 @@ enum Why {
     Unknown,
 }
 
+impl ForeignFile {
+    /// Returns who else could have written it.
+    pub(crate) fn why(&self) -> String {
+        self.why.to_string()
+    }
+}
+
 /// Checks that only this user and the system can write a file: nobody else owns it, or a folder or
 /// a link on the way to it, and not every user can write there. Under `sudo`, its caller counts as
 /// this user.
 ///
 /// # Errors
 /// Somebody else could have written it.
-pub(super) fn require_own(file: &Utf8Path) -> Result<(), ForeignFile> {
+pub(crate) fn require_own(file: &Utf8Path) -> Result<(), ForeignFile> {
     let foreign = |why| ForeignFile {
         file: file.to_owned(),
         why,

@@ -103,6 +103,16 @@ fn pair_of(change: &HistoryChange) -> Option<Pair> {
     (change.origin == ChangeOrigin::Case && before != after).then_some(Pair { before, after })
 }
 
+/// Checks that both commits are full hashes. A history is a file that anybody may have written, and
+/// git takes other words for branches, pull requests and searches, whose code would then run.
+fn ensure_hashes(pair: &Pair) -> Result<(), HistoryError> {
+    let is_hash = |commit: &str| matches!(commit.len(), 40 | 64) && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match [&pair.before, &pair.after].into_iter().find(|commit| !is_hash(commit)) {
+        Some(commit) => Err(HistoryError::NoHash { commit: commit.clone() }),
+        None => Ok(()),
+    }
+}
+
 /// Alternates between both commits, each in a checkout. Returns the rows of the comparison.
 fn measure(
     settings: &RunOptions,
@@ -110,6 +120,7 @@ fn measure(
     pair: &Pair,
     cases: &[&str],
 ) -> Result<(ExitCode, Vec<ComparisonRow>), Failure> {
+    ensure_hashes(pair)?;
     let target_dir = build.compilation.target_dir.as_deref();
     let WorkspaceFolders { target, .. } = WorkspaceFolders::find(&build.manifest, target_dir)?;
     let after = Checkout::make(&pair.after, build, &target, &AtomicBool::new(false))?;
@@ -188,6 +199,31 @@ mod tests {
         change.first_commit_after = after.map(str::to_owned);
         shown[0][0].changes.truncate(1);
         shown
+    }
+
+    #[test]
+    fn a_word_that_git_would_look_up_is_no_commit() {
+        let hash = "0123456789abcdef0123456789abcdef01234567".to_owned();
+        let pair = |after: &str| Pair {
+            before: hash.clone(),
+            after: after.to_owned(),
+        };
+        assert!(ensure_hashes(&pair(&hash)).is_ok());
+        for word in [
+            "main",
+            "FETCH_HEAD",
+            ":/text",
+            "stash@{0}",
+            "0123456",
+            "--output=x",
+            "",
+            "g123456789abcdef0123456789abcdef01234567",
+        ] {
+            assert!(
+                matches!(ensure_hashes(&pair(word)), Err(HistoryError::NoHash { .. })),
+                "{word}"
+            );
+        }
     }
 
     #[test]

@@ -28,6 +28,12 @@ pub enum HistoryError {
     /// `--confirm` has no two commits to measure.
     #[error("the selected cases have no change of level between two commits")]
     NothingToConfirm,
+    /// A commit of the history is no hash, which git could take for anything.
+    #[error("the history names the commit `{}`, which is no full hash", gpubench_diagnostic::printable_line(.commit))]
+    NoHash {
+        /// What the history has.
+        commit: String,
+    },
     /// `--confirm` has no sources to build.
     #[error("`--confirm` builds two commits, but the settings name an archive")]
     NoSources,
@@ -43,7 +49,7 @@ impl Expected for HistoryError {
     fn exit_code(&self) -> ExitCode {
         match self {
             Self::Absent { .. } | Self::NothingFits { .. } | Self::NothingToConfirm => ExitCode::NothingSelected,
-            Self::NoSources | Self::FolderName { .. } => ExitCode::Usage,
+            Self::NoSources | Self::NoHash { .. } | Self::FolderName { .. } => ExitCode::Usage,
         }
     }
 
@@ -59,6 +65,9 @@ impl Expected for HistoryError {
                  a change of the machine is none"
                     .to_owned(),
             ),
+            Self::NoHash { .. } => {
+                Some("somebody has changed the history; measure both commits with `--against`".to_owned())
+            }
             Self::NoSources => Some("run it in the workspace, without an archive in the profile".to_owned()),
             Self::FolderName { .. } => Some("name another one in `TMPDIR`".to_owned()),
         }

@@ -10,6 +10,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::message::ArchiveFacts;
 use crate::archive::Digest;
+use crate::config::require_own;
 use crate::turn::lock_file;
 use gpubench_diagnostic::{ExitCode, Expected, open_regular_link_refused};
 use gpubench_measure::clients::Interrupt;
@@ -200,11 +201,11 @@ fn own_folder(folder: &Utf8Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let metadata = folder.symlink_metadata()?;
     let is_own = metadata.is_dir() && metadata.uid() == rustix::process::geteuid().as_raw();
-    if is_own && metadata.mode() & 0o022 == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::other("it is not a folder that only this user can write to"))
+    if !is_own || metadata.mode() & 0o022 != 0 {
+        return Err(io::Error::other("it is not a folder that only this user can write to"));
     }
+    // Whoever can replace a folder on the way can replace an archive after its digest was checked.
+    require_own(folder).map_err(|foreign| io::Error::other(foreign.why()))
 }
 
 /// Removes archives that nobody has used for long.
@@ -222,6 +223,9 @@ fn remove_unused(folder: &Utf8Path) {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     fn folder() -> (tempfile::TempDir, Utf8PathBuf) {
@@ -241,6 +245,16 @@ mod tests {
         obtain(folder, wanted, &Interrupt::default(), |file| {
             file.write_all(sent.expect("it is there already"))
         })
+    }
+
+    #[test]
+    fn a_folder_that_another_user_can_replace_keeps_no_archive() {
+        let (kept, folder) = folder();
+        std::fs::set_permissions(kept.path(), Permissions::from_mode(0o777)).expect("permissions");
+        let wanted = facts(b"an archive");
+        let error = got(&folder, &wanted, Some(b"an archive")).expect_err("it can be replaced");
+        let said = gpubench_diagnostic::chain(&error);
+        assert!(said.contains("every user can change"), "{said}");
     }
 
     #[test]

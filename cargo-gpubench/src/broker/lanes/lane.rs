@@ -233,6 +233,13 @@ impl Lane<'_, '_> {
         if result.reference.is_none() && result.verdict == Verdict::Pass {
             result.notices.push(no_speedup(result, reference));
         }
+        let is_hosted = matches!(job.prepared, Some(Ok(prepared)) if prepared.recorded.recording.execution.is_hosted());
+        if is_hosted && result.reference.is_some() {
+            result.notices.push(
+                "its host code was alive while the reference was timed, and can slow it: the speed-up is no proof"
+                    .to_owned(),
+            );
+        }
     }
 
     /// Returns the notice about a case with nothing to write that passed: there is no time to show.
