@@ -1,12 +1,51 @@
 //! The options `exact` and `tolerance(..)`.
 
-use crate::options::{comma, group, value};
+use crate::function::{Function, Kind};
+use crate::options::{Options, comma, group, value};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned;
-use syn::{Error, Expr, Result};
+use syn::{Error, Expr, Result, Type};
+
+/// The elements that are compared for equality, unless their output has a tolerance of its own.
+const INTEGERS: [&str; 8] = ["u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64"];
+
+/// Fails on a tolerance for the floating-point outputs of a function that only has integers.
+pub(crate) fn reject_for_integers(options: &Options, function: &Function) -> Result<()> {
+    let mut outputs = function
+        .parameters
+        .iter()
+        .filter_map(|parameter| match &parameter.kind {
+            Kind::Write(element) => Some((parameter, element)),
+            Kind::Axis | Kind::Read(_) | Kind::Scratch(_) => None,
+        });
+    let given = ["tolerance", "reduction"]
+        .into_iter()
+        .find_map(|name| options.given(name));
+    let (Some(option), Some((first, element))) = (given, outputs.next()) else {
+        return Ok(());
+    };
+    let all_are = |element| options.types.of(element).iter().all(is_integer);
+    if !all_are(element) || !outputs.all(|(_, element)| all_are(element)) {
+        return Ok(());
+    }
+    Err(Error::new(
+        option.span(),
+        format!(
+            "no output has floating-point numbers, and integers are compared exactly: remove `{option}`, or give an output its own, such as `#[tolerance(atol = 1.0)]` before `{}`",
+            first.text()
+        ),
+    ))
+}
+
+fn is_integer(ty: &Type) -> bool {
+    let Type::Path(path) = ty else {
+        return false;
+    };
+    INTEGERS.iter().any(|name| path.path.is_ident(name))
+}
 
 /// `exact` or `tolerance(..)`.
 pub(crate) enum Comparison {

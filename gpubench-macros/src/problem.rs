@@ -4,7 +4,7 @@ use crate::amounts::{reject_mixed, reject_unknown};
 use crate::axes::{AxisOption, device_tokens};
 use crate::callee::{Expected, Wrong, shown};
 use crate::check;
-use crate::comparison::Comparison;
+use crate::comparison::{Comparison, reject_for_integers};
 use crate::function::Function;
 use crate::library;
 use crate::options::{Attribute, Options};
@@ -111,6 +111,7 @@ pub(crate) fn definition(
     let reduction = reduction(options, function)?;
     let operands = function.reference_arguments().map(|parameter| parameter.text());
     let check = check::tokens(options, function, reference)?;
+    reject_for_integers(options, function)?;
     let reference = match reference {
         Some(reference) => reference.tokens(function),
         None => nothing_to_compute(function),

@@ -94,6 +94,15 @@ impl Types {
         }
     }
 
+    /// Returns the types that `ty` stands for: those of a type parameter, or itself.
+    pub(crate) fn of<'a>(&'a self, ty: &'a Type) -> &'a [Type] {
+        let is_it = |parameter: &&TypeParameter| matches!(ty, Type::Path(path) if path.path.is_ident(&parameter.name));
+        match self.parameters.iter().find(is_it) {
+            Some(parameter) => &parameter.types,
+            None => std::slice::from_ref(ty),
+        }
+    }
+
     /// Returns an expression for each type parameter's `Axis`.
     pub(crate) fn axes(&self) -> impl Iterator<Item = TokenStream> {
         self.parameters.iter().map(|TypeParameter { name, types }| {
