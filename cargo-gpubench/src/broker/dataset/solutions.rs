@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use camino::Utf8Path;
 
 use super::error::DatasetError;
-use super::problem::{DatasetProblem, document};
+use super::files::document;
+use super::problem::DatasetProblem;
 use super::tvm_ffi::{TvmFfi, includes_tvm_ffi};
 use gpubench_contract::Cause;
 use gpubench_diagnostic::{Expected, chain};
