@@ -62,7 +62,9 @@ impl Expected for SubmissionError {
             SubmissionError::Language { .. } => {
                 "compile it to a library with the interface of TVM-FFI, or write it in `cuda` or `cpp`"
             }
-            SubmissionError::TorchBinding { .. } => "export the function with TVM-FFI, and set `binding` to `tvm-ffi`",
+            SubmissionError::TorchBinding { .. } => {
+                "take `tvm::ffi::TensorView` instead of `torch::Tensor`, export the function with `TVM_FFI_DLL_EXPORT_TYPED_FUNC`, and set `binding` to `tvm-ffi`: SOL-ExecBench without it means `torch`"
+            }
             SubmissionError::ReturnsOutputs { .. } => {
                 "take the outputs as the last parameters, and set `destination_passing_style` to true"
             }
