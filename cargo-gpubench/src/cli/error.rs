@@ -5,6 +5,9 @@ use thiserror::Error;
 use crate::config::SamplesCross;
 use gpubench_diagnostic::{ExitCode, Expected};
 
+/// The options of agents, which measure on other machines.
+const OF_FLEETS: [&str; 3] = ["runner", "agents", "agent-silence"];
+
 /// An invalid option or combination of options.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -58,6 +61,14 @@ pub enum UsageError {
         subcommand: String,
         /// What to do instead.
         instead: String,
+    },
+    /// An option of a run after a subcommand that has none of this name.
+    #[error("`{subcommand}` has no `--{option}`, which is an option of a run of benchmarks")]
+    NotOfSubcommand {
+        /// The option's long name.
+        option: String,
+        /// The subcommand.
+        subcommand: String,
     },
     /// An option after `--`, which would be a filter.
     #[error("`{option}` comes after `--`, where every word is a filter")]
@@ -155,6 +166,12 @@ impl Expected for UsageError {
                 subcommand, instead, ..
             } => Some(format!(
                 "{instead}; to run the cases with `{subcommand}` in their names, write `-- {subcommand}`"
+            )),
+            Self::NotOfSubcommand { option, subcommand } if OF_FLEETS.contains(&option.as_str()) => Some(format!(
+                "start it where the device is: `srun --gpus=1 cargo gpubench {subcommand} ..`"
+            )),
+            Self::NotOfSubcommand { subcommand, .. } => Some(format!(
+                "leave it out; `cargo gpubench {subcommand} --help` shows the options of `{subcommand}`"
             )),
             Self::OptionAfterDashes { .. } => {
                 Some("leave out the `--`: `cargo gpubench` has no options after it".to_owned())

@@ -12,7 +12,7 @@ use super::parsers::file_to_go_on_with;
 use super::settings::{CargoArguments, MeasurementArguments, OutputArguments};
 use super::standard_output::refuse_to_mix;
 use crate::archive::ExtractTo;
-use crate::broker::cases::{AxisOverride, CaseSelection, NameFilter, NamePattern};
+use crate::broker::cases::{AxisOverride, CaseSelection, NameFilter, NamePattern, ShownBy};
 use crate::broker::options::{
     Action, CaseOrder, DatasetOptions, Export, ExportFormat, GradedCases, GradingOptions, LibrarySource, OnSkip,
     OutputOptions, Profiler, ResultOptions, Rival, RunOptions, SubmissionPlace,
@@ -245,6 +245,11 @@ impl GradeArguments {
             Some(Rival::Submission(_)) => 2,
             Some(Rival::Reference) | None => 1,
         };
+        // A case is graded again without the other submissions.
+        let over_reference = match &over {
+            Some(rival @ Rival::Reference) => vec!["--over".to_owned(), rival.word().to_owned()],
+            Some(Rival::Submission(_)) | None => Vec::new(),
+        };
         if self.contest && over == Some(Rival::Reference) {
             return Err(UsageError::ReferenceInContest);
         }
@@ -276,6 +281,7 @@ impl GradeArguments {
                 python,
                 flag("--test", self.test),
                 flag("--leaderboard", self.leaderboard),
+                over_reference,
                 repeated,
             ]
             .concat(),
@@ -285,6 +291,10 @@ impl GradeArguments {
                     ..NameFilter::default()
                 },
                 axes: self.axis,
+                shown_by: match &self.problem {
+                    Some(problem) => ShownBy::Problem(problem.clone()),
+                    None => ShownBy::Workloads,
+                },
                 ..CaseSelection::default()
             },
             libraries: match (self.archive_file, self.definition, self.workloads) {

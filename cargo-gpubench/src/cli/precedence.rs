@@ -265,8 +265,9 @@ fn refused(mut error: clap::Error, arguments: &[OsString], gpubench: &Command) -
     {
         return refusal.into();
     }
-    match foreign::explain(&error, refusing(arguments, gpubench)) {
-        Some(foreign) => foreign.into(),
+    let command = refusing(arguments, gpubench);
+    match foreign::explain(&error, command).or_else(|| option_of_a_run(&error, command, gpubench)) {
+        Some(explained) => explained.into(),
         None => {
             remove_hidden_suggestion(&mut error, gpubench);
             keep_given_conflicts(&mut error, arguments, gpubench);
@@ -280,6 +281,20 @@ fn refusing<'a>(arguments: &[OsString], gpubench: &'a Command) -> &'a Command {
     let words = arguments.iter().skip(2).filter_map(|word| word.to_str());
     let mut subcommands = words.filter_map(|word| gpubench.find_subcommand(word));
     subcommands.next().unwrap_or(gpubench)
+}
+
+/// Returns the error for an option of a run that a subcommand does not have.
+fn option_of_a_run(error: &clap::Error, command: &Command, gpubench: &Command) -> Option<UsageError> {
+    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let long = given.split(['=', ' ']).next()?.strip_prefix("--")?;
+    let is_of_run = |option: &Arg| option.get_long() == Some(long) && !option.is_hide_set();
+    let is_unknown = error.kind() == ErrorKind::UnknownArgument && command.get_name() != gpubench.get_name();
+    (is_unknown && gpubench.get_arguments().any(is_of_run)).then(|| UsageError::NotOfSubcommand {
+        option: long.to_owned(),
+        subcommand: command.get_name().to_owned(),
+    })
 }
 
 /// Hidden options exist for users of other tools and are not suggested.

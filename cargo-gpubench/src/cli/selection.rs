@@ -6,7 +6,7 @@ use regex::Regex;
 use super::UsageError;
 use super::foreign::foreign_option;
 use super::settings::SelectionArguments;
-use crate::broker::cases::{CaseSelection, IgnoredSelection, NameFilter, NamePattern, SkipOrigin};
+use crate::broker::cases::{CaseSelection, IgnoredSelection, NameFilter, NamePattern, ShownBy, SkipOrigin};
 use gpubench_diagnostic::closest;
 
 impl SelectionArguments {
@@ -44,6 +44,7 @@ impl SelectionArguments {
             axes: self.axis,
             partition: self.partition,
             meant,
+            shown_by: ShownBy::List,
         })
     }
 }

@@ -10,7 +10,10 @@ const CALLS: &str = "calls of the driver";
 pub(super) fn checks(abilities: &Result<ProbeAbilities, SetupMissing>) -> Vec<Check> {
     let abilities = match abilities {
         Ok(abilities) => abilities,
-        Err(SetupMissing { what, hint }) => return vec![AREA.gap(CALLS, what.clone(), hint.clone())],
+        Err(SetupMissing { what, hint }) => {
+            let hint = format!("only `cargo gpubench probe` and `--audit` need it; {hint}");
+            return vec![AREA.gap(CALLS, what.clone(), hint)];
+        }
     };
     let sees_calls = matches!(abilities.ability, Ability::Probes | Ability::SlowProbes);
     let processes = sees_calls.then(|| processes(abilities));

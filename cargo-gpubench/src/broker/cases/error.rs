@@ -3,8 +3,8 @@
 use gpubench::catalog::PartOfGroup;
 use thiserror::Error;
 
-use super::IgnoredSelection;
 use super::axis_override::InvalidAxisValue;
+use super::{IgnoredSelection, ShownBy};
 use gpubench_contract::units::counted;
 use gpubench_diagnostic::{ExitCode, Expected};
 
@@ -78,6 +78,8 @@ pub enum EmptyReason {
         closest: Option<String>,
         /// Something else that the user probably meant.
         meant: Option<String>,
+        /// What shows the names.
+        shown_by: ShownBy,
     },
     /// Names match, but `--skip` excludes all of them.
     Skipped {
@@ -154,8 +156,8 @@ impl EmptyReason {
                 closest: Some(closest), ..
             } => format!("did you mean `{closest}`?"),
             Self::NoNameFits { meant: Some(meant), .. } => format!("did you mean {meant}?"),
-            Self::NoNameFits { of, .. } => {
-                format!("none of {of} cases matches the filters; `cargo gpubench --list` shows their names")
+            Self::NoNameFits { of, shown_by, .. } => {
+                format!("none of {} matches the filters; {shown_by}", counted(*of, "case"))
             }
             Self::Skipped { fitting: 1 } => "1 case matches, but `--skip` excludes it".to_owned(),
             Self::Skipped { fitting } => format!("{fitting} cases match, but `--skip` excludes all of them"),

@@ -23,4 +23,4 @@ pub use filter::{IgnoredSelection, NameFilter, NamePattern, SkipOrigin};
 pub use partition::{InvalidPartition, Partition};
 pub(super) use selection::MOST_CASES;
 pub(crate) use selection::selection_warnings;
-pub use selection::{CaseDevice, CaseSelection, LibraryCatalog, SelectedPart, select_cases};
+pub use selection::{CaseDevice, CaseSelection, LibraryCatalog, SelectedPart, ShownBy, select_cases};

@@ -60,7 +60,7 @@ impl Expected for ObserverError {
                 format!("install {package}, or add the folder of `{program}` to `PATH`")
             }
             ObserverError::SeveralCases { one, .. } => format!("choose one by its name, as with `--exact {one}`"),
-            ObserverError::NoCase { .. } => "`--list --message-format json` says why".to_owned(),
+            ObserverError::NoCase { option } => format!("without `{option}`, the result of each says why"),
         })
     }
 }

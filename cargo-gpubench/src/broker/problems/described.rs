@@ -1,7 +1,7 @@
 //! A problem with its first public case, which has the tensors.
 
 use gpubench::catalog::{
-    DType, DeviceKind, Occupancy, ParameterKind, Params, RecordRequest, Recording, Role, Tensor, Tolerance,
+    DType, DeviceKind, Occupancy, ParameterKind, Params, RecordRequest, Recording, Reference, Role, Tensor, Tolerance,
 };
 
 use super::error::{ProblemError, Unrecorded};
@@ -38,7 +38,17 @@ pub(super) struct DescribedTensor {
     pub(super) dtype: DType,
     pub(super) role: Role,
     pub(super) tolerance: Tolerance,
+    pub(super) compared_with: Comparand,
     pub(super) shape: Shape,
+}
+
+/// What an output is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Comparand {
+    /// What the reference computes.
+    Reference,
+    /// As [`Comparand::Reference`], but for what a check accepts.
+    ReferenceAndCheck,
 }
 
 /// The shape of a tensor.
@@ -88,7 +98,7 @@ impl<'a> Described<'a> {
         Ok(Described {
             listed,
             first,
-            tensors: recorded.map(|recording| tensors(listed, recording.tensors)),
+            tensors: recorded.map(|recording| tensors(listed, recording)),
             public: [on_gpus[0], on_cpu[0]],
             hidden: [on_gpus[1], on_cpu[1]],
         })
@@ -128,10 +138,14 @@ fn recorded(
 }
 
 /// Returns the tensors in the order of the function's parameters, then the others.
-fn tensors(listed: &Listed<'_>, recorded: Vec<Tensor>) -> Vec<DescribedTensor> {
+fn tensors(listed: &Listed<'_>, recording: Recording) -> Vec<DescribedTensor> {
+    let compared_with = match recording.reference {
+        Reference::Checked => Comparand::ReferenceAndCheck,
+        Reference::Author | Reference::Plan(_) | Reference::Provider(_) => Comparand::Reference,
+    };
     let signature = &listed.problem.signature;
     let place = |tensor: &Tensor| signature.iter().position(|parameter| parameter.name == tensor.name);
-    let mut recorded = recorded;
+    let mut recorded = recording.tensors;
     recorded.sort_by_key(|tensor| place(tensor).unwrap_or(usize::MAX));
     let tensors = recorded.into_iter().map(|tensor| {
         let parameter = signature.iter().find(|parameter| parameter.name == tensor.name);
@@ -144,6 +158,7 @@ fn tensors(listed: &Listed<'_>, recorded: Vec<Tensor>) -> Vec<DescribedTensor> {
             dtype: tensor.dtype,
             role: tensor.role,
             tolerance: tensor.tolerance,
+            compared_with,
             shape: shape.map_or(Shape::InFirstCase(tensor.shape), Shape::OverAxes),
             name: tensor.name,
         }

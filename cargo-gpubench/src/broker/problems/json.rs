@@ -141,7 +141,7 @@ pub(super) fn show(described: &Described<'_>) -> Result<String, InternalError> {
                         Shape::OverAxes(_) => None,
                         Shape::InFirstCase(shape) => Some(shape),
                     },
-                    comparison: tensor.role.is_output().then(|| rule_in_words(tensor.tolerance)),
+                    comparison: tensor.role.is_output().then(|| rule_in_words(tensor)),
                     rtol: bounds.map(|(rtol, _)| rtol),
                     atol: bounds.map(|(_, atol)| atol),
                 }

@@ -94,7 +94,7 @@ pub fn problem(options: &ProblemOptions) -> Result<ExitCode, Failure> {
             &json::show(&described)?,
         )?,
         Some((form, output)) => {
-            let starter = starter::starter(&described, form)?;
+            let starter = starter::starter(&described, form, output.as_deref())?;
             match output {
                 None => Output::stdout().print(&starter.in_one_file())?,
                 Some(file) => {

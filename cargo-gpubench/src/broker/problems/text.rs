@@ -2,7 +2,7 @@
 
 use gpubench::catalog::{Axis, DeviceKind, Role, Score, StatedProblem, Tolerance};
 
-use super::described::{Described, DescribedTensor, Shape};
+use super::described::{Comparand, Described, DescribedTensor, Shape};
 use super::listed::{Listed, Problems};
 use crate::broker::cases::value_text;
 use gpubench_contract::units::{size, time};
@@ -130,7 +130,7 @@ fn tensor_in_words(tensor: &DescribedTensor) -> String {
     let DescribedTensor { type_name, shape, .. } = tensor;
     let role = role_in_words(tensor.role);
     match tensor.role.is_output() {
-        true => format!("{type_name} {shape}, {role}; {}", rule_in_words(tensor.tolerance)),
+        true => format!("{type_name} {shape}, {role}; {}", rule_in_words(tensor)),
         false => format!("{type_name} {shape}, {role}"),
     }
 }
@@ -146,9 +146,9 @@ pub(super) fn role_in_words(role: Role) -> &'static str {
 }
 
 /// Returns how an output is compared.
-pub(super) fn rule_in_words(tolerance: Tolerance) -> String {
-    match (tolerance, tolerance_in_words(tolerance)) {
-        (Tolerance::ByCheck, _) => "a check of the problem judges it".to_owned(),
+pub(super) fn rule_in_words(output: &DescribedTensor) -> String {
+    let rule = match (output.tolerance, tolerance_in_words(output.tolerance)) {
+        (Tolerance::ByCheck, _) => return "a check of the problem judges it".to_owned(),
         (_, None) => "equal to what is expected".to_owned(),
         (Tolerance::Default { .. }, Some(bounds)) => {
             format!(
@@ -156,6 +156,10 @@ pub(super) fn rule_in_words(tolerance: Tolerance) -> String {
             )
         }
         (_, Some(bounds)) => format!("within atol + rtol * |expected|, {bounds}"),
+    };
+    match output.compared_with {
+        Comparand::Reference => rule,
+        Comparand::ReferenceAndCheck => format!("{rule}, or as a check of the problem accepts it"),
     }
 }
 
@@ -215,7 +219,34 @@ fn limits_in_words(problem: &StatedProblem) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::refilled;
+    use gpubench::catalog::{DType, Role, Tolerance};
+
+    use super::{Comparand, DescribedTensor, Shape, refilled, rule_in_words};
+
+    #[test]
+    fn the_rule_of_an_output_names_the_check_that_judges_it() {
+        let rule = |tolerance, compared_with| {
+            rule_in_words(&DescribedTensor {
+                name: "indices".to_owned(),
+                type_name: "u32".to_owned(),
+                dtype: DType::U32,
+                role: Role::Output,
+                tolerance,
+                compared_with,
+                shape: Shape::InFirstCase(vec![4]),
+            })
+        };
+        let checked = Comparand::ReferenceAndCheck;
+        assert_eq!(
+            rule(Tolerance::Exact, Comparand::Reference),
+            "equal to what is expected"
+        );
+        assert_eq!(
+            rule(Tolerance::Exact, checked),
+            "equal to what is expected, or as a check of the problem accepts it"
+        );
+        assert_eq!(rule(Tolerance::ByCheck, checked), "a check of the problem judges it");
+    }
 
     #[test]
     fn paragraphs_fit_a_narrow_terminal_and_nothing_else_changes() {

@@ -779,6 +779,39 @@ fn an_option_before_a_subcommand_is_refused_with_a_hint() {
 }
 
 #[test]
+fn an_option_of_a_run_after_a_subcommand_without_it_is_refused_with_a_hint() {
+    let grade = ["grade", "--problem", "p", "a.cu"];
+    for (option, hint) in [
+        (&["--runner", "srun"][..], "start it where the device is"),
+        (&["--agents=2"], "start it where the device is"),
+        (&["--nvtx"], "`cargo gpubench grade --help` shows"),
+    ] {
+        match without_configuration(&[&grade, option].concat(), &[]) {
+            Err(Unresolved::Expected(error)) => {
+                let (text, hint_text) = (error.to_string(), error.hint().unwrap_or_default());
+                assert!(text.starts_with("`grade` has no `--"), "{text}");
+                assert!(hint_text.contains(hint), "{option:?}: {hint_text}");
+            }
+            other => panic!("{option:?}: {other:?}"),
+        }
+    }
+    let unknown = without_configuration(&[&grade[..], &["--nosuch"]].concat(), &[]);
+    assert!(matches!(unknown, Err(Unresolved::CommandLine(_))), "{unknown:?}");
+}
+
+#[test]
+fn a_command_to_grade_again_repeats_the_reference_but_no_other_submission() {
+    let repeated = |over: &str| {
+        let line = ["grade", "--problem", "sums", "--over", over, "a.cu", "b.cu"];
+        graded(without_configuration(&line, &[]).expect("it makes sense"))
+            .repeated
+            .join(" ")
+    };
+    assert_eq!(repeated("reference"), "grade --problem sums --over reference");
+    assert_eq!(repeated("b"), "grade --problem sums");
+}
+
+#[test]
 fn global_options_may_come_before_a_subcommand() {
     let workspace = Workspace::with("[profile.ci]\ntimeout = '7s'\n");
     let file = workspace.root().join(DEFAULT_FILE);

@@ -281,8 +281,8 @@ fn a_filter_that_matches_nothing_next_to_one_that_matches_is_warned_about() {
         .join("\n"),
         @r"
     the filter `grayscal$` matches no case (hint: did you mean `grayscale`?)
-    the filter `nothing like it` matches no case (hint: `cargo gpubench --list` shows the names)
-    no case matches `--skip naive`, so it skips nothing (hint: `cargo gpubench --list` shows the names)
+    the filter `nothing like it` matches no case (hint: `cargo gpubench --list` shows their names)
+    no case matches `--skip naive`, so it skips nothing (hint: `cargo gpubench --list` shows their names)
     no case matches `--skip scam`, so it skips nothing (hint: did you mean `scan`?)
     the filter `scan` matches no case (hint: did you mean `scan::len=100`?)
     "
@@ -314,6 +314,17 @@ fn a_filter_without_matches_has_a_hint() {
         Some("none of 4 cases matches the filters; `cargo gpubench --list` shows their names")
     );
     assert_eq!(code, 4);
+}
+
+#[test]
+fn the_hint_of_a_grading_names_what_shows_its_problem() {
+    let selection = CaseSelection {
+        shown_by: ShownBy::Problem("row_sums".to_owned()),
+        ..by_name(search(&["nothing like it"], &[]))
+    };
+    let (_, hint, _) = refusal(&selection);
+    let shows = "`cargo gpubench problem show row_sums` shows the values of their axes";
+    assert_eq!(hint, Some(format!("none of 4 cases matches the filters; {shows}")));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::super::filter::IdlePattern;
 use super::{
-    CaseDevice, CaseSelection, LibraryCatalog, NamePattern, axes_on, candidates, naming_of, own_benchmarks,
+    CaseDevice, CaseSelection, LibraryCatalog, NamePattern, ShownBy, axes_on, candidates, naming_of, own_benchmarks,
     similar_name,
 };
 use gpubench_diagnostic::suggestion;
@@ -20,7 +20,10 @@ pub(crate) fn selection_warnings(
     let naming = naming_of(catalogs);
     let names: Vec<_> = cases.iter().map(|case| case.name_as(naming)).collect();
     let idle = selection.names.idle(&cases, naming);
-    warnings.extend(idle.into_iter().map(|idle| idle_text(idle, &names)));
+    warnings.extend(
+        idle.into_iter()
+            .map(|idle| idle_text(idle, &names, &selection.shown_by)),
+    );
     warnings
 }
 
@@ -44,9 +47,9 @@ fn without_values(catalogs: &[LibraryCatalog<'_>], device: CaseDevice) -> Vec<St
     warnings
 }
 
-fn idle_text(idle: IdlePattern<'_>, names: &[String]) -> String {
+fn idle_text(idle: IdlePattern<'_>, names: &[String], shown_by: &ShownBy) -> String {
     let hint = |pattern: &NamePattern| match similar_name(pattern, names) {
-        None => " (hint: `cargo gpubench --list` shows the names)".to_owned(),
+        None => format!(" (hint: {shown_by})"),
         similar => suggestion(similar),
     };
     match idle {

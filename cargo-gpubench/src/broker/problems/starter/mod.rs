@@ -12,6 +12,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::described::Described;
 use super::error::ProblemError;
+use gpubench_diagnostic::printable_line;
+use gpubench_report::shell_quoted;
 use operand::{Operand, operands};
 
 /// What a submission is.
@@ -35,6 +37,28 @@ pub(super) struct Starter {
     /// The description in TOML.
     description: String,
     place: Place,
+    names: FileNames,
+}
+
+/// What the files of a library are called, for its comments.
+#[derive(Clone, Debug)]
+struct FileNames {
+    source: String,
+    library: String,
+    description: String,
+}
+
+impl FileNames {
+    /// Returns the names for a source that is written to `file`.
+    fn of(file: Option<&Utf8Path>) -> FileNames {
+        let file = Utf8Path::new(file.and_then(Utf8Path::file_name).unwrap_or("solution.cu"));
+        let name = |path: &Utf8Path| shell_quoted(&printable_line(path.as_str()));
+        FileNames {
+            source: name(file),
+            library: name(&file.with_extension("so")),
+            description: name(&file.with_extension("toml")),
+        }
+    }
 }
 
 /// Where a description is.
@@ -46,11 +70,16 @@ enum Place {
     OwnFile,
 }
 
-/// Returns the starter of a problem.
+/// Returns the starter of a problem, to be written to `file` if there is one.
 ///
 /// # Errors
 /// Its tensors are not known.
-pub(super) fn starter(described: &Described<'_>, form: StarterForm) -> Result<Starter, ProblemError> {
+pub(super) fn starter(
+    described: &Described<'_>,
+    form: StarterForm,
+    file: Option<&Utf8Path>,
+) -> Result<Starter, ProblemError> {
+    let names = FileNames::of(file);
     let tensors = described.tensors.as_ref().map_err(|reason| ProblemError::NoTensors {
         name: described.listed.name(),
         reason: reason.clone(),
@@ -62,21 +91,25 @@ pub(super) fn starter(described: &Described<'_>, form: StarterForm) -> Result<St
             source: about + &source::kernel(&operands),
             description: launch(&operands),
             place: Place::Comment,
+            names,
         },
         StarterForm::Ptx => Starter {
             source: about + &ptx::kernel(&operands),
             description: launch(&operands),
             place: Place::Comment,
+            names,
         },
         StarterForm::Library => Starter {
-            source: about + &source::function(&operands),
+            source: about + &source::function(&operands, &names),
             description: call(&operands),
             place: Place::OwnFile,
+            names,
         },
         StarterForm::TvmFfi => Starter {
-            source: about + &tvm_ffi::function(&operands),
+            source: about + &tvm_ffi::function(&operands, &names),
             description: call(&operands),
             place: Place::OwnFile,
+            names,
         },
     })
 }
@@ -117,8 +150,8 @@ impl Starter {
         match self.place {
             Place::Comment => format!("/* gpubench\n{}*/\n\n{}", self.description, self.source),
             Place::OwnFile => format!(
-                "/* In `solution.toml`, next to `solution.so`:\n\n{}*/\n\n{}",
-                self.description, self.source
+                "/* In `{}`, next to `{}`:\n\n{}*/\n\n{}",
+                self.names.description, self.names.library, self.description, self.source
             ),
         }
     }
@@ -159,7 +192,7 @@ fn write_new(path: &Utf8Path, text: &str) -> Result<(), ProblemError> {
 mod tests {
     use gpubench::catalog::{DType, Role, Tolerance};
 
-    use super::super::described::{DescribedTensor, Shape};
+    use super::super::described::{Comparand, DescribedTensor, Shape};
     use super::super::example;
     use super::super::listed::Listed;
     use super::*;
@@ -174,6 +207,7 @@ mod tests {
             dtype: DType::F32,
             role: Role::Output,
             tolerance: Tolerance::Exact,
+            compared_with: Comparand::Reference,
             shape: Shape::InFirstCase(vec![4]),
         };
         let listed = Listed::alone("p", &problem);
@@ -190,7 +224,7 @@ mod tests {
             StarterForm::Ptx,
             StarterForm::TvmFfi,
         ] {
-            let text = starter(&described, form).expect("a starter").in_one_file();
+            let text = starter(&described, form, None).expect("a starter").in_one_file();
             let (_, code) = text.split_once("*/\n").expect("the description ends");
             let of_the_crate = ["Ends", "main", "#error", "\\"];
             let outside = |line: &&str| of_the_crate.iter().any(|word| line.contains(word)) && !line.starts_with("//");
@@ -202,11 +236,27 @@ mod tests {
     }
 
     #[test]
+    fn the_comments_of_a_library_name_the_files_that_are_written() {
+        let named = |file| {
+            let FileNames {
+                source,
+                library,
+                description,
+            } = FileNames::of(file);
+            [source, library, description].join(" ")
+        };
+        assert_eq!(named(None), "solution.cu solution.so solution.toml");
+        assert_eq!(named(Some(Utf8Path::new("in/fast.cu"))), "fast.cu fast.so fast.toml");
+        assert_eq!(named(Some(Utf8Path::new("a b\n.cpp"))).lines().count(), 1);
+    }
+
+    #[test]
     fn the_file_of_a_description_is_no_place_for_a_source() {
         let starter = Starter {
             source: String::new(),
             description: String::new(),
             place: Place::OwnFile,
+            names: FileNames::of(None),
         };
         let error = starter
             .write(Utf8Path::new("no/such/solution.toml"))

@@ -4,6 +4,7 @@ use gpubench::catalog::DType;
 
 use super::super::described::{Described, DescribedTensor};
 use super::super::text::role_in_words;
+use super::FileNames;
 use super::operand::{Operand, OperandValue, in_cpp};
 use gpubench_diagnostic::printable_line;
 
@@ -75,7 +76,7 @@ pub(super) fn kernel(operands: &[Operand]) -> String {
 }
 
 /// Returns a function of C without statements. Its tensors of 8 and 16 bits have no type of C.
-pub(super) fn function(operands: &[Operand]) -> String {
+pub(super) fn function(operands: &[Operand], names: &FileNames) -> String {
     let element = |element| match element {
         DType::F16 | DType::BF16 | DType::F8E4M3 | DType::F8E5M2 | DType::Complex32 => "void",
         plain => in_cpp(plain),
@@ -83,12 +84,15 @@ pub(super) fn function(operands: &[Operand]) -> String {
     let parameters: Vec<String> = operands.iter().map(|operand| operand.declared(element)).collect();
     format!(
         "#include <stddef.h>\n\n\
-         // Compile it: nvcc -shared -Xcompiler -fPIC -o solution.so solution.cu\n\
-         // The tensors are in device memory. A call may wait for the device.\n\
-         extern \"C\" int solution({}) {{\n    \
-         // TODO: write {}.\n    \
-         return 0;\n}}\n",
+         // Compile it: nvcc -shared -Xcompiler -fPIC -o {library} {source}\n\
+         // Then grade {library}, with {description} next to it.\n\
+         // The tensors are in device memory. A call may allocate and wait for the device.\n\
+         extern \"C\" void solution({}) {{\n    \
+         // TODO: write {}.\n}}\n",
         parameters.join(", "),
         outputs(operands),
+        library = names.library,
+        source = names.source,
+        description = names.description,
     )
 }
