@@ -2,11 +2,13 @@
 //!
 //! `session` makes the calls of each case. `flaw` groups what they show by problem and output, and
 //! `allowed` knows what authors accept. `place` finds the attribute in the sources, and `fix`
-//! changes its tolerance. `text` and `sarif` show the result.
+//! changes its tolerance. `hidden` finds hidden cases that are public. `text` and `sarif` show the
+//! result.
 
 mod allowed;
 mod fix;
 mod flaw;
+mod hidden;
 mod place;
 mod sarif;
 mod session;
@@ -99,8 +101,9 @@ pub fn lint(options: &LintOptions) -> Result<ExitCode, Failure> {
     for flaw in &mut flaws {
         flaw.locate();
     }
-    let sarif = sarif::log(&flaws, &judged);
-    let text = text::report(&flaws, &judged);
+    let hidden = hidden::hidden_flaws(&judged, &catalogs)?;
+    let sarif = sarif::log(&flaws, &hidden, &judged);
+    let text = text::report(&flaws, &hidden, &judged);
     match &options.sarif {
         _ if judged.has_judged_nothing() => {}
         Some(OutputTarget::StandardOutput) => print_to_stderr(&fitted(&text, columns_of(&io::stderr()))),
@@ -117,11 +120,13 @@ pub fn lint(options: &LintOptions) -> Result<ExitCode, Failure> {
     if judged.has_judged_nothing() {
         return Err(NothingJudged.into());
     }
-    Ok(match (judged.failures.is_empty(), flaws.is_empty()) {
-        (false, _) => ExitCode::BenchmarkFailed,
-        (true, false) => ExitCode::ProblemFlawed,
-        (true, true) => ExitCode::Success,
-    })
+    Ok(
+        match (judged.failures.is_empty(), flaws.is_empty() && hidden.is_empty()) {
+            (false, _) => ExitCode::BenchmarkFailed,
+            (true, false) => ExitCode::ProblemFlawed,
+            (true, true) => ExitCode::Success,
+        },
+    )
 }
 
 /// Puts the problems after the benchmarks, so that those without a kernel have cases. Authors count

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::flaw::{BrokenRule, Flaw};
+use super::hidden::HiddenFlaw;
 use super::session::{Judged, NOTHING_JUDGED};
 use super::text::{headline, hint};
 use gpubench_diagnostic::{ExitCode, printable_line};
@@ -13,10 +14,11 @@ use gpubench_measure::lint::Rule;
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
 /// Returns the log as text.
-pub(super) fn log(flaws: &[Flaw], judged: &Judged) -> String {
+pub(super) fn log(flaws: &[Flaw], hidden: &[HiddenFlaw], judged: &Judged) -> String {
     let results: Vec<Value> = flaws
         .iter()
         .flat_map(|flaw| flaw.broken.iter().map(move |broken| result(flaw, broken)))
+        .chain(hidden.iter().map(result_of_hidden))
         .collect();
     let rules: Vec<Value> = Rule::ALL.iter().map(|rule| descriptor(*rule)).collect();
     let failed = judged
@@ -88,6 +90,31 @@ fn result(flaw: &Flaw, broken: &BrokenRule) -> Value {
             "cases": broken.cases,
             "exitCode": ExitCode::ProblemFlawed.number(),
         },
+    })
+}
+
+fn result_of_hidden(flaw: &HiddenFlaw) -> Value {
+    let (rule, (file, line)) = (Rule::HiddenIsPublic, &flaw.place);
+    let message = format!(
+        "{} in problem `{}` (hint: {})",
+        flaw.headline(),
+        flaw.problem,
+        rule.hint()
+    );
+    json!({
+        "ruleId": rule.name(),
+        "ruleIndex": Rule::ALL.iter().position(|other| *other == rule),
+        "level": "error",
+        "message": { "text": printable_line(&message) },
+        "locations": [{
+            "physicalLocation": {
+                "artifactLocation": uri(file),
+                "region": { "startLine": (*line).max(1) },
+            },
+            "logicalLocations": [{ "fullyQualifiedName": printable_line(&flaw.problem), "kind": "function" }],
+        }],
+        "partialFingerprints": { "problemOutput/v1": printable_line(&flaw.problem) },
+        "properties": { "cases": flaw.cases, "exitCode": ExitCode::ProblemFlawed.number() },
     })
 }
 

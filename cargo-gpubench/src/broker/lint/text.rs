@@ -7,6 +7,7 @@ use anstyle::{AnsiColor, Style};
 use gpubench::catalog::Tolerance;
 
 use super::flaw::{BrokenRule, Flaw};
+use super::hidden::HiddenFlaw;
 use super::session::Judged;
 use gpubench_contract::units::counted;
 use gpubench_diagnostic::{printable, printable_line};
@@ -21,8 +22,8 @@ const HINT: Style = AnsiColor::Cyan.on_default();
 const MOST_NAMES: usize = 3;
 
 /// Returns the findings, then the cases that could not be judged, then a summary.
-pub(super) fn report(flaws: &[Flaw], judged: &Judged) -> String {
-    let mut text: String = flaws.iter().map(about).collect();
+pub(super) fn report(flaws: &[Flaw], hidden: &[HiddenFlaw], judged: &Judged) -> String {
+    let mut text: String = flaws.iter().map(about).chain(hidden.iter().map(about_hidden)).collect();
     for (case, failure) in &judged.failures {
         let (case, message) = (printable_line(case), printable(&failure.message));
         let _ = writeln!(text, "{ERROR}error{ERROR:#}: `{case}` could not be judged: {message}\n");
@@ -34,7 +35,7 @@ pub(super) fn report(flaws: &[Flaw], judged: &Judged) -> String {
             "{HINT}note{HINT:#}: `{case}` was not judged: `{tensor}` holds structs, for which no wrong answers are tried\n"
         );
     }
-    text + &summary(flaws, judged)
+    text + &summary(flaws, hidden, judged)
 }
 
 fn about(flaw: &Flaw) -> String {
@@ -71,6 +72,24 @@ fn about(flaw: &Flaw) -> String {
         note(&format!("rtol {rtol:e}, atol {atol:e} would {what}"));
     }
     text + &format!("   ({HINT}hint{HINT:#}: {})\n\n", hint(flaw, first.rule))
+}
+
+fn about_hidden(flaw: &HiddenFlaw) -> String {
+    let (rule, (file, line)) = (Rule::HiddenIsPublic, &flaw.place);
+    let shown: Vec<String> = flaw
+        .cases
+        .iter()
+        .take(MOST_NAMES)
+        .map(|case| format!("`{case}`"))
+        .collect();
+    format!(
+        "{ERROR}error[{}]{ERROR:#}: {}\n  {PLACE}-->{PLACE:#} {}:{line}\n   {PLACE}={PLACE:#} {}\n   ({HINT}hint{HINT:#}: {})\n\n",
+        rule.name(),
+        flaw.headline(),
+        printable_line(file),
+        printable_line(&format!("problem `{}`, for example {}", flaw.problem, shown.join(", "))),
+        rule.hint()
+    )
 }
 
 /// Returns what decides whether an output passes.
@@ -145,8 +164,9 @@ pub(super) fn hint(flaw: &Flaw, rule: Rule) -> String {
     format!("{advice}{fix}")
 }
 
-fn summary(flaws: &[Flaw], judged: &Judged) -> String {
-    let findings: usize = flaws.iter().map(|flaw| flaw.broken.len()).sum();
+fn summary(flaws: &[Flaw], hidden: &[HiddenFlaw], judged: &Judged) -> String {
+    let of_outputs: usize = flaws.iter().map(|flaw| flaw.broken.len()).sum();
+    let findings = of_outputs + hidden.len();
     let mut parts = vec![format!(
         "{} in {}",
         counted(findings, "finding"),

@@ -30,9 +30,27 @@ pub(crate) fn hidden_cases(
     device: DeviceKind,
     seed: &[u8; 32],
 ) -> Result<Vec<Params>, CaseError> {
+    Ok(stated_cases(problem, device, seed)?.0)
+}
+
+/// Returns the hidden cases of a problem on a kind of device that are public too, so that nobody
+/// grades them. Values of `draw(..)` never are.
+///
+/// # Errors
+/// As [`hidden_cases`].
+pub(crate) fn left_out_cases(problem: &StatedProblem, device: DeviceKind) -> Result<Vec<Params>, CaseError> {
+    Ok(stated_cases(problem, device, &[0; 32])?.1)
+}
+
+/// Returns the cases of `hidden(..)`: those that are hidden, and those that are public too.
+fn stated_cases(
+    problem: &StatedProblem,
+    device: DeviceKind,
+    seed: &[u8; 32],
+) -> Result<(Vec<Params>, Vec<Params>), CaseError> {
     let hidden = &problem.hidden;
     if hidden.axes.is_empty() && hidden.draws.is_empty() {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), Vec::new()));
     }
     let public = public_cases(problem, device)?;
     let mut axes = hidden.axes.clone();
@@ -62,8 +80,7 @@ pub(crate) fn hidden_cases(
         // Axes that are drawn together are one group among the axes.
         case.sort_by_key(|(name, _)| order.iter().position(|known| known == name));
     }
-    cases.retain(|case| !public.contains(case));
-    Ok(cases)
+    Ok(cases.into_iter().partition(|case| !public.contains(case)))
 }
 
 fn too_many(problem: &StatedProblem) -> CaseError {

@@ -118,7 +118,7 @@ fn print(options: &ProblemOptions, text: &str, json: &str) -> Result<(), Failure
 
 /// Returns a problem without parameters, for tests.
 #[cfg(test)]
-fn example(path: &str) -> gpubench::catalog::StatedProblem {
+pub(super) fn example(path: &str) -> gpubench::catalog::StatedProblem {
     use gpubench::catalog::{Benchmark, HiddenCases, ReferenceKind, Score, Selection, StatedProblem, SubmissionLimits};
     StatedProblem {
         outline: Benchmark {

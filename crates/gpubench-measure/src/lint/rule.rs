@@ -71,6 +71,8 @@ rules! {
     RoundedInputs = "rounded_inputs", "tighten the tolerance, or write `allow(rounded_inputs)` if less precision is welcome";
     /// Right answers fail that were added up in another order.
     TooStrict = "too_strict", "widen the tolerance: `reduction = terms` derives one";
+    /// A hidden case has the values of a public one, so it is left out.
+    HiddenIsPublic = "hidden_is_public", "choose other values for `hidden(..)`, or `draw(..)`";
 }
 
 #[cfg(test)]
