@@ -2,7 +2,7 @@
 //! each other. `.ci/run deploy` checks them with the tools that read them.
 #![forbid(unsafe_code)]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Command, Output};
 
 use gpubench_tests::{copy_program, probe_program, repository};
@@ -37,10 +37,12 @@ fn only(text: &str, pattern: &str) -> String {
     one.clone()
 }
 
-/// Returns the words of a list such as `["--system", --quiet]`.
+/// Returns the words of a list such as `["--system", --quiet, "a,b"]`.
 fn words(list: &str) -> Vec<String> {
-    let words = list.split(',').map(|word| word.trim().trim_matches('"'));
-    words.map(str::to_owned).collect()
+    let word = Regex::new(r#""([^"]*)"|([^",\s]+)"#).expect("a pattern");
+    let found = word.captures_iter(list);
+    let words = found.filter_map(|found| found.get(1).or_else(|| found.get(2)));
+    words.map(|word| word.as_str().to_owned()).collect()
 }
 
 /// The capabilities of the unit.
@@ -247,6 +249,45 @@ fn alerts_name_only_metrics_and_errors_that_exist() {
 }
 
 #[test]
+fn alerts_and_dashboard_select_only_by_labels_that_the_metrics_have() {
+    let reference = text("docs/reference/metrics.md");
+    let row = Regex::new(r"(?m)^\| `(gpubench_\w+)` \| \w+ \| (.*?) \|").expect("a pattern");
+    let labels: BTreeMap<_, _> = row
+        .captures_iter(&reference)
+        .map(|found| (found[1].to_owned(), found[2].to_owned()))
+        .collect();
+    assert!(labels.len() > 20, "{labels:?}");
+    // By choice, after `program`. The manifest chooses these.
+    let chosen = ["pod", "container"];
+    let manifest = words(&only(&text(MANIFEST), r"args: \[(.*)\]"));
+    assert!(manifest.contains(&chosen.join(",")), "{manifest:?}");
+    let selector = Regex::new(r#"(gpubench_(?:cuda|probe)_\w+)\{([^}]*)\}"#).expect("a pattern");
+    let label = Regex::new(r"(\w+)\s*(?:=~|!~|!=|=)").expect("a pattern");
+    let dashboard = text("docs/grafana/gpubench-probe.json").replace("\\\"", "\"");
+    let mut selected = BTreeSet::new();
+    for file in [
+        text(ALERTS),
+        text("deploy/prometheus/gpubench-probe.rules.test.yml"),
+        dashboard,
+    ] {
+        for found in selector.captures_iter(&file) {
+            let of_metric = labels.get(&found[1]).unwrap_or_else(|| panic!("{}", &found[0]));
+            for name in label.captures_iter(&found[2]).map(|found| found[1].to_owned()) {
+                let is_target = matches!(&*name, "job" | "instance");
+                let is_chosen = chosen.contains(&&*name) && of_metric.contains("`program`");
+                let is_known = is_target || is_chosen || of_metric.contains(&format!("`{name}`"));
+                assert!(is_known, "`{name}` in {}", &found[0]);
+                selected.insert(name);
+            }
+        }
+    }
+    assert!(
+        selected.contains("program") && selected.contains("label"),
+        "{selected:?}"
+    );
+}
+
+#[test]
 fn every_alert_has_a_test_and_a_text() {
     let (alerts, tests) = (text(ALERTS), text("deploy/prometheus/gpubench-probe.rules.test.yml"));
     let name = Regex::new(r"- alert: (\w+)").expect("a pattern");
@@ -272,7 +313,7 @@ fn each_expression_of_the_dashboard_is_of_the_chosen_nodes() {
         .iter()
         .filter_map(|variable| variable["name"].as_str())
         .collect();
-    assert_eq!(variables, ["source", "instance", "program", "gpu"]);
+    assert_eq!(variables, ["source", "instance", "program", "pod"]);
     let metric = Regex::new(r"gpubench_\w+(.{0,23})").expect("a pattern");
     let panels = dashboard["panels"].as_array().expect("panels");
     for target in panels

@@ -138,7 +138,7 @@ fn expressions() -> Vec<String> {
     targets
         .map(|target| target["expr"].as_str().expect("an expression").to_owned())
         .map(|expression| {
-            let all = ["$instance", "$program", "$gpu"];
+            let all = ["$instance", "$program", "$pod"];
             let of_all = all.iter().fold(expression, |text, name| text.replace(name, ".*"));
             of_all.replace("$__rate_interval", "20s").replace("$__range", "60s")
         })
