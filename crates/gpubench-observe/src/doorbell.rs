@@ -61,7 +61,7 @@ impl Expected for DoorbellError {
 
     fn hint(&self) -> Option<String> {
         match self {
-            DoorbellError::NoDoorbell(_) => Some("watch it after its first launch".to_owned()),
+            DoorbellError::NoDoorbell(_) => None,
             DoorbellError::Kernel(error) => error.hint(),
             DoorbellError::TooMany { .. } => Some("let it use one GPU: set `CUDA_VISIBLE_DEVICES`".to_owned()),
             DoorbellError::Inexact { .. } => Some("this driver submits in another way; leave the count out".to_owned()),

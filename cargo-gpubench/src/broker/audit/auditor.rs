@@ -5,6 +5,7 @@ use std::process::{ChildStdin, ChildStdout, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use crate::probe_program::{ProbeProgram, ProbeProgramError};
+use gpubench::catalog::DeviceKind;
 use gpubench_contract::{AuditAnswer, AuditRequest, ObservedCall, ObservedSystemCall, Refusal};
 use gpubench_diagnostic::{ExitCode, Expected};
 use gpubench_measure::clients::Companion;
@@ -27,6 +28,9 @@ pub(crate) struct SeenCalls {
 /// Why something was not observed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AuditError {
+    /// The calls ask nothing of a CUDA driver.
+    #[error("the CPU device has no CUDA driver")]
+    NoGpu,
     /// There is nothing that observes.
     #[error(transparent)]
     Program(#[from] ProbeProgramError),
@@ -53,6 +57,7 @@ impl Expected for AuditError {
 
     fn hint(&self) -> Option<String> {
         match self {
+            AuditError::NoGpu => Some("`--audit` needs a GPU".to_owned()),
             AuditError::Program(error) => error.hint(),
             AuditError::Refused(refusal) => refusal.hint.clone(),
             AuditError::Ended => None,
@@ -76,11 +81,15 @@ struct Pipes {
 }
 
 impl Auditor {
-    /// Starts the program, and returns when it observes.
+    /// Starts the program, and returns when it observes. The calls are made on a `device`.
     ///
     /// # Errors
-    /// It is not installed, or this machine does not let it observe.
-    pub(crate) fn begin() -> Result<Auditor, AuditError> {
+    /// The device has nothing to observe, the program is not installed, or this machine does not
+    /// let it observe.
+    pub(crate) fn begin(device: DeviceKind) -> Result<Auditor, AuditError> {
+        if device == DeviceKind::Cpu {
+            return Err(AuditError::NoGpu);
+        }
         let program = ProbeProgram::find()?;
         let mut command = program.auditor();
         command

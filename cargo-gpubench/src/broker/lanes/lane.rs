@@ -367,7 +367,7 @@ impl Lane<'_, '_> {
         if !is_wanted || !job.announced.metric.is_time() || outcome.verdict != Verdict::Pass {
             return Ok((outcome, None));
         }
-        let auditor = match Auditor::begin() {
+        let auditor = match Auditor::begin(self.context.selected.facts.device.kind) {
             Ok(auditor) => auditor,
             Err(error) => return Ok((outcome.noted(vec![no_audit(&error.into())], notices), None)),
         };

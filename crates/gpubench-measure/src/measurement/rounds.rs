@@ -21,9 +21,9 @@ use super::watcher::Watcher;
 use crate::clients::{OpenedCase, RoleFailure};
 use gpubench_protocol::window::{DrawnCalls, Gate, Seeds, WindowId, WindowKind, WindowOwner};
 
-/// Fewest calls of an audit, however long they take: the first may set things up, and memory grows
-/// if it does so in both halves of the others.
-const FEWEST_AUDITED: usize = 3;
+/// Fewest calls of an audit, however long they take. The first may set things up and does not
+/// count. Of three others, memory grows in both halves also if only the outer ones leave some.
+const FEWEST_AUDITED: usize = 4;
 
 /// Number of empty windows with counted submissions.
 const EMPTY_WINDOWS: usize = 3;

@@ -3,12 +3,13 @@
 use std::num::NonZeroU32;
 
 use bytemuck::Zeroable as _;
-use gpubench::catalog::{Recording, Reference, Work};
+use gpubench::catalog::{DeviceKind, Recording, Reference, Work};
 use gpubench::plan::Plan;
 use gpubench_observe::observed_calls;
 use gpubench_observe::testing::Script;
 
 use super::*;
+use crate::broker::audit::Auditor;
 use gpubench_contract::Grade;
 use gpubench_measure::measurement::WorkerRun;
 use gpubench_measure::verdict::Judgement;
@@ -150,4 +151,13 @@ fn a_worker_without_a_call_of_a_driver_has_a_notice_instead_of_an_audit() {
     let (outcome, audit) = audited(script, measured(&[(10, 2)], &[], None), Execution::Hosted);
     assert_eq!((outcome.verdict, audit), (Verdict::Pass, None));
     assert!(outcome.notices[1].starts_with("the calls were not audited: no call of a CUDA driver"));
+}
+
+#[test]
+fn calls_on_the_cpu_device_are_not_audited_and_the_notice_says_what_an_audit_needs() {
+    let error = Auditor::begin(DeviceKind::Cpu).expect_err("there is no driver");
+    assert_eq!(
+        no_audit(&error.into()),
+        "the calls were not audited: the CPU device has no CUDA driver (hint: `--audit` needs a GPU)"
+    );
 }

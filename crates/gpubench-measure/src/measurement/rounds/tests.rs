@@ -479,12 +479,12 @@ fn an_observed_test_makes_one_call() {
 }
 
 #[test]
-fn an_audit_makes_three_calls_at_least_and_a_profile_one() {
+fn an_audit_makes_four_calls_at_least_of_which_three_count_and_a_profile_one() {
     let stage = Stage::of(1);
     let (protocol, case) = (stage.protocol(), stage.case());
     for (mode, calls) in [
         (RunMode::Profile(Duration::ZERO), 1),
-        (RunMode::Audit(Duration::ZERO), 3),
+        (RunMode::Audit(Duration::ZERO), 4),
     ] {
         let released = with_right_referee(&protocol, &case, |context| {
             let mut rounds = rounds_of(vec![arm(&protocol, &case, 0, vec![worker(short)])], 1, &protocol);
