@@ -105,8 +105,14 @@ fn old_kernel() -> Missing {
     }
 }
 
-/// Returns which probes work.
+/// Returns which probes work. They read structures of the kernel, so its types must be known.
 fn probes() -> Result<Ability, Missing> {
+    if !KernelTypes::are_there() {
+        return Err(Missing {
+            what: "this kernel does not describe its types in `/sys/kernel/btf/vmlinux`".to_owned(),
+            remedy: "use one built with `CONFIG_DEBUG_INFO_BTF=y`".to_owned(),
+        });
+    }
     let multi = nothing_at_all(AttachType::UprobeMulti);
     if multi.as_ref().is_ok_and(attaches_many) {
         return Ok(Ability::Probes);

@@ -1,6 +1,7 @@
 //! Where members of the kernel's structures are, from the description that the kernel has of
 //! itself.
 
+use std::io::Read as _;
 use std::path::Path;
 
 use crate::BpfError;
@@ -15,6 +16,8 @@ pub struct KernelTypes {
 }
 
 const KERNEL: &str = "/sys/kernel/btf/vmlinux";
+/// What a description begins with.
+const MAGIC: u16 = 0xeb9f;
 /// Name, kind with count, and size or type.
 const TYPE_BYTES: usize = 12;
 const MEMBER_BYTES: usize = 12;
@@ -40,7 +43,7 @@ impl KernelTypes {
 
     /// Whether the kernel has a description of itself.
     pub fn are_there() -> bool {
-        Path::new(KERNEL).exists()
+        is_description(Path::new(KERNEL))
     }
 
     fn parse(bytes: Vec<u8>) -> Option<KernelTypes> {
@@ -124,6 +127,13 @@ impl KernelTypes {
     }
 }
 
+/// Whether a file can be read and begins as a description of types does.
+fn is_description(path: &Path) -> bool {
+    let mut beginning = [0; 2];
+    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut beginning));
+    read.is_ok() && u16::from_ne_bytes(beginning) == MAGIC
+}
+
 fn kind(information: u32) -> u32 {
     information >> 24 & 0x1f
 }
@@ -182,6 +192,17 @@ mod tests {
         let types = example();
         assert_eq!(types.offset("outer", "there").unwrap(), 24);
         assert_eq!(types.offset("outer", "there.last").unwrap(), 28);
+    }
+
+    #[test]
+    fn a_file_is_a_description_only_if_it_begins_as_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("vmlinux");
+        assert!(!is_description(&file));
+        for (bytes, is_one) in [(&b""[..], false), (b"\x7fELF", false), (&MAGIC.to_ne_bytes(), true)] {
+            std::fs::write(&file, bytes).expect("it is ours");
+            assert_eq!(is_description(&file), is_one, "{bytes:?}");
+        }
     }
 
     #[test]
