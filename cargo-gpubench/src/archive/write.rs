@@ -176,7 +176,11 @@ pub fn write(contents: &Contents, archive: &Utf8Path) -> Result<u64, ArchiveErro
         .parent()
         .filter(|folder| !folder.as_str().is_empty())
         .unwrap_or(Utf8Path::new("."));
-    fs::metadata(folder).map_err(ArchiveError::io("open", folder))?;
+    // The kernel may already refuse to follow a link of another user, and says less about it.
+    match fs::metadata(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ArchiveError::io("open", folder)(error)),
+        _ => {}
+    }
     let unwritten = |source| ArchiveError::io("write", archive)(source);
     let replacement = Replacement::new(archive).map_err(unwritten)?;
     replacement.filled_by(unwritten, |file| fill(contents, archive, file))

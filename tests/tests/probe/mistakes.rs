@@ -112,7 +112,7 @@ fn places_that_cannot_be_used_are_told_before_the_command_runs() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let taken = taken.local_addr().expect("an address").to_string();
     for (option, value, code, wanted) in [
-        ("--metrics-addr", taken.as_str(), 2, "takes a free one"),
+        ("--metrics-addr", taken.as_str(), 110, "takes a free one"),
         ("--metrics-addr", "everywhere", 2, "must be an address with a port"),
         ("--metrics-file", "metrics.txt", 2, "must end in `.prom`"),
         ("--metrics-file", "/proc/metrics.prom", 110, "/proc/metrics.prom"),
