@@ -12,6 +12,7 @@ mod filter;
 mod partition;
 pub(super) mod run_names;
 mod selection;
+mod shown_by;
 
 pub use axis_override::{AxisOverride, InvalidAxisOverride};
 pub(crate) use case::full_names;
@@ -23,4 +24,5 @@ pub use filter::{IgnoredSelection, NameFilter, NamePattern, SkipOrigin};
 pub use partition::{InvalidPartition, Partition};
 pub(super) use selection::MOST_CASES;
 pub(crate) use selection::selection_warnings;
-pub use selection::{CaseDevice, CaseSelection, LibraryCatalog, SelectedPart, ShownBy, select_cases};
+pub use selection::{CaseDevice, CaseSelection, LibraryCatalog, SelectedPart, select_cases};
+pub use shown_by::ShownBy;

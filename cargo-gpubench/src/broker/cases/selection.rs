@@ -7,13 +7,12 @@ use gpubench::catalog::{Benchmark, Catalog, DeviceKind, Requirement};
 use super::expansion::{axes_on, combinations, first_combination, override_axes};
 use super::{
     AxisOverride, Case, CaseError, Disposition, EmptyReason, IgnoredSelection, NameFilter, NamePattern, Naming,
-    Partition,
+    Partition, ShownBy,
 };
 use crate::config::{Metrics, Modes};
 use gpubench_contract::{DeviceWords, Mode};
 use gpubench_device::{Backend, Facts};
-use gpubench_diagnostic::{closest, printable_line};
-use gpubench_report::shell_quoted;
+use gpubench_diagnostic::closest;
 
 /// Most cases of a run.
 pub(in crate::broker) const MOST_CASES: usize = 100_000;
@@ -65,31 +64,6 @@ pub struct CaseSelection {
     pub meant: Option<String>,
     /// What shows the names of the cases.
     pub shown_by: ShownBy,
-}
-
-/// What shows the names of cases.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum ShownBy {
-    /// `--list`.
-    #[default]
-    List,
-    /// `problem show`, the axes of the problem with this name.
-    Problem(String),
-    /// The file of `--workloads`.
-    Workloads,
-}
-
-impl std::fmt::Display for ShownBy {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            ShownBy::List => f.write_str("`cargo gpubench --list` shows their names"),
-            ShownBy::Problem(name) => {
-                let name = shell_quoted(&printable_line(name));
-                write!(f, "`cargo gpubench problem show {name}` shows the values of their axes")
-            }
-            ShownBy::Workloads => f.write_str("each line of `--workloads` is one"),
-        }
-    }
 }
 
 /// How much of the cases a selection covers.
