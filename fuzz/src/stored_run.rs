@@ -52,7 +52,7 @@ pub fn run(data: &[u8]) {
 
 /// Sends a run to a reporter, as the tool does for a stored one.
 fn show(run: &StoredRun, reporter: &mut dyn Reporter) -> Result<(), OutputError> {
-    let cases: Vec<BenchmarkStarted> = run.results.iter().map(started).collect();
+    let cases: Vec<BenchmarkStarted> = run.results.iter().map(BenchmarkComplete::announcement).collect();
     reporter.run_started(&run.run, &cases)?;
     for (case, result) in cases.iter().zip(&run.results) {
         reporter.benchmark_started(case)?;
@@ -64,21 +64,6 @@ fn show(run: &StoredRun, reporter: &mut dyn Reporter) -> Result<(), OutputError>
     run.finished
         .iter()
         .try_for_each(|finished| reporter.run_finished(finished))
-}
-
-fn started(result: &BenchmarkComplete) -> BenchmarkStarted {
-    BenchmarkStarted {
-        schema_version: result.schema_version,
-        run_id: result.run_id.clone(),
-        package: result.package.clone(),
-        benchmark: result.benchmark.clone(),
-        params: result.params.clone(),
-        case: result.case.clone(),
-        mode: result.mode,
-        metric: result.metric.clone(),
-        counters: result.throughput.counter_names(),
-        index: result.index,
-    }
 }
 
 /// Returns sample runs, as stored runs and as lines of records.

@@ -441,6 +441,22 @@ fn one_call() -> u64 {
 }
 
 impl BenchmarkComplete {
+    /// Returns the record that announced the result.
+    pub fn announcement(&self) -> BenchmarkStarted {
+        BenchmarkStarted {
+            schema_version: self.schema_version,
+            run_id: self.run_id.clone(),
+            package: self.package.clone(),
+            benchmark: self.benchmark.clone(),
+            params: self.params.clone(),
+            case: self.case.clone(),
+            mode: self.mode,
+            metric: self.metric.clone(),
+            counters: self.throughput.counter_names(),
+            index: self.index,
+        }
+    }
+
     /// Returns the name of the case with its package, independent of what else was selected:
     /// `suite::image::grayscale::width=1024,height=1024`.
     pub fn full_name(&self) -> String {

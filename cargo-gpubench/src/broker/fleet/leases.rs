@@ -205,22 +205,6 @@ fn is_of(sent: &BenchmarkComplete, wanted: &BenchmarkStarted) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gpubench_contract::SchemaVersion;
-
-    fn started(result: &BenchmarkComplete) -> BenchmarkStarted {
-        BenchmarkStarted {
-            schema_version: SchemaVersion,
-            run_id: result.run_id.clone(),
-            package: result.package.clone(),
-            benchmark: result.benchmark.clone(),
-            params: result.params.clone(),
-            case: result.case.clone(),
-            mode: result.mode,
-            metric: result.metric.clone(),
-            counters: Vec::new(),
-            index: result.index,
-        }
-    }
 
     fn leases() -> (Leases, Vec<BenchmarkComplete>) {
         let all = gpubench_testing::every_verdict().results;
@@ -228,7 +212,10 @@ mod tests {
             let mut next = from;
             let mut group = |length: &usize| {
                 next += length;
-                all[next - length..next].iter().map(started).collect()
+                all[next - length..next]
+                    .iter()
+                    .map(BenchmarkComplete::announcement)
+                    .collect()
             };
             Unit {
                 groups: groups.iter().map(&mut group).collect(),

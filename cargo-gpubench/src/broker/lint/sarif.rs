@@ -78,13 +78,7 @@ fn result(flaw: &Flaw, broken: &BrokenRule) -> Value {
         "ruleIndex": Rule::ALL.iter().position(|other| *other == rule),
         "level": "error",
         "message": { "text": printable_line(&message) },
-        "locations": [{
-            "physicalLocation": {
-                "artifactLocation": uri(file),
-                "region": { "startLine": line.max(1) },
-            },
-            "logicalLocations": [{ "fullyQualifiedName": printable_line(&flaw.problem), "kind": "function" }],
-        }],
+        "locations": locations(file, line, &flaw.problem),
         "partialFingerprints": { "problemOutput/v1": printable_line(&format!("{}/{}", flaw.problem, flaw.output)) },
         "properties": {
             "cases": broken.cases,
@@ -106,16 +100,21 @@ fn result_of_hidden(flaw: &HiddenFlaw) -> Value {
         "ruleIndex": Rule::ALL.iter().position(|other| *other == rule),
         "level": "error",
         "message": { "text": printable_line(&message) },
-        "locations": [{
-            "physicalLocation": {
-                "artifactLocation": uri(file),
-                "region": { "startLine": (*line).max(1) },
-            },
-            "logicalLocations": [{ "fullyQualifiedName": printable_line(&flaw.problem), "kind": "function" }],
-        }],
+        "locations": locations(file, *line, &flaw.problem),
         "partialFingerprints": { "problemOutput/v1": printable_line(&flaw.problem) },
         "properties": { "cases": flaw.cases, "exitCode": ExitCode::ProblemFlawed.number() },
     })
+}
+
+/// Returns where a problem is.
+fn locations(file: &str, line: u32, problem: &str) -> Value {
+    json!([{
+        "physicalLocation": {
+            "artifactLocation": uri(file),
+            "region": { "startLine": line.max(1) },
+        },
+        "logicalLocations": [{ "fullyQualifiedName": printable_line(problem), "kind": "function" }],
+    }])
 }
 
 /// Returns the location of a file. Relative ones are relative to the root of the sources.

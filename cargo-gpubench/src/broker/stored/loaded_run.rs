@@ -65,7 +65,7 @@ pub(crate) fn show_loaded_run(
     let plan = targets.of_cases(names, &ours, replaced_by_loaded(names), Some(origin), floors)?;
     let finished = finished_of(&results, finished, &run.run_id);
     run.cases = results.len() as u64 + finished.not_run;
-    let announced: Vec<BenchmarkStarted> = results.iter().map(announcement).collect();
+    let announced: Vec<BenchmarkStarted> = results.iter().map(BenchmarkComplete::announcement).collect();
     let when = moment(&run.started_at);
     let what = format_args!("`{name}`, measured {when}; nothing is run");
     status(options.output.verbosity, "Loaded", what);
@@ -99,21 +99,6 @@ fn name_of(first: &RunName, others: &[RunName]) -> String {
         shown.push(format!("{} more", names.len() - MOST_NAMES));
     }
     shown.join(" + ")
-}
-
-fn announcement(result: &BenchmarkComplete) -> BenchmarkStarted {
-    BenchmarkStarted {
-        schema_version: SchemaVersion,
-        run_id: result.run_id.clone(),
-        package: result.package.clone(),
-        benchmark: result.benchmark.clone(),
-        params: result.params.clone(),
-        case: result.case.clone(),
-        mode: result.mode,
-        metric: result.metric.clone(),
-        counters: result.throughput.counter_names(),
-        index: result.index,
-    }
 }
 
 /// Returns the last record of the selected results. A run without a last record was killed.
