@@ -380,8 +380,7 @@ impl<'a> Arm<'a> {
     pub(super) fn has_enough(&self) -> bool {
         let lacks_singles = match self.run().stop {
             None => return false,
-            Some(_) if !self.has_inputs() => false,
-            Some(StopReason::MaxSamples) => false,
+            Some(_) if !self.has_inputs() || self.stopping.has_all_samples(&self.runs) => false,
             Some(_) if self.may_go_on() => self.lacks_singles(ENOUGH_SINGLES),
             Some(_) => self.lacks_singles(FEWEST_SINGLES),
         };

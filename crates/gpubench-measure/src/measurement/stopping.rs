@@ -84,6 +84,12 @@ impl<'a> Stopping<'a> {
             && spent.wall < self.shares.max_time_until(position)
     }
 
+    /// Whether the current worker has as many samples as it may have.
+    pub(super) fn has_all_samples(&self, runs: &[WorkerRun]) -> bool {
+        current(runs)
+            .is_some_and(|(position, run)| run.samples.values.len() >= self.shares.rule(position).max_samples)
+    }
+
     /// Returns why the current worker has enough samples, if it has.
     pub(super) fn decide(&self, runs: &[WorkerRun]) -> Option<StopReason> {
         let (position, run) = current(runs)?;

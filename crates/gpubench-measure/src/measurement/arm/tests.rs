@@ -355,6 +355,29 @@ fn a_refused_set_up_ends_the_arm() {
     assert!(!arm.is_active());
 }
 
+#[test]
+fn a_worker_takes_no_more_samples_than_it_may_whatever_it_stopped_for() {
+    for reason in [StopReason::MaxSamples, StopReason::TargetCv] {
+        for (samples, has_enough) in [(7, false), (8, true)] {
+            let stage = Stage::of(2);
+            let protocol = Protocol {
+                worker_count: WorkerCountRule::exactly(2.try_into().unwrap()),
+                stop: StopRule {
+                    max_samples: 16,
+                    ..StopRule::default()
+                },
+                ..stage.protocol()
+            };
+            let case = stage.case();
+            let mut arm = arm(&protocol, &case, 0, Vec::new());
+            let mut run = stopped(Some(reason), 0, Duration::ZERO);
+            run.samples.values = vec![1.0; samples];
+            arm.runs = vec![run];
+            assert_eq!(arm.has_enough(), has_enough, "{reason:?} {samples}");
+        }
+    }
+}
+
 /// A worker that stopped for a reason, with this many windows of one call alone.
 fn stopped(reason: Option<StopReason>, singles: usize, sampled_for: Duration) -> WorkerRun {
     let mut run = WorkerRun {
@@ -368,13 +391,12 @@ fn stopped(reason: Option<StopReason>, singles: usize, sampled_for: Duration) ->
 
 #[test]
 fn a_worker_has_enough_with_its_share_of_windows_with_one_call() {
-    use StopReason::{MaxSamples, TargetCv};
+    use StopReason::TargetCv;
     let (soon, late) = (Duration::ZERO, Duration::from_secs(30));
     for (calls, runs, has_enough) in [
         (1, vec![stopped(None, 0, soon)], false),
         (1, vec![stopped(Some(TargetCv), 0, soon)], true),
         (2, vec![stopped(None, 99, soon)], false),
-        (2, vec![stopped(Some(MaxSamples), 0, soon)], true),
         (2, vec![stopped(Some(TargetCv), 5, soon)], false),
         (2, vec![stopped(Some(TargetCv), 6, soon)], true),
         (
