@@ -333,6 +333,7 @@ fn a_lying_or_broken_agent_ends_alone() {
         ("other-run", "was its task"),
         ("unknown-lease", "which it did not have"),
         ("two-results", "it sent 2 results of a group of 1"),
+        ("done-early", "without its results"),
         ("half-a-frame", "ends in the middle of a frame"),
         ("no-json", "a message cannot be read"),
         ("endless-frame", "a frame has 4294967295 bytes"),
@@ -348,6 +349,25 @@ fn a_lying_or_broken_agent_ends_alone() {
         assert_all_pass(&finished.records(), 3);
         assert!(finished.stderr.contains(words), "{misbehaviour}: {}", finished.stderr);
     }
+}
+
+#[test]
+fn progress_comes_before_results_and_a_strange_one_is_harmless() {
+    for misbehaviour in ["progress-first", "strange-progress"] {
+        let fleet = Fleet::new();
+        let runner = misbehaving::runner(misbehaviour);
+        let finished = fleet.run(&[&runner], &["largest", "by_thread"]).finish().expect_code(0);
+        assert_all_pass(&finished.records(), 2);
+        assert!(!finished.stderr.contains("is started again"), "{}", finished.stderr);
+    }
+}
+
+#[test]
+fn filters_that_match_nothing_start_no_agent() {
+    let fleet = Fleet::new();
+    let finished = fleet.run(&[&fleet.noting()], &["largset"]).finish().expect_code(4);
+    assert_eq!(finished.errors(), ["error: no case is selected"]);
+    assert!(!fleet.file("pids").exists(), "an agent was started");
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// Returns a count with its noun: `1 case`, `5 cases`.
 pub fn counted<N: fmt::Display + PartialEq + From<u8>>(count: N, what: &str) -> String {
     if count == N::from(1) {
@@ -13,7 +15,7 @@ pub fn counted<N: fmt::Display + PartialEq + From<u8>>(count: N, what: &str) -> 
 }
 
 /// A number and its unit as separate strings, so that tables can align both.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quantity {
     /// The number, with four significant digits.
     pub number: String,

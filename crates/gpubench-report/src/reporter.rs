@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::OutputError;
 use gpubench_contract::units::Quantity;
 use gpubench_contract::{
@@ -71,7 +73,7 @@ pub trait Reporter {
 }
 
 /// The progress of the current case.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
     /// Current phase.
     pub phase: Phase,
@@ -96,7 +98,7 @@ impl Progress {
 }
 
 /// The phases of a case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Phase {
     /// The kernels are compiled.
     Compiling,

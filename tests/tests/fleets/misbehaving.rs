@@ -72,12 +72,14 @@ pub(crate) fn agent() {
                 bytes[0] ^= 1;
             }
             let lease = (kind == b'M').then(|| serde_json::from_slice::<Value>(&bytes).expect("JSON"));
-            if replays && let Some(lease) = lease.filter(|message| !message["Lease"].is_null()) {
-                // The real agent measures the first, and the rest is replayed from it.
+            if replays && let Some(mut lease) = lease.filter(|message| !message["Lease"].is_null()) {
                 leases.send(lease["Lease"].clone()).expect("the other thread");
                 if std::mem::replace(&mut has_measured, true) {
                     continue;
                 }
+                // The real agent measures the first case, and the rest is replayed from it.
+                lease["Lease"]["pieces"].as_array_mut().expect("pieces").truncate(1);
+                (_, bytes) = message(&lease);
             }
             write(&mut to_agent, &(kind, bytes));
         }
@@ -91,6 +93,7 @@ pub(crate) fn agent() {
     output.write_all(MARK).expect("it is written");
     let (frames, real_frames) = channel();
     std::thread::spawn(move || pass(&mut from_agent, &frames));
+    let mut has_progress = false;
     while let Ok((kind, bytes)) = real_frames.recv() {
         let mut said: Value = serde_json::from_slice(&bytes).expect("JSON");
         let finished = !said["Finished"].is_null();
@@ -119,6 +122,26 @@ pub(crate) fn agent() {
                     .and_then(|()| output.flush());
                 continue;
             }
+            "done-early" if finished => {
+                said = json!({"Done": {"lease": said["Finished"]["lease"]}});
+            }
+            "strange-progress" if finished => {
+                let so_far = json!({
+                    "phase": "Sampling", "windows": u64::MAX, "cv": -1e300,
+                    "value": {"number": "\u{1b}[2J\n".repeat(1000), "unit": "\u{202e}s"},
+                });
+                for lease in [said["Finished"]["lease"].clone(), json!(77)] {
+                    write(
+                        &mut output,
+                        &message(&json!({"Progress": {"lease": lease, "so_far": so_far}})),
+                    );
+                }
+            }
+            "progress-first" => match said["Progress"]["so_far"]["windows"].as_u64() {
+                Some(windows) => has_progress |= windows > 0,
+                None if finished && !has_progress => break,
+                None => {}
+            },
             "twice" if finished => write(&mut output, &(kind, bytes)),
             "replay" if !said["Done"].is_null() => {
                 write(&mut output, &message(&said));
@@ -126,14 +149,7 @@ pub(crate) fn agent() {
             }
             "replay" if finished => {
                 write(&mut output, &message(&said));
-                let template = said["Finished"]["results"][0].clone();
-                // The first lease is that of the template.
-                ordered.recv().expect("a lease");
-                write(
-                    &mut output,
-                    &message(&json!({"Done": {"lease": said["Finished"]["lease"]}})),
-                );
-                replay(&template, &ordered, &mut output);
+                replay(&said["Finished"]["results"][0], &ordered, &mut output);
                 break;
             }
             _ => {}
@@ -155,23 +171,30 @@ fn pass(from: &mut impl Read, frames: &Sender<Frame>) {
     }
 }
 
-/// Answers leases of one result with a record of another case. A label is `prefix_sums::n=7 [cold]`
-/// or without the mode.
+/// Answers leases with a record of another case for each result. The first case has its record. A
+/// label is `prefix_sums::n=7 [cold]` or without the mode.
 fn replay(template: &Value, leases: &std::sync::mpsc::Receiver<Value>, output: &mut impl Write) {
+    let mut answered = 1;
     while let Ok(lease) = leases.recv() {
-        let wanted = &lease["groups"][0][0];
-        let label = wanted["label"].as_str().expect("a label");
-        let case = label.split(' ').next().expect("a name");
-        let (_, n) = case.split_once("n=").expect("an axis");
-        let mut result = template.clone();
-        result["index"] = wanted["index"].clone();
-        result["case"] = json!(case);
-        result["params"]["n"] = json!(n.parse::<i64>().expect("a number"));
-        let lease = lease["lease"].clone();
-        write(
-            output,
-            &message(&json!({"Finished": {"lease": lease, "results": [result]}})),
-        );
-        write(output, &message(&json!({"Done": {"lease": lease}})));
+        let number = &lease["lease"];
+        for piece in &lease["pieces"].as_array().expect("pieces")[answered..] {
+            let result = replayed(template, &piece["groups"][0][0]);
+            let finished = json!({"Finished": {"lease": number, "results": [result]}});
+            write(output, &message(&finished));
+        }
+        write(output, &message(&json!({"Done": {"lease": number}})));
+        answered = 0;
     }
+}
+
+/// Returns the record of another case as the wanted one.
+fn replayed(template: &Value, wanted: &Value) -> Value {
+    let label = wanted["label"].as_str().expect("a label");
+    let case = label.split(' ').next().expect("a name");
+    let (_, n) = case.split_once("n=").expect("an axis");
+    let mut result = template.clone();
+    result["index"] = wanted["index"].clone();
+    result["case"] = json!(case);
+    result["params"]["n"] = json!(n.parse::<i64>().expect("a number"));
+    result
 }

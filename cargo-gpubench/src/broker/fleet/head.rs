@@ -2,32 +2,32 @@
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
-use std::sync::atomic::AtomicUsize;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::thread::JoinHandle;
-use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use gpubench::catalog::Catalog;
 
 use super::agent::can_do;
+use super::fleet_error::FleetError;
 use super::late_records::LateRecords;
 use super::leases::{Leases, Unit};
-use super::message::{Begin, Order, Ready};
+use super::message::Begin;
 use super::node_archive::facts_of;
-use super::station::{Fleet, Plan, Station};
+use super::order::order_of_process;
+use super::running::Running;
+use super::station::Plan;
 use crate::broker::archive::write_uncompiled;
 use crate::broker::case_runner::run_started;
 use crate::broker::cases::Naming;
 use crate::broker::cases::run_names::RunNames;
+use crate::broker::choice::chosen::ensure_some_match;
 use crate::broker::device::counters::Counters;
 use crate::broker::device::environment;
 use crate::broker::device::opened::ChosenDevice;
 use crate::broker::lanes::context::{Attempt, LaneContext};
+use crate::broker::lanes::expected::PastDurations;
 use crate::broker::lanes::job::{Job, announced};
 use crate::broker::lanes::results::Results;
 use crate::broker::lanes::schedule::report_in_order;
-use crate::broker::lanes::units::Message;
 use crate::broker::libraries::authors::AuthorSettings;
 use crate::broker::options::{FleetOptions, LibrarySource, RunOptions};
 use crate::broker::places::Places;
@@ -39,67 +39,15 @@ use crate::broker::sources::Sources;
 use crate::broker::status::status;
 use crate::broker::stored::bookkeeping::ResultTargets;
 use crate::cdylibs::packages_of;
+use gpubench_contract::units::counted;
 use gpubench_contract::{BenchmarkStarted, RunEnd};
-use gpubench_device::{Backend, DeviceRequest};
-use gpubench_diagnostic::{
-    ExitCode, Expected, Failure, InternalError, Interrupted, Purpose, SetupMissing, TemporaryFolder,
-};
+use gpubench_device::{Backend, DeviceRequest, Facts};
+use gpubench_diagnostic::{ExitCode, Failure, InternalError, Interrupted, Purpose, TemporaryFolder};
 use gpubench_measure::clients::Interrupt;
 use gpubench_store::{RecordsFile, StoredRun};
 
-/// How long the head waits for an agent before it looks whether the run is interrupted.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
-
 /// An agent says that it lives this many times within the longest silence.
 const HEARTBEATS: u32 = 5;
-
-/// The prefix of environment variables that set options.
-const PREFIX: &str = "GPUBENCH_";
-
-/// The option whose file travels as a text.
-const CONFIG_FILE: &str = "config-file";
-
-/// A run over several machines cannot begin.
-#[derive(Debug, thiserror::Error)]
-enum FleetError {
-    /// Agents measure and test, and nothing else.
-    #[error("agents only measure and test")]
-    Action,
-    /// A file of a definition is not in an archive.
-    #[error("agents cannot grade against files of a definition")]
-    Definition,
-    /// A word of the command line is not UTF-8.
-    #[error("the word `{0}` of the command line is not UTF-8, so no agent can have it")]
-    Word(String),
-    /// The configuration cannot be read again.
-    #[error("cannot read `{path}` for the agents")]
-    Configuration {
-        path: Utf8PathBuf,
-        #[source]
-        source: std::io::Error,
-    },
-    /// The archive cannot be read.
-    #[error("cannot read the archive `{path}`")]
-    Archive {
-        path: Utf8PathBuf,
-        #[source]
-        source: std::io::Error,
-    },
-}
-
-impl Expected for FleetError {
-    fn exit_code(&self) -> ExitCode {
-        ExitCode::Usage
-    }
-
-    fn hint(&self) -> Option<String> {
-        match self {
-            FleetError::Action | FleetError::Definition => Some("leave out `--runner`".to_owned()),
-            FleetError::Word(_) => Some("rename the file that it names".to_owned()),
-            FleetError::Configuration { .. } | FleetError::Archive { .. } => None,
-        }
-    }
-}
 
 /// Measures the cases with agents.
 ///
@@ -121,50 +69,34 @@ pub(in crate::broker) fn run_with_agents(
     let (authors, catalogs) = sources.list(AuthorSettings::new(options, interrupt))?;
     // Commands of agents are not processes that a role left.
     drop(authors);
+    // A machine for a run without a case would be wasted.
+    ensure_some_match(sources.built(), &catalogs.candidate, &options.cases)?;
     let folder =
         TemporaryFolder::new(Purpose::Archive).map_err(InternalError::because("cannot make a temporary folder"))?;
-    let archive = match &options.libraries {
-        LibrarySource::Archive { archive, .. } => archive.clone(),
-        LibrarySource::Build(_) => {
-            let path = Utf8Path::from_path(folder.path()).unwrap_or(Utf8Path::new("."));
-            let path = path.join("benchmarks.tar.gz");
-            write_uncompiled(sources.built(), &catalogs.candidate, places.revision(), &path)?;
-            path
-        }
-        LibrarySource::Dataset(_) => return Err(FleetError::Definition.into()),
-    };
-    let facts = facts_of(&archive).map_err(|source| FleetError::Archive {
-        path: archive.clone(),
-        source,
-    })?;
+    let archive = archive_for_agents(options, sources, &catalogs.candidate, places, folder.path())?;
     let names = RunNames::draw(Naming::for_packages(packages_of(&sources.built().libraries).len()));
-    let of_agents = interrupt.child();
     let begin = Begin {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         order,
-        archive: facts,
+        archive: facts_of(&archive).map_err(|source| FleetError::Archive {
+            path: archive.clone(),
+            source,
+        })?,
         run_id: names.run_id.clone(),
         seed: *seeds.master(),
         heartbeat_ms: u64::try_from((agents.silence / HEARTBEATS).as_millis()).unwrap_or(u64::MAX),
     };
-    let late = places.late_records(&names.run_id)?;
-    let running = Running::start(agents, begin, archive, LateRecords::kept_in(late), &of_agents)?;
+    let late = LateRecords::kept_in(places.late_records(&names.run_id)?);
+    let of_agents = interrupt.child();
     let number = agents.runners.len() * agents.agents.get();
-    status(
-        options.output.verbosity,
-        "Awaiting",
-        format_args!("the first of {number} agents"),
-    );
-    let first = running.first_ready(interrupt)?;
-    let word = Backend::for_facts(&first.facts);
-    let device = ChosenDevice {
-        order: (word.order)(&DeviceRequest {
-            ordinal: 0,
-            threads: options.device.threads,
-            schedule: options.measurement.schedule.unwrap_or_default(),
-        }),
-        facts: first.facts.clone(),
+    let running = Running::start(agents, begin, archive, late, &of_agents)?;
+    let awaited = match number {
+        1 => "the agent".to_owned(),
+        several => format!("the first of {}", counted(several as u64, "agent")),
     };
+    status(options.output.verbosity, "Awaiting", awaited);
+    let first = running.first_ready(interrupt)?;
+    let device = device_of(&first.facts, options);
     let chosen = sources.select(options, catalogs, &device.facts, &seeds)?;
     let plan = sources.fit(options, targets, &chosen)?;
     let selected = sources.selected(&device, &chosen);
@@ -203,23 +135,9 @@ pub(in crate::broker) fn run_with_agents(
         attempt: Attempt::First,
     };
     let groups = Job::together(&jobs);
-    let past = reporting.past_durations(&jobs, &context);
-    let mut units = Vec::new();
-    let mut position = 0;
-    for of_case in groups.chunk_by(|one, next| one[0].is_of_case_of(next[0])) {
-        let started = |group: &Vec<&Job<'_>>| -> Vec<BenchmarkStarted> {
-            group.iter().map(|job| job.announced.clone()).collect()
-        };
-        let unit = Unit {
-            groups: of_case.iter().map(started).collect(),
-            first: position,
-        };
-        position += of_case.iter().map(Vec::len).sum::<usize>();
-        units.push((past.expected(of_case, &device.facts), unit));
-    }
-    units.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    let units = units_of(&groups, &reporting.past_durations(&jobs, &context), &device.facts);
     running.measure(Plan {
-        leases: Leases::of(units.into_iter().map(|(_, unit)| unit).collect()),
+        leases: Leases::of(units, number),
         facts: first.facts.clone(),
     });
     let mut results = Results {
@@ -236,162 +154,54 @@ pub(in crate::broker) fn run_with_agents(
     reporting.finish(end, &seeds, None)
 }
 
-/// The stations of a run.
-struct Running {
-    fleet: Arc<Fleet>,
-    stations: Vec<JoinHandle<()>>,
-    messages: Receiver<Message>,
-    ready: Receiver<Ready>,
+/// Returns the archive that agents get, which may be made in `folder`.
+fn archive_for_agents(
+    options: &RunOptions,
+    sources: &Sources,
+    catalogs: &[Catalog],
+    places: &Places,
+    folder: &std::path::Path,
+) -> Result<Utf8PathBuf, Failure> {
+    match &options.libraries {
+        LibrarySource::Archive { archive, .. } => Ok(archive.clone()),
+        LibrarySource::Build(_) => {
+            let path = Utf8Path::from_path(folder).unwrap_or(Utf8Path::new("."));
+            let path = path.join("benchmarks.tar.gz");
+            write_uncompiled(sources.built(), catalogs, places.revision(), &path)?;
+            Ok(path)
+        }
+        LibrarySource::Dataset(_) => Err(FleetError::Definition.into()),
+    }
 }
 
-impl Running {
-    /// Starts the commands.
-    fn start(
-        agents: &FleetOptions,
-        begin: Begin,
-        archive: Utf8PathBuf,
-        late: LateRecords,
-        interrupt: &Interrupt,
-    ) -> Result<Running, Failure> {
-        let tool = std::env::current_exe().map_err(InternalError::because("cannot find this executable"))?;
-        let tool = tool.to_string_lossy().into_owned();
-        let (sender, messages) = channel();
-        let (ready_sender, ready) = channel();
-        let fleet = Arc::new(Fleet {
-            begin,
-            archive,
-            silence: agents.silence,
-            interrupt: interrupt.clone(),
-            plan: OnceLock::new(),
-            ready: Mutex::new(Some(ready_sender)),
-            messages: Mutex::new(Some(sender)),
-            late,
-            shown: Arc::default(),
-            left: AtomicUsize::new(agents.runners.len() * agents.agents.get()),
-            last: Mutex::default(),
+/// Returns the device of agents, as if it were here.
+fn device_of(facts: &Facts, options: &RunOptions) -> ChosenDevice {
+    let backend = Backend::for_facts(facts);
+    ChosenDevice {
+        order: (backend.order)(&DeviceRequest {
+            ordinal: 0,
+            threads: options.device.threads,
+            schedule: options.measurement.schedule.unwrap_or_default(),
+        }),
+        facts: facts.clone(),
+    }
+}
+
+/// Returns the work of each case, the longest first.
+fn units_of(groups: &[Vec<&Job<'_>>], past: &PastDurations, facts: &Facts) -> Vec<Unit> {
+    let mut units = Vec::new();
+    let mut first = 0;
+    for of_case in groups.chunk_by(|one, next| one[0].is_of_case_of(next[0])) {
+        let started = |group: &Vec<&Job<'_>>| -> Vec<BenchmarkStarted> {
+            group.iter().map(|job| job.announced.clone()).collect()
+        };
+        units.push(Unit {
+            groups: of_case.iter().map(started).collect(),
+            first,
+            expected: past.expected(of_case, facts),
         });
-        let mut stations = Vec::new();
-        for runner in agents.runners.iter() {
-            for _ in 0..agents.agents.get() {
-                let station = Station {
-                    fleet: Arc::clone(&fleet),
-                    name: format!("agent {}", stations.len() + 1),
-                    words: runner.to_start(&tool),
-                };
-                stations.push(std::thread::spawn(move || station.run()));
-            }
-        }
-        Ok(Running {
-            fleet,
-            stations,
-            messages,
-            ready,
-        })
+        first += of_case.iter().map(Vec::len).sum::<usize>();
     }
-
-    /// Waits for the first agent that is ready.
-    fn first_ready(&self, interrupt: &Interrupt) -> Result<Ready, Failure> {
-        loop {
-            if interrupt.is_set() {
-                return Err(Interrupted.into());
-            }
-            match self.ready.recv_timeout(BETWEEN_LOOKS) {
-                Ok(ready) => return Ok(ready),
-                Err(RecvTimeoutError::Disconnected) if !interrupt.is_set() => {
-                    let last = self.fleet.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                    return Err(SetupMissing {
-                        what: format!("no agent is ready: {last}"),
-                        hint: "an agent that starts says why it cannot take part; else the command of `--runner` must start \
-                               `cargo-gpubench agent` with its own standard input and output"
-                            .to_owned(),
-                    }
-                    .into());
-                }
-                Err(_) => {}
-            }
-        }
-    }
-
-    /// Lets the agents measure.
-    fn measure(&self, plan: Plan) {
-        // It is set once.
-        let _ = self.fleet.plan.set(plan);
-    }
-
-    /// Ends all agents.
-    fn end(self) {
-        drop(self);
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.fleet.interrupt.cancel();
-        for station in self.stations.drain(..) {
-            // A station that panicked has said so.
-            let _ = station.join();
-        }
-        self.fleet.late.sum_up();
-    }
-}
-
-/// Returns the command line of this process, with its environment and configuration.
-fn order_of_process(agents: &FleetOptions) -> Result<Order, FleetError> {
-    let words = std::env::args_os().map(|word| {
-        word.into_string()
-            .map_err(|word| FleetError::Word(word.to_string_lossy().into_owned()))
-    });
-    let line = without_configuration(words.collect::<Result<Vec<_>, _>>()?);
-    let own = format!("{PREFIX}{}", CONFIG_FILE.to_uppercase().replace('-', "_"));
-    let environment = std::env::vars_os().filter_map(|(name, value)| {
-        let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);
-        (name.starts_with(PREFIX) && name != own).then_some((name, value))
-    });
-    let configuration = agents.configuration.as_ref().map(|path| {
-        fs_err::read_to_string(path).map_err(|source| FleetError::Configuration {
-            path: path.clone(),
-            source,
-        })
-    });
-    Ok(Order {
-        line,
-        environment: environment.collect(),
-        configuration: configuration.transpose()?,
-    })
-}
-
-/// Leaves out the option that names a configuration file: agents have its text.
-fn without_configuration(line: Vec<String>) -> Vec<String> {
-    let mut kept = Vec::new();
-    let mut words = line.into_iter();
-    while let Some(word) = words.next() {
-        match word.strip_prefix("--") {
-            Some("") => {
-                kept.push(word);
-                kept.extend(words.by_ref());
-            }
-            Some(CONFIG_FILE) => drop(words.next()),
-            Some(option)
-                if option
-                    .strip_prefix(CONFIG_FILE)
-                    .is_some_and(|rest| rest.starts_with('=')) => {}
-            _ => kept.push(word),
-        }
-    }
-    kept
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_name_of_the_configuration_file_does_not_travel() {
-        let kept = |words: &[&str]| without_configuration(words.iter().map(|word| (*word).to_owned()).collect());
-        assert_eq!(kept(&["t", "--config-file", "a.toml", "--test"]), ["t", "--test"]);
-        assert_eq!(kept(&["t", "--config-file=a.toml", "x"]), ["t", "x"]);
-        assert_eq!(kept(&["t", "--config-files", "x"]), ["t", "--config-files", "x"]);
-        let filters = ["t", "--", "--config-file", "x"];
-        assert_eq!(kept(&filters), filters);
-    }
+    units.sort_by(|one, other| other.expected.total_cmp(&one.expected));
+    units
 }

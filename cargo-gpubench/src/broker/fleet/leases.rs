@@ -3,11 +3,17 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::message::{LeaseOrder, WantedResult};
+use super::message::{LeaseOrder, PieceOrder, WantedResult};
 use gpubench_contract::{BenchmarkComplete, BenchmarkStarted};
 
 /// How often a group is measured before it fails.
 pub(super) const ATTEMPTS: usize = 5;
+
+/// The most pieces of a lease. An agent prepares them together, which takes small cases less time.
+const MOST_PIECES: usize = 16;
+
+/// A lease has at most this part of the work of each agent, so that all end together.
+const PART_OF_AGENT: usize = 4;
 
 /// Results that one agent measures, one group after another.
 #[derive(Clone, Debug)]
@@ -15,6 +21,8 @@ pub(super) struct Unit {
     pub(super) groups: Vec<Vec<BenchmarkStarted>>,
     /// Position of the first of its jobs among all of them.
     pub(super) first: usize,
+    /// How long it is expected to take, in seconds. 0 if nobody knows.
+    pub(super) expected: f64,
 }
 
 /// What is left of a unit.
@@ -24,6 +32,9 @@ struct Piece {
     groups: VecDeque<Vec<BenchmarkStarted>>,
     /// Position of the first of their jobs.
     first: usize,
+    expected: f64,
+    /// Number of leases that it was part of. Each has inputs of its own.
+    leased: u32,
     /// Why the attempts to measure the first group failed.
     losses: Vec<String>,
 }
@@ -46,9 +57,6 @@ pub(super) enum Misplaced {
     /// Another result.
     #[error("it sent the result of `{sent}`, and `{wanted}` was its task")]
     Other { sent: String, wanted: String },
-    /// There was no more to measure.
-    #[error("it sent more results than its task has")]
-    More,
 }
 
 /// Jobs that nobody measures any more.
@@ -64,54 +72,84 @@ pub(super) struct Failed {
 
 /// The leases of a run.
 #[derive(Debug)]
-pub(super) struct Leases(Mutex<State>);
+pub(super) struct Leases {
+    /// Number of agents that share the work.
+    agents: usize,
+    state: Mutex<State>,
+}
 
 #[derive(Debug)]
 struct State {
     waiting: VecDeque<Piece>,
-    live: BTreeMap<u64, Piece>,
+    /// The pieces of each lease that are not measured yet, at least one.
+    live: BTreeMap<u64, VecDeque<Piece>>,
     next: u64,
 }
 
 impl Leases {
     /// Returns the leases of units, in the order in which agents take them.
-    pub(super) fn of(units: Vec<Unit>) -> Leases {
+    pub(super) fn of(units: Vec<Unit>, agents: usize) -> Leases {
         let pieces = units.into_iter().map(|unit| Piece {
             groups: unit.groups.into(),
             first: unit.first,
+            expected: unit.expected,
+            leased: 0,
             losses: Vec::new(),
         });
-        Leases(Mutex::new(State {
-            waiting: pieces.collect(),
-            live: BTreeMap::new(),
-            next: 1,
-        }))
+        Leases {
+            agents: agents.max(1),
+            state: Mutex::new(State {
+                waiting: pieces.collect(),
+                live: BTreeMap::new(),
+                next: 1,
+            }),
+        }
     }
 
-    /// Takes the next piece of work, if one waits.
+    /// Takes the next work, if some waits.
     pub(super) fn take(&self) -> Option<LeaseOrder> {
         let mut state = self.state();
-        let piece = state.waiting.pop_front()?;
+        let number = self.pieces_of_next(&state.waiting);
+        let mut pieces: VecDeque<Piece> = state.waiting.drain(..number).collect();
+        if pieces.is_empty() {
+            return None;
+        }
+        pieces.iter_mut().for_each(|piece| piece.leased += 1);
         let lease = state.next;
         state.next += 1;
-        let wanted = |started: &BenchmarkStarted| WantedResult {
-            index: started.index,
-            label: started.label(),
-        };
-        let groups = piece.groups.iter();
         let order = LeaseOrder {
             lease,
-            attempt: piece.losses.len() as u32 + 1,
-            groups: groups.map(|group| group.iter().map(wanted).collect()).collect(),
+            pieces: pieces.iter().map(Piece::order).collect(),
         };
-        state.live.insert(lease, piece);
+        state.live.insert(lease, pieces);
         Some(order)
+    }
+
+    /// Returns how many of the waiting pieces the next lease has: as many as are expected to take
+    /// no more than an agent's part of what waits. A piece of a lease that was lost is alone: it
+    /// may be what ends agents.
+    fn pieces_of_next(&self, waiting: &VecDeque<Piece>) -> usize {
+        let shares = self.agents * PART_OF_AGENT;
+        let most = (waiting.len() / shares).clamp(1, MOST_PIECES).min(waiting.len());
+        let share = waiting.iter().map(|piece| piece.expected).sum::<f64>() / shares as f64;
+        let mut expected = 0.0;
+        let fits = |piece: &&Piece| {
+            expected += piece.expected;
+            piece.leased == 0 && expected <= share
+        };
+        let together = waiting.iter().take(most).take_while(fits).count();
+        together.max(1).min(waiting.len())
     }
 
     /// Whether nothing waits and nobody measures.
     pub(super) fn are_done(&self) -> bool {
         let state = self.state();
         state.waiting.is_empty() && state.live.is_empty()
+    }
+
+    /// Returns the position of the job that a live lease measures.
+    pub(super) fn position(&self, lease: u64) -> Option<usize> {
+        Some(self.state().live.get(&lease)?.front()?.first)
     }
 
     /// Counts the results of the next group of a lease. `None` if the lease has ended: others may
@@ -121,31 +159,28 @@ impl Leases {
     /// They are not the results of the group. The lease stays as it is.
     pub(super) fn count(&self, lease: u64, sent: &[BenchmarkComplete]) -> Result<Option<Counted>, Misplaced> {
         let mut state = self.state();
-        let Some(piece) = state.live.get_mut(&lease) else {
+        let Some(pieces) = state.live.get_mut(&lease) else {
             return Ok(None);
         };
-        let Some(group) = piece.groups.front() else {
-            return Err(Misplaced::More);
+        let Some((piece, group)) = pieces.front_mut().and_then(|piece| {
+            let group = piece.groups.pop_front()?;
+            Some((piece, group))
+        }) else {
+            return Ok(None);
         };
-        if sent.len() != group.len() {
-            return Err(Misplaced::Number {
-                sent: sent.len(),
-                wanted: group.len(),
-            });
-        }
-        if let Some((sent, wanted)) = sent.iter().zip(group).find(|(sent, wanted)| !is_of(sent, wanted)) {
-            return Err(Misplaced::Other {
-                sent: sent.label(),
-                wanted: wanted.label(),
-            });
+        if let Some(misplaced) = misplaced(sent, &group) {
+            piece.groups.push_front(group);
+            return Err(misplaced);
         }
         let counted = Counted {
             first: piece.first,
             losses: std::mem::take(&mut piece.losses),
         };
         piece.first += group.len();
-        piece.groups.pop_front();
         if piece.groups.is_empty() {
+            pieces.pop_front();
+        }
+        if pieces.is_empty() {
             state.live.remove(&lease);
         }
         Ok(Some(counted))
@@ -155,24 +190,14 @@ impl Leases {
     /// the group that fails, if too many attempts have.
     pub(super) fn lose(&self, lease: u64, why: &str) -> Option<Failed> {
         let mut state = self.state();
-        let mut piece = state.live.remove(&lease)?;
-        piece.losses.push(why.to_owned());
-        let mut failed = None;
-        if piece.losses.len() >= ATTEMPTS
-            && let Some(group) = piece.groups.pop_front()
-        {
-            let losses = std::mem::take(&mut piece.losses);
-            failed = Some(Failed {
-                first: piece.first,
-                number: group.len(),
-                why: format!(
-                    "{ATTEMPTS} attempts to measure it ended without a result: {}",
-                    losses.join("; ")
-                ),
-            });
-            piece.first += group.len();
+        let mut left = state.live.remove(&lease)?;
+        let under_way = left.front_mut()?;
+        under_way.losses.push(why.to_owned());
+        let failed = under_way.give_up();
+        if under_way.groups.is_empty() {
+            left.pop_front();
         }
-        if !piece.groups.is_empty() {
+        while let Some(piece) = left.pop_back() {
             state.waiting.push_front(piece);
         }
         failed
@@ -193,8 +218,56 @@ impl Leases {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+impl Piece {
+    fn order(&self) -> PieceOrder {
+        let wanted = |started: &BenchmarkStarted| WantedResult {
+            index: started.index,
+            label: started.label(),
+        };
+        let groups = self.groups.iter();
+        PieceOrder {
+            attempt: self.leased,
+            groups: groups.map(|group| group.iter().map(wanted).collect()).collect(),
+        }
+    }
+
+    /// Takes the first group away if too many attempts to measure it failed.
+    fn give_up(&mut self) -> Option<Failed> {
+        if self.losses.len() < ATTEMPTS {
+            return None;
+        }
+        let group = self.groups.pop_front()?;
+        let losses = std::mem::take(&mut self.losses);
+        let failed = Failed {
+            first: self.first,
+            number: group.len(),
+            why: format!(
+                "{ATTEMPTS} attempts to measure it ended without a result: {}",
+                losses.join("; ")
+            ),
+        };
+        self.first += group.len();
+        Some(failed)
+    }
+}
+
+/// Returns what is wrong with results that should be those of a group.
+fn misplaced(sent: &[BenchmarkComplete], group: &[BenchmarkStarted]) -> Option<Misplaced> {
+    if sent.len() != group.len() {
+        return Some(Misplaced::Number {
+            sent: sent.len(),
+            wanted: group.len(),
+        });
+    }
+    let (sent, wanted) = sent.iter().zip(group).find(|(sent, wanted)| !is_of(sent, wanted))?;
+    Some(Misplaced::Other {
+        sent: sent.label(),
+        wanted: wanted.label(),
+    })
 }
 
 /// Whether a result is the announced one.
@@ -220,27 +293,100 @@ mod tests {
             Unit {
                 groups: groups.iter().map(&mut group).collect(),
                 first: from,
+                expected: 1.0,
             }
         };
         let units = vec![unit(0, &[1, 2]), unit(3, &[1])];
-        (Leases::of(units), all)
+        (Leases::of(units, 1), all)
+    }
+
+    /// Returns the attempt and the number of groups of each piece.
+    fn told(order: &LeaseOrder) -> Vec<(u32, usize)> {
+        let pieces = order.pieces.iter();
+        pieces.map(|piece| (piece.attempt, piece.groups.len())).collect()
+    }
+
+    /// Returns leases of units with one result each, which are expected to take some seconds.
+    fn small(expected: &[f64], agents: usize) -> (Leases, Vec<BenchmarkComplete>) {
+        let first = gpubench_testing::every_verdict().results.remove(0);
+        let all: Vec<BenchmarkComplete> = (0..expected.len() as u64)
+            .map(|index| BenchmarkComplete { index, ..first.clone() })
+            .collect();
+        let units = expected.iter().zip(&all).enumerate();
+        let units = units.map(|(first, (expected, result))| Unit {
+            groups: vec![vec![result.announcement()]],
+            first,
+            expected: *expected,
+        });
+        (Leases::of(units.collect(), agents), all)
+    }
+
+    fn sizes(leases: &Leases) -> Vec<usize> {
+        std::iter::from_fn(|| leases.take())
+            .map(|order| order.pieces.len())
+            .collect()
+    }
+
+    #[test]
+    fn small_cases_share_a_lease_and_the_last_are_alone() {
+        let (leases, _) = small(&[0.0; 100], 1);
+        let leased = sizes(&leases);
+        assert_eq!((leased[0], leased.last()), (16, Some(&1)));
+        assert_eq!(leased.iter().sum::<usize>(), 100);
+        let (leases, _) = small(&[0.1; 24], 3);
+        assert_eq!(sizes(&leases)[..2], [2, 1]);
+        let (leases, _) = small(&[1.0; 3], 1000);
+        assert_eq!(sizes(&leases), [1, 1, 1]);
+    }
+
+    #[test]
+    fn a_long_case_shares_its_lease_with_none() {
+        let mut expected = vec![0.1; 64];
+        expected[0] = 60.0;
+        let (leases, _) = small(&expected, 1);
+        assert_eq!(sizes(&leases)[..2], [1, 15]);
+    }
+
+    #[test]
+    fn cases_of_a_lost_lease_are_measured_alone_with_other_inputs_and_one_is_to_blame() {
+        let (leases, all) = small(&[0.0; 8], 1);
+        let lost = leases.take().expect("work");
+        assert_eq!(told(&lost), [(1, 1), (1, 1)]);
+        leases.count(lost.lease, &all[..1]).expect("its result").expect("live");
+        assert_eq!(leases.position(lost.lease), Some(1));
+        assert_eq!(leases.lose(lost.lease, "it is gone"), None);
+        assert_eq!(leases.position(lost.lease), None);
+        let again = leases.take().expect("what is left");
+        assert_eq!(told(&again), [(2, 1)]);
+        let counted = leases
+            .count(again.lease, &all[1..2])
+            .expect("its result")
+            .expect("live");
+        assert_eq!(counted.losses, ["it is gone"]);
+        let (leases, all) = small(&[0.0; 8], 1);
+        let lost = leases.take().expect("work").lease;
+        assert_eq!(leases.lose(lost, "it is gone"), None);
+        let orders = [leases.take().expect("the first"), leases.take().expect("the second")];
+        assert!(orders.iter().all(|order| told(order) == [(2, 1)]), "{orders:?}");
+        let second = leases.count(orders[1].lease, &all[1..2]).expect("its result");
+        assert_eq!(
+            second.expect("live").losses,
+            Vec::<String>::new(),
+            "the first was under way"
+        );
     }
 
     #[test]
     fn each_group_counts_once_and_only_for_a_live_lease() {
         let (leases, all) = leases();
         let first = leases.take().expect("work");
-        assert_eq!((first.attempt, first.groups.len()), (1, 2));
+        assert_eq!(told(&first), [(1, 2)]);
         let counted = leases.count(first.lease, &all[..1]).expect("its result").expect("live");
         assert_eq!((counted.first, counted.losses.len()), (0, 0));
         assert_eq!(leases.lose(first.lease, "it is gone"), None);
         assert!(leases.count(first.lease, &all[1..3]).expect("late").is_none());
         let again = leases.take().expect("what is left");
-        assert_eq!(
-            (again.attempt, again.groups.len()),
-            (2, 1),
-            "the first group has its result"
-        );
+        assert_eq!(told(&again), [(2, 1)], "the first group has its result");
         let counted = leases
             .count(again.lease, &all[1..3])
             .expect("its results")
@@ -273,7 +419,7 @@ mod tests {
         let (leases, _) = leases();
         for attempt in 1..ATTEMPTS as u32 {
             let order = leases.take().expect("work");
-            assert_eq!(order.attempt, attempt);
+            assert_eq!(told(&order), [(attempt, 2)]);
             assert_eq!(leases.lose(order.lease, "killed"), None);
         }
         let order = leases.take().expect("work");
@@ -285,7 +431,8 @@ mod tests {
             failed.why
         );
         let rest = leases.take().expect("the other group");
-        assert_eq!((rest.attempt, rest.groups[0].len()), (1, 2));
+        assert_eq!(told(&rest), [(ATTEMPTS as u32 + 1, 1)]);
+        assert_eq!(rest.pieces[0].groups[0].len(), 2);
         assert_eq!(leases.lose(99, "unknown"), None);
     }
 

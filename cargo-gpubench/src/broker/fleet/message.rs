@@ -6,6 +6,7 @@ use super::frame::Frame;
 use crate::archive::Digest;
 use gpubench_contract::{BenchmarkComplete, Environment};
 use gpubench_device::Facts;
+use gpubench_report::Progress;
 
 /// The command line of the head, with the environment and the configuration. An agent makes the
 /// same options of it.
@@ -44,6 +45,13 @@ pub(super) struct Begin {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct LeaseOrder {
     pub(super) lease: u64,
+    /// What is prepared together and measured one after another, at least one.
+    pub(super) pieces: Vec<PieceOrder>,
+}
+
+/// What is left of the results of a case.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct PieceOrder {
     /// Which attempt this is, from 1.
     pub(super) attempt: u32,
     /// Groups of results that are measured together.
@@ -88,6 +96,8 @@ pub(super) enum FromAgent {
     Ready(Box<Ready>),
     /// It lives.
     Heartbeat,
+    /// What it has of the group under way.
+    Progress { lease: u64, so_far: Progress },
     /// The results of a group.
     Finished {
         lease: u64,

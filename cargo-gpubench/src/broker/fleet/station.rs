@@ -289,8 +289,19 @@ impl Station {
                 }
                 session.ready = Some(ready);
             }
+            FromAgent::Progress { lease, so_far } => {
+                let is_own = session.busy == Some(lease);
+                if let Some(position) = self.position(lease).filter(|_| is_own) {
+                    self.report(Message::Progress(position, so_far));
+                }
+            }
             FromAgent::Finished { lease, results } => self.results(lease, results, session)?,
-            FromAgent::Done { lease } if session.busy == Some(lease) => session.busy = None,
+            FromAgent::Done { lease } if session.busy == Some(lease) => {
+                if self.position(lease).is_some() {
+                    return Err(Broken::Protocol(format!("it has done {lease} without its results")));
+                }
+                session.busy = None;
+            }
             FromAgent::Done { lease } => {
                 return Err(Broken::Protocol(format!("it has done {lease}, which it did not have")));
             }
@@ -302,6 +313,11 @@ impl Station {
             }
         }
         Ok(())
+    }
+
+    /// Returns the position of the job that a live lease measures.
+    fn position(&self, lease: u64) -> Option<usize> {
+        self.fleet.plan.get()?.leases.position(lease)
     }
 
     /// Counts results, or keeps them if their lease has ended.

@@ -111,15 +111,16 @@ pub(in crate::broker) enum GroupsEnd {
     Fault(String),
 }
 
-/// Measures groups of jobs one after another, and reports the results of each.
+/// Measures groups of jobs one after another, and reports the progress and the results of each.
 pub(in crate::broker) fn measure_groups(
     lane: &mut Lane<'_, '_>,
     groups: &[Vec<&Job<'_>>],
+    progress: &mut dyn FnMut(Progress),
     report: &mut dyn FnMut(Vec<BenchmarkComplete>),
 ) -> GroupsEnd {
     let mut earlier = EarlierModes::default();
     for group in groups {
-        let Ok(finished) = lane.measure(group, &mut earlier, &mut |_| {}) else {
+        let Ok(finished) = lane.measure(group, &mut earlier, progress) else {
             return GroupsEnd::Interrupted;
         };
         let results: Vec<BenchmarkComplete> = finished.into_iter().map(|finished| finished.result).collect();

@@ -86,8 +86,7 @@ impl<'a> Stopping<'a> {
 
     /// Whether the current worker has as many samples as it may have.
     pub(super) fn has_all_samples(&self, runs: &[WorkerRun]) -> bool {
-        current(runs)
-            .is_some_and(|(position, run)| run.samples.values.len() >= self.shares.rule(position).max_samples)
+        current(runs).is_some_and(|(position, run)| run.samples.values.len() >= self.shares.rule(position).max_samples)
     }
 
     /// Returns why the current worker has enough samples, if it has.

@@ -45,7 +45,7 @@ impl ProgressLine {
         // Always show a new phase: the next event may take long.
         let is_fresh = || self.drawn.is_some_and(|drawn| drawn.elapsed() < STAY);
         if progress.windows == 0 || !is_fresh() {
-            self.draw(Some(described(progress)));
+            self.draw(Some(printable_line(&described(progress))));
         }
     }
 
