@@ -2,6 +2,8 @@
 //! becomes of them, each case has one record.
 #![forbid(unsafe_code)]
 
+#[path = "fleets/grading.rs"]
+mod grading;
 #[path = "fleets/misbehaving.rs"]
 mod misbehaving;
 

@@ -6,24 +6,22 @@ use std::num::NonZeroUsize;
 use gpubench::catalog::OccupancyQuery;
 
 use super::against::baseline_run::BaselineRun;
+use super::begun::{Begun, begin_reports};
 use super::cases::Naming;
 use super::cases::run_names::RunNames;
 use super::device::environment;
 use super::lanes::context::{Attempt, LaneContext};
-use super::lanes::job::{Job, announced};
+use super::lanes::job::Job;
 use super::lanes::lane::Lane;
 use super::lanes::results::Results;
 use super::lanes::schedule::{deal, in_order, lanes_for, side_by_side};
 use super::lanes::station::Station;
-use super::options::GradingOptions;
 use super::recording::preparation::{Prepared, compile_errors};
-use super::recording::selected::{Selected, Side};
-use super::reporting::{Reporting, Scoring};
-use super::resumption::{Resumed, grading_of, resumption_of};
-use super::settings::RunSettings;
+use super::recording::selected::Side;
+use super::reporting::Reporting;
 use super::stored::bookkeeping::ResultPlan;
 use crate::cdylibs::packages_of;
-use gpubench_contract::{BenchmarkComplete, Device, Environment, RunEnd, RunStarted, SchemaVersion, Verdict};
+use gpubench_contract::{BenchmarkComplete, Device, RunEnd, Verdict};
 use gpubench_device::FrozenFile;
 use gpubench_device::telemetry::Telemetry;
 use gpubench_diagnostic::{ExitCode, Failure, Interrupted, print_warning};
@@ -31,32 +29,6 @@ use gpubench_measure::clients::Interrupt;
 use gpubench_measure::measurement::{LeavingWorkers, note_reading};
 use gpubench_measure::timeline::{self, Track};
 use gpubench_store::{RecordsFile, StoredRun};
-
-/// Returns the first record of a run of submissions or benchmarks, without its revision.
-pub(super) fn run_started(
-    names: &RunNames,
-    selected: &Selected<'_>,
-    settings: &RunSettings<'_>,
-    device: Device,
-    environment: Environment,
-) -> RunStarted {
-    RunStarted {
-        schema_version: SchemaVersion,
-        run_id: names.run_id.clone(),
-        started_at: jiff::Timestamp::now().to_string(),
-        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        seed_commitment: settings.seeds.commitment(),
-        revision: None,
-        device,
-        packages: packages_of(selected.libraries),
-        cases: announced(names, selected.cases).iter().map(Vec::len).sum::<usize>() as u64,
-        environment,
-        repeat: Some(settings.options.repeated_command()),
-        grading: None,
-        resumption: (settings.options.output.records.is_some() && selected.entrants.is_none())
-            .then(|| Box::new(resumption_of(settings.options, selected))),
-    }
-}
 
 /// A run in progress.
 pub(super) struct CaseRunner<'a> {
@@ -93,7 +65,7 @@ impl<'a> CaseRunner<'a> {
             print_warning(&notice);
         }
         let settings = stations[0].settings;
-        let (selected, options) = (candidate.selected, settings.options);
+        let selected = candidate.selected;
         let facts = selected.facts;
         let names = RunNames::draw(Naming::for_packages(packages_of(selected.libraries).len()));
         let mut environment = environment::environment(facts, settings.setup(), Some(candidate.compiler.identity()));
@@ -101,11 +73,6 @@ impl<'a> CaseRunner<'a> {
         if let Some(reading) = telemetry.now() {
             note_reading(&reading, &mut environment);
         }
-        let of_cases = announced(&names, selected.cases);
-        let announced = of_cases.concat();
-        let grading = selected
-            .entrants
-            .map(|entrants| Box::new(grading_of(options, &selected, entrants)));
         let device = Device {
             uuids: stations
                 .iter()
@@ -113,27 +80,11 @@ impl<'a> CaseRunner<'a> {
                 .collect(),
             ..environment::device(facts)
         };
-        let mut run = RunStarted {
-            grading,
-            ..run_started(&names, &selected, settings, device, environment)
-        };
-        run.revision = plan.revision().cloned();
-        let verbosity = options.output.verbosity;
-        let resumed = records.map(|records| Resumed::new(records, &mut run, &of_cases, &selected, verbosity));
-        let resumed = resumed.transpose()?;
-        let taken = (0..selected.cases.len()).filter(|case| resumed.as_ref().is_some_and(|resumed| resumed.has(*case)));
-        let taken = taken.collect();
-        let scoring = selected.entrants.map(|entrants| Scoring {
-            over: options
-                .grading
-                .as_ref()
-                .and_then(GradingOptions::rival_submission)
-                .map(str::to_owned),
-            solutions: entrants.solutions(selected.catalogs),
-        });
+        let Begun { reporting, taken } =
+            begin_reports(&names, &selected, settings, (device, environment), plan, records)?;
         Ok(CaseRunner {
             names,
-            reporting: Reporting::begin(options, plan, run, &announced, scoring, resumed)?,
+            reporting,
             taken,
             candidate,
             baseline_run,

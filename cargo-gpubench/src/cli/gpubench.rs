@@ -315,6 +315,7 @@ impl GpubenchArguments {
                 self.active_settings.cases,
                 self.repeated,
                 self.profiler_arguments,
+                self.active_settings.file,
             )?)),
             Below::History(arguments) => Command::History(arguments.into_options(|| self.into_options(gpubench))?),
             Below::Judge(arguments) => Command::Judge(arguments.into_options()),
@@ -374,7 +375,7 @@ impl GpubenchArguments {
 
 impl FleetArguments {
     /// Returns the agents to measure with, if there are some. They have the same configuration.
-    fn into_options(self, configuration: Option<Utf8PathBuf>) -> Option<FleetOptions> {
+    pub(super) fn into_options(self, configuration: Option<Utf8PathBuf>) -> Option<FleetOptions> {
         (!self.runner.is_empty()).then(|| FleetOptions {
             runners: self.runner,
             agents: self.agents,

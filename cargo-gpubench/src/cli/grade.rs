@@ -9,7 +9,7 @@ use super::UsageError;
 use super::observer::{observer, profilers, sanitizer_tools};
 use super::overwriting::{refuse_to_overwrite, refuse_to_overwrite_files};
 use super::parsers::file_to_go_on_with;
-use super::settings::{CargoArguments, MeasurementArguments, OutputArguments};
+use super::settings::{CargoArguments, FleetArguments, MeasurementArguments, OutputArguments};
 use super::standard_output::refuse_to_mix;
 use crate::archive::ExtractTo;
 use crate::broker::cases::{AxisOverride, CaseSelection, NameFilter, NamePattern, ShownBy};
@@ -50,7 +50,7 @@ settings! {
         ///
         /// Or of SOL-ExecBench. Its reference runs as a command, with your rights.
         #[arg(long, value_name = "FILE", requires = "workloads", value_hint = ValueHint::FilePath,
-            conflicts_with_all = ["problem", "archive_file", "axis", "CargoArguments"], help_heading = "Grade")]
+            conflicts_with_all = ["problem", "archive_file", "axis", "runner", "CargoArguments"], help_heading = "Grade")]
         definition: Option<Utf8PathBuf> => Line "--definition sum.json --workloads sum.jsonl --solution fast.json", common;
 
         /// The workloads of `--definition`: a case for each line
@@ -170,6 +170,9 @@ settings! {
         measurement: MeasurementArguments;
 
         #[command(flatten)]
+        fleet: FleetArguments;
+
+        #[command(flatten)]
         output: OutputArguments;
 
         #[command(flatten)]
@@ -189,8 +192,8 @@ Examples:
 
 impl GradeArguments {
     /// Returns the options of the run. `cases` has the settings that may differ between cases,
-    /// `repeated` the options that a command to repeat one needs, and `profiler_arguments` the
-    /// profiler's own.
+    /// `repeated` the options that a command to repeat one needs, `profiler_arguments` the profiler's
+    /// own, and `configuration` is the file of the settings.
     ///
     /// # Errors
     /// Nothing is graded, two outputs use the same file, or a reward would be of several
@@ -200,6 +203,7 @@ impl GradeArguments {
         cases: CaseLayers,
         repeated: Vec<String>,
         profiler_arguments: Vec<OsString>,
+        configuration: Option<Utf8PathBuf>,
     ) -> Result<RunOptions, UsageError> {
         let page = self.output.report.clone();
         let observer = observer(self.sanitize, self.profile_with, None, profiler_arguments);
@@ -334,7 +338,7 @@ impl GradeArguments {
                 over,
                 compile_within: self.compile_timeout.duration(),
             }),
-            fleet: None,
+            fleet: self.fleet.into_options(configuration),
         })
     }
 }

@@ -45,13 +45,13 @@ settings! {
         ///
         /// One name a line. `--exact` accepts each of them. With several packages, names start with
         /// the package. With `--message-format json`, each case is a `benchmark-listed` record.
-        #[arg(long, conflicts_with = "no_run", help_heading = "Select cases")]
+        #[arg(long, conflicts_with_all = ["no_run", "runner"], help_heading = "Select cases")]
         list: bool => Line "--list transpose", common;
 
         /// Build the libraries and run nothing
         ///
         /// Use it to check that everything compiles, or on a machine that builds for others.
-        #[arg(long, help_heading = "Build")]
+        #[arg(long, conflicts_with = "runner", help_heading = "Build")]
         no_run: bool => Line "--no-run --workspace";
 
         /// Check every case, without measuring
@@ -73,7 +73,7 @@ settings! {
         /// filter. With `--nvtx`, the profiler shows calls by name.
         #[arg(long, value_name = "DURATION",
             conflicts_with_all = ["list", "no_run", "save_baseline", "baseline", "baseline_lenient", "against",
-            "against_archive", "history", "report"])]
+            "against_archive", "history", "report", "runner"])]
         profile_time: Option<TimeLimit> => Line "--profile-time 10s --nvtx --exact add1";
 
         /// Check every case once with this tool of compute-sanitizer
@@ -108,7 +108,7 @@ settings! {
         /// that the worker loads, so breakpoints in them are pending at first.
         #[arg(long, value_name = "COMMAND",
             conflicts_with_all = ["list", "no_run", "test", "profile_time", "sanitize", "profile_with", "save_baseline",
-            "baseline", "baseline_lenient", "load_baseline", "against", "against_archive", "history", "report"])]
+            "baseline", "baseline_lenient", "load_baseline", "against", "against_archive", "history", "report", "runner"])]
         debugger: Option<DebuggerCommand> => Line "--debugger 'gdb --args' --exact add1";
 
         /// Measure the kernels of a problem alternately, and rank them
@@ -143,7 +143,7 @@ settings! {
         ///
         /// `nsys profile --trace=cuda,nvtx cargo gpubench --nvtx …` then shows which kernels belong
         /// to which case and window. A profiler slows calls down.
-        #[arg(long)]
+        #[arg(long, conflicts_with = "runner")]
         nvtx: bool => Line "--nvtx --exact add1";
 
         /// Write the records to this file, and go on from those that it has
@@ -375,7 +375,7 @@ settings! {
         /// given several times: the parts of `--partition`, or of other selections, become one run.
         #[arg(long, value_name = "NAME",
             conflicts_with_all = ["list", "no_run", "test", "profile_time", "archive_file", "axis", "ignored",
-            "partition"])]
+            "partition", "runner"])]
         load_baseline: Vec<RunName> => Line "--load-baseline pr --baseline main";
 
         /// Compare with another git revision in the same run
@@ -387,7 +387,7 @@ settings! {
         /// to 20, unless `--workers` sets the number.
         #[arg(long, value_name = "GIT-REV",
             conflicts_with_all = ["baseline", "baseline_lenient", "load_baseline", "archive_file", "list",
-            "no_run"])]
+            "no_run", "runner"])]
         against: Option<String> => Line "--against main", common;
 
         /// Compare with an archive in the same run
@@ -397,7 +397,7 @@ settings! {
         /// are built and compared with the archive. The archive is unpacked to a temporary folder.
         /// If a benchmark regressed, the exit code is 3.
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath,
-            conflicts_with_all = ["against", "baseline", "baseline_lenient", "load_baseline", "list", "no_run"])]
+            conflicts_with_all = ["against", "baseline", "baseline_lenient", "load_baseline", "list", "no_run", "runner"])]
         against_archive: Option<Utf8PathBuf> => Line "--archive-file new.tar.gz --against-archive old.tar.gz";
 
         /// Neither compare with the last run nor keep this one for the next
@@ -597,12 +597,11 @@ settings! {
         /// `srun --gpus=1` starts what follows it: this executable, as an agent with one device. A
         /// command whose last word is `agent` is whole: `ssh host cargo-gpubench agent`. May be
         /// given several times, and `--agents` starts several of each. This machine builds, and
-        /// needs no GPU. Agents get the archive of the build, take cases one by one and send
+        /// needs no GPU. Agents get the archive of the build, take some cases at a time and send
         /// records. If an agent ends or its machine has a fault, others measure its case again with
         /// other inputs, up to five times. Words are split as a shell does.
         #[arg(long, value_name = "COMMAND",
-            conflicts_with_all = ["list", "no_run", "profile_time", "sanitize", "profile_with", "debugger", "nvtx", "audit",
-            "load_baseline", "against", "against_archive", "keep_callgrind", "keep_wrong_outputs", "trace"])]
+            conflicts_with_all = ["sanitize", "profile_with", "audit", "keep_callgrind", "keep_wrong_outputs", "trace"])]
         runner: Vec<RunnerCommand> => Line "--runner 'srun --gpus=1' --agents 8";
 
         /// Start this many agents with each `--runner`

@@ -29,7 +29,7 @@ use crate::tree::{Held, Tree};
 const DESCRIPTION: &str = "submission.toml";
 
 /// The stem of a submission that comes over standard input.
-const STANDARD_INPUT: &str = "submission";
+pub(crate) const STANDARD_INPUT: &str = "submission";
 
 /// A submission to a problem. Nothing of it was run.
 #[derive(Clone, Debug)]
@@ -66,27 +66,8 @@ impl Submission {
     /// # Errors
     /// It cannot be read, is too large or not a submission, or its description has a mistake.
     pub fn read(path: &Path, limits: &Limits) -> Result<Submission, ReadError> {
-        let shown = entry_path::shown(path.as_os_str().as_encoded_bytes());
-        let about = fs::metadata(path).map_err(ReadError::io(&shown))?;
-        let file = file_name(path);
-        if about.is_dir() {
-            return of_tree(folder::read(path, &shown, limits)?, &file, limits);
-        }
-        if let Some(stem) = TARBALLS.iter().find_map(|ending| file.strip_suffix(ending)) {
-            let what = "a tarball";
-            let bytes = read_at_most(path, limits.total).map_err(ReadError::io_at_most(&shown, what, limits.total))?;
-            if !tarball::is_tarball(&bytes) {
-                return Err(ReadError::WrongContents {
-                    path: shown,
-                    expected: what,
-                });
-            }
-            return of_tree(tarball::read(&bytes, &shown, limits)?, stem, limits);
-        }
-        if Kind::of_name(&file).is_none() {
-            return Err(ReadError::UnknownKind { path: shown });
-        }
-        of_tree(of_file(path, &shown, &file, limits)?, stem(&file), limits)
+        let (mut tree, stem) = tree_at(path, limits)?;
+        of_tree(&mut tree, &stem, limits)
     }
 
     /// Reads a submission from standard input: a tarball, or a `.cu` or `.ptx` file.
@@ -94,10 +75,7 @@ impl Submission {
     /// # Errors
     /// As [`Submission::read`].
     pub fn from_reader(input: impl Read, limits: &Limits) -> Result<Submission, ReadError> {
-        let mut bytes = Vec::new();
-        let read = AtMost::new(input, limits.total).read_to_end(&mut bytes);
-        read.map_err(ReadError::io_at_most("standard input", "standard input", limits.total))?;
-        Submission::from_bytes(bytes, limits)
+        Submission::from_bytes(bytes_of(input, limits)?, limits)
     }
 
     /// Reads the bytes of a submission, as [`Submission::from_reader`].
@@ -105,23 +83,8 @@ impl Submission {
     /// # Errors
     /// As [`Submission::read`].
     pub fn from_bytes(bytes: Vec<u8>, limits: &Limits) -> Result<Submission, ReadError> {
-        let shown = "standard input";
-        if tarball::is_tarball(&bytes) {
-            return of_tree(tarball::read(&bytes, shown, limits)?, STANDARD_INPUT, limits);
-        }
-        let path = match SourceForm::of_image(&bytes) {
-            SourceForm::Cuda | SourceForm::CudaForNvcc => "submission.cu",
-            SourceForm::Ptx if bytes.windows(6).any(|word| word == b".entry") => "submission.ptx",
-            // Without a kernel: the message says so.
-            SourceForm::Ptx => "submission.cu",
-            SourceForm::Cubin | SourceForm::Fatbin => {
-                let path = shown.to_owned();
-                return Err(ReadError::UnknownKind { path });
-            }
-        };
-        let mut tree = Tree::new(shown, "standard input:");
-        tree.add(path.to_owned(), Held::Bytes(bytes), limits)?;
-        of_tree(tree, STANDARD_INPUT, limits)
+        let mut tree = tree_of(bytes, limits)?;
+        of_tree(&mut tree, STANDARD_INPUT, limits)
     }
 
     /// Returns the source of its kernels. A library has none.
@@ -131,6 +94,60 @@ impl Submission {
             Code::Library { .. } => None,
         }
     }
+}
+
+/// Returns the files of a submission, and its name without an ending.
+pub(crate) fn tree_at(path: &Path, limits: &Limits) -> Result<(Tree, String), ReadError> {
+    let shown = entry_path::shown(path.as_os_str().as_encoded_bytes());
+    let about = fs::metadata(path).map_err(ReadError::io(&shown))?;
+    let file = file_name(path);
+    if about.is_dir() {
+        return Ok((folder::read(path, &shown, limits)?, file));
+    }
+    if let Some(stem) = TARBALLS.iter().find_map(|ending| file.strip_suffix(ending)) {
+        let what = "a tarball";
+        let bytes = read_at_most(path, limits.total).map_err(ReadError::io_at_most(&shown, what, limits.total))?;
+        if !tarball::is_tarball(&bytes) {
+            return Err(ReadError::WrongContents {
+                path: shown,
+                expected: what,
+            });
+        }
+        return Ok((tarball::read(&bytes, &shown, limits)?, stem.to_owned()));
+    }
+    if Kind::of_name(&file).is_none() {
+        return Err(ReadError::UnknownKind { path: shown });
+    }
+    Ok((of_file(path, &shown, &file, limits)?, stem(&file).to_owned()))
+}
+
+/// Reads all of an input, if it is not too long.
+pub(crate) fn bytes_of(input: impl Read, limits: &Limits) -> Result<Vec<u8>, ReadError> {
+    let mut bytes = Vec::new();
+    let read = AtMost::new(input, limits.total).read_to_end(&mut bytes);
+    read.map_err(ReadError::io_at_most("standard input", "standard input", limits.total))?;
+    Ok(bytes)
+}
+
+/// Returns the files of a submission that is a tarball or a text.
+pub(crate) fn tree_of(bytes: Vec<u8>, limits: &Limits) -> Result<Tree, ReadError> {
+    let shown = "standard input";
+    if tarball::is_tarball(&bytes) {
+        return tarball::read(&bytes, shown, limits);
+    }
+    let path = match SourceForm::of_image(&bytes) {
+        SourceForm::Cuda | SourceForm::CudaForNvcc => "submission.cu",
+        SourceForm::Ptx if bytes.windows(6).any(|word| word == b".entry") => "submission.ptx",
+        // Without a kernel: the message says so.
+        SourceForm::Ptx => "submission.cu",
+        SourceForm::Cubin | SourceForm::Fatbin => {
+            let path = shown.to_owned();
+            return Err(ReadError::UnknownKind { path });
+        }
+    };
+    let mut tree = Tree::new(shown, "standard input:");
+    tree.add(path.to_owned(), Held::Bytes(bytes), limits)?;
+    Ok(tree)
 }
 
 /// Returns the name of a file or folder. That of `.` is the folder's own.
@@ -211,22 +228,22 @@ fn header_of_others(path: &Path, bytes: &[u8]) -> Option<String> {
 }
 
 /// Makes a submission of its files.
-fn of_tree(mut tree: Tree, stem_of_all: &str, limits: &Limits) -> Result<Submission, ReadError> {
+pub(crate) fn of_tree(tree: &mut Tree, stem_of_all: &str, limits: &Limits) -> Result<Submission, ReadError> {
     let path = tree.shown.clone();
     let in_file = if tree.contains(DESCRIPTION) {
-        Some(described_by(&mut tree, DESCRIPTION, limits)?)
+        Some(described_by(tree, DESCRIPTION, limits)?)
     } else {
         None
     };
     let named = in_file.as_ref().and_then(|(_, description)| description.file.clone());
-    let main = main_file(&tree, named.as_ref())?;
+    let main = main_file(tree, named.as_ref())?;
     let kind = Kind::of_name(&main).ok_or_else(|| ReadError::NoMainFile { path: path.clone() })?;
     let of_main = match main.rsplit_once('.') {
         Some((stem, _)) => format!("{stem}.toml"),
         None => String::new(),
     };
     let of_main = if of_main != DESCRIPTION && tree.contains(&of_main) {
-        Some(described_by(&mut tree, &of_main, limits)?)
+        Some(described_by(tree, &of_main, limits)?)
     } else {
         None
     };
@@ -275,7 +292,7 @@ fn of_tree(mut tree: Tree, stem_of_all: &str, limits: &Limits) -> Result<Submiss
             (code, Kernels::default())
         }
         Kind::Kernels(form) => {
-            let source = source(&mut tree, form, main, contents, &description, limits)?;
+            let source = source(tree, form, main, contents, &description, limits)?;
             let kernels = checked_kernels(&source, &description)?;
             (Code::Kernels(source), kernels)
         }

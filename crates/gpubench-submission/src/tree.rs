@@ -20,6 +20,8 @@ pub(crate) struct Tree {
     prefix: String,
     files: BTreeMap<String, Held>,
     folders: BTreeSet<String>,
+    /// What was taken, if it is kept.
+    taken: Option<Vec<(String, Vec<u8>)>>,
 }
 
 /// Where a file's contents are.
@@ -44,7 +46,21 @@ impl Tree {
             prefix: prefix.to_owned(),
             files: BTreeMap::new(),
             folders: BTreeSet::new(),
+            taken: None,
         }
+    }
+
+    /// Keeps a copy of what is taken from now on.
+    pub(crate) fn keeping_taken(self) -> Tree {
+        Tree {
+            taken: Some(Vec::new()),
+            ..self
+        }
+    }
+
+    /// Returns the prefix of messages and the copies of what was taken.
+    pub(crate) fn into_taken(self) -> (String, Vec<(String, Vec<u8>)>) {
+        (self.prefix, self.taken.unwrap_or_default())
     }
 
     /// Adds a file. Its path is one of [`inside`](crate::entry_path::inside).
@@ -140,20 +156,24 @@ impl Tree {
         let shown = self.shown_path(path);
         let held = self.files.remove(path);
         let missing = || ReadError::io(&shown)(std::io::ErrorKind::NotFound.into());
-        match held.ok_or_else(missing)? {
+        let bytes = match held.ok_or_else(missing)? {
             Held::Bytes(bytes) if bytes.len() as u64 > most => {
                 let path = shown;
-                Err(ReadError::Large { path, what, most })
+                return Err(ReadError::Large { path, what, most });
             }
-            Held::Bytes(bytes) => Ok(bytes),
+            Held::Bytes(bytes) => bytes,
             Held::Disk { root, path } => {
                 let file = open_file(&root, &path).map_err(ReadError::io(&shown))?;
                 let mut bytes = Vec::new();
                 let read = AtMost::new(file, most).read_to_end(&mut bytes);
                 read.map_err(ReadError::io_at_most(&shown, what, most))?;
-                Ok(bytes)
+                bytes
             }
+        };
+        if let Some(taken) = &mut self.taken {
+            taken.push((path.to_owned(), bytes.clone()));
         }
+        Ok(bytes)
     }
 
     /// Takes the text of a file of at most `most` bytes.

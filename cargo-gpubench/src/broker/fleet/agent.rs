@@ -1,5 +1,6 @@
 //! The agent: it measures on the device of its machine what the head of a run asks for.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, IsTerminal as _};
 use std::os::fd::AsFd as _;
@@ -9,16 +10,16 @@ use std::time::Duration;
 use camino::Utf8Path;
 
 use super::agent_error::AgentError;
-use super::frame::Frame;
 use super::lessee::measure;
 use super::listener::Listener;
 use super::message::{FromAgent, Order, ToAgent};
 use super::node_archive;
 use super::speaker::Speaker;
+use super::submissions::with_submissions_of_head;
 use crate::archive::ExtractTo;
 use crate::broker::options::{Action, LibrarySource, OutputOptions, ResultOptions, RunOptions, Verbosity};
 use crate::broker::process::catch_interrupts;
-use gpubench_diagnostic::{ExitCode, Failure, InternalError, Interrupted, chain};
+use gpubench_diagnostic::{ExitCode, Failure, InternalError, chain};
 use gpubench_measure::clients::Interrupt;
 use gpubench_sandbox::{hide_from_others, keep_in_broker};
 
@@ -83,12 +84,7 @@ fn work(
         speaker.say(&FromAgent::Archive { is_wanted: true });
         let mut left = begin.archive.bytes;
         while left > 0 {
-            let ended = |Interrupted| io::Error::from(io::ErrorKind::UnexpectedEof);
-            let Frame::Piece(piece) = head.next().map_err(ended)? else {
-                return Err(io::Error::other(
-                    "something else came instead of a piece of the archive",
-                ));
-            };
+            let piece = head.piece()?;
             file.write_all(&piece)?;
             left = left.saturating_sub(piece.len() as u64);
         }
@@ -98,6 +94,15 @@ fn work(
     let folder = tempfile::tempdir().map_err(InternalError::because("cannot make a temporary folder"))?;
     let configuration = Utf8Path::from_path(folder.path()).unwrap_or(Utf8Path::new("/nonexistent"));
     let options = read_order(&begin.order, configuration)?;
+    let mut came = VecDeque::new();
+    let options = with_submissions_of_head(options, &begin.submissions, |bytes| {
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        while came.len() < bytes {
+            came.extend(head.piece()?);
+        }
+        Ok(came.drain(..bytes).collect())
+    })
+    .map_err(|error: io::Error| AgentError::Protocol(chain(&error)))?;
     let options = RunOptions {
         libraries: LibrarySource::Archive {
             archive,

@@ -1,6 +1,5 @@
 //! The head of a run over several machines: it builds, announces, leases and reports.
 
-use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -14,9 +13,10 @@ use super::message::Begin;
 use super::node_archive::facts_of;
 use super::order::order_of_process;
 use super::running::Running;
-use super::station::Plan;
+use super::station::{Plan, Sent};
+use super::submissions::{contents_of, orders_of, with_submissions_read};
 use crate::broker::archive::write_uncompiled;
-use crate::broker::case_runner::run_started;
+use crate::broker::begun::{Begun, begin_reports};
 use crate::broker::cases::Naming;
 use crate::broker::cases::run_names::RunNames;
 use crate::broker::choice::chosen::ensure_some_match;
@@ -25,15 +25,13 @@ use crate::broker::device::environment;
 use crate::broker::device::opened::ChosenDevice;
 use crate::broker::lanes::context::{Attempt, LaneContext};
 use crate::broker::lanes::expected::PastDurations;
-use crate::broker::lanes::job::{Job, announced};
+use crate::broker::lanes::job::Job;
 use crate::broker::lanes::results::Results;
 use crate::broker::lanes::schedule::report_in_order;
 use crate::broker::libraries::authors::AuthorSettings;
 use crate::broker::options::{FleetOptions, LibrarySource, RunOptions};
 use crate::broker::places::Places;
 use crate::broker::recording::preparation::Prepared;
-use crate::broker::reporting::Reporting;
-use crate::broker::resumption::Resumed;
 use crate::broker::settings::{DeviceTools, RunSettings, seeds};
 use crate::broker::sources::Sources;
 use crate::broker::status::status;
@@ -65,12 +63,15 @@ pub(in crate::broker) fn run_with_agents(
         return Err(FleetError::Action.into());
     }
     let order = order_of_process(agents)?;
+    let options = &with_submissions_read(options);
     let seeds = seeds(options.measurement.seed)?;
     let (authors, catalogs) = sources.list(AuthorSettings::new(options, interrupt))?;
     // Commands of agents are not processes that a role left.
     drop(authors);
-    // A machine for a run without a case would be wasted.
-    ensure_some_match(sources.built(), &catalogs.candidate, &options.cases)?;
+    if options.grading.is_none() {
+        // A machine for a run without a case would be wasted.
+        ensure_some_match(sources.built(), &catalogs.candidate, &options.cases)?;
+    }
     let folder =
         TemporaryFolder::new(Purpose::Archive).map_err(InternalError::because("cannot make a temporary folder"))?;
     let archive = archive_for_agents(options, sources, &catalogs.candidate, places, folder.path())?;
@@ -82,6 +83,7 @@ pub(in crate::broker) fn run_with_agents(
             path: archive.clone(),
             source,
         })?,
+        submissions: orders_of(options),
         run_id: names.run_id.clone(),
         seed: *seeds.master(),
         heartbeat_ms: u64::try_from((agents.silence / HEARTBEATS).as_millis()).unwrap_or(u64::MAX),
@@ -89,7 +91,11 @@ pub(in crate::broker) fn run_with_agents(
     let late = LateRecords::kept_in(places.late_records(&names.run_id)?);
     let of_agents = interrupt.child();
     let number = agents.runners.len() * agents.agents.get();
-    let running = Running::start(agents, begin, archive, late, &of_agents)?;
+    let sent = Sent {
+        archive,
+        submissions: contents_of(options),
+    };
+    let running = Running::start(agents, begin, sent, late, &of_agents)?;
     let awaited = match number {
         1 => "the agent".to_owned(),
         several => format!("the first of {}", counted(several as u64, "agent")),
@@ -106,21 +112,8 @@ pub(in crate::broker) fn run_with_agents(
         observer: None,
     };
     let settings = RunSettings::new(options, seeds.clone(), device.order, &device.facts, tools, interrupt);
-    let mut run = run_started(
-        &names,
-        &selected,
-        &settings,
-        environment::device(&device.facts),
-        first.environment.clone(),
-    );
-    run.revision = plan.revision().cloned();
-    let of_cases = announced(&names, selected.cases);
-    let verbosity = options.output.verbosity;
-    let resumed = records.map(|records| Resumed::new(records, &mut run, &of_cases, &selected, verbosity));
-    let resumed = resumed.transpose()?;
-    let is_taken = |case: usize| resumed.as_ref().is_some_and(|resumed| resumed.has(case));
-    let taken: BTreeSet<usize> = (0..selected.cases.len()).filter(|case| is_taken(*case)).collect();
-    let mut reporting = Reporting::begin(options, plan, run, &of_cases.concat(), None, resumed)?;
+    let about = (environment::device(&device.facts), first.environment.clone());
+    let Begun { mut reporting, taken } = begin_reports(&names, &selected, &settings, about, plan, records)?;
     let unprepared: Vec<Prepared> = selected.cases.iter().map(|_| None).collect();
     let mut jobs = Job::all(selected, &unprepared, &names, &settings);
     jobs.retain(|job| !taken.contains(&job.position));

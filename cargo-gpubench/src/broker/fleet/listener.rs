@@ -1,6 +1,7 @@
 //! What an agent hears: the frames of the head.
 
 use std::fs::File;
+use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
@@ -58,7 +59,7 @@ impl Listener {
     }
 
     /// Waits for the next frame.
-    pub(super) fn next(&self) -> Result<Frame, Interrupted> {
+    fn next(&self) -> Result<Frame, Interrupted> {
         loop {
             if self.interrupt.is_set() {
                 return Err(Interrupted);
@@ -68,6 +69,18 @@ impl Listener {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(Interrupted),
             }
+        }
+    }
+
+    /// Waits for the next piece of a file.
+    ///
+    /// # Errors
+    /// The head has ended, or sends something else.
+    pub(super) fn piece(&self) -> io::Result<Vec<u8>> {
+        match self.next() {
+            Ok(Frame::Piece(piece)) => Ok(piece),
+            Ok(Frame::Message(_)) => Err(io::Error::other("a message came instead of a piece of a file")),
+            Err(Interrupted) => Err(io::ErrorKind::UnexpectedEof.into()),
         }
     }
 

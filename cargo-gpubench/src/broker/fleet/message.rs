@@ -28,12 +28,31 @@ pub(super) struct ArchiveFacts {
     pub(super) bytes: u64,
 }
 
+/// A submission on its way to an agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct SubmissionOrder {
+    pub(super) place: String,
+    pub(super) packed: Result<PackedOrder, String>,
+}
+
+/// The files of a submission, without their contents.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct PackedOrder {
+    pub(super) shown: String,
+    pub(super) prefix: String,
+    pub(super) stem: String,
+    /// The path and the size of each, in bytes.
+    pub(super) files: Vec<(String, u64)>,
+}
+
 /// What an agent must know before it prepares anything.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Begin {
     pub(super) tool_version: String,
     pub(super) order: Order,
     pub(super) archive: ArchiveFacts,
+    /// What is graded, if something is. The contents of all files follow the archive.
+    pub(super) submissions: Vec<SubmissionOrder>,
     pub(super) run_id: String,
     /// The master seed. The host of an agent is trusted as the head's own.
     pub(super) seed: [u8; 32],

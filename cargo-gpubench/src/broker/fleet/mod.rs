@@ -1,8 +1,9 @@
 //! One run over several machines: `--runner`.
 //!
 //! The [head](head) builds and reports, and needs no device. A [station](station) for each agent
-//! starts its command and leases cases to it. The [agent](agent) is its [lessee](lessee), and measures
-//! them with the lane of an ordinary run. A case is done when its record came, whatever became of processes.
+//! starts its command and leases cases to it. The [agent](agent) is a [lessee](lessee): it measures
+//! them with the lane of an ordinary run. A case is done when its record came, whatever became of
+//! processes.
 
 mod agent;
 mod agent_error;
@@ -20,6 +21,7 @@ mod order;
 mod running;
 mod speaker;
 mod station;
+mod submissions;
 
 pub use agent::{ReadOrder, serve};
 pub(super) use head::run_with_agents;

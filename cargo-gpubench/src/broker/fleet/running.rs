@@ -6,11 +6,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use camino::Utf8PathBuf;
-
 use super::late_records::LateRecords;
 use super::message::{Begin, Ready};
-use super::station::{Fleet, Plan, Station};
+use super::station::{Fleet, Plan, Sent, Station};
 use crate::broker::lanes::units::Message;
 use crate::broker::options::FleetOptions;
 use gpubench_diagnostic::{Failure, InternalError, Interrupted, SetupMissing};
@@ -33,7 +31,7 @@ impl Running {
     pub(super) fn start(
         agents: &FleetOptions,
         begin: Begin,
-        archive: Utf8PathBuf,
+        sent: Sent,
         late: LateRecords,
         interrupt: &Interrupt,
     ) -> Result<Running, Failure> {
@@ -43,7 +41,7 @@ impl Running {
         let (ready_sender, ready) = channel();
         let fleet = Arc::new(Fleet {
             begin,
-            archive,
+            sent,
             silence: agents.silence,
             interrupt: interrupt.clone(),
             plan: OnceLock::new(),

@@ -38,8 +38,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// What the stations of a run share.
 pub(super) struct Fleet {
     pub(super) begin: Begin,
-    /// The archive that agents get.
-    pub(super) archive: Utf8PathBuf,
+    pub(super) sent: Sent,
     pub(super) silence: Duration,
     pub(super) interrupt: Interrupt,
     /// What is to be measured, once it is known.
@@ -53,6 +52,14 @@ pub(super) struct Fleet {
     pub(super) left: AtomicUsize,
     /// Why the last agent gave up.
     pub(super) last: Mutex<String>,
+}
+
+/// What agents get besides messages.
+pub(super) struct Sent {
+    /// The archive.
+    pub(super) archive: Utf8PathBuf,
+    /// The contents of all files of submissions, one after another.
+    pub(super) submissions: Vec<u8>,
 }
 
 /// What is to be measured.
@@ -277,10 +284,14 @@ impl Station {
                 connection.tell(&ToAgent::Begin(begin)).map_err(Broken::Deaf)?;
             }
             FromAgent::Archive { is_wanted: true } => {
-                let file = fs_err::File::open(&self.fleet.archive).map_err(Broken::Archive)?;
+                let file = fs_err::File::open(&self.fleet.sent.archive).map_err(Broken::Archive)?;
                 pieces_of(file, |piece| connection.send(&Frame::Piece(piece))).map_err(Broken::Deaf)?;
             }
-            FromAgent::Archive { is_wanted: false } | FromAgent::Heartbeat => {}
+            FromAgent::Archive { is_wanted: false } => {
+                let contents = &self.fleet.sent.submissions[..];
+                pieces_of(contents, |piece| connection.send(&Frame::Piece(piece))).map_err(Broken::Deaf)?;
+            }
+            FromAgent::Heartbeat => {}
             FromAgent::Ready(ready) => {
                 let first = self.fleet.ready.lock().unwrap_or_else(PoisonError::into_inner).take();
                 if let Some(first) = first {

@@ -18,14 +18,14 @@ use super::names::{check_reference, check_rival, check_solutions, name_of, unuse
 use crate::archive::Digest;
 use crate::broker::cases::Case;
 use crate::broker::dataset::{DatasetProblem, Described, ReadSolution, read_solution};
-use crate::broker::options::{GradingOptions, ObserverChoice, Rival, SubmissionPlace};
+use crate::broker::options::{GradingOptions, ObserverChoice, ReadSubmission, Rival, SubmissionPlace};
 use crate::broker::problems::listed::own_problems;
 use crate::cdylibs::Built;
 use gpubench_contract::{Cause, ScoreRule, SubmissionFacts};
 use gpubench_device::FrozenFile;
 use gpubench_diagnostic::{Expected, Failure, chain};
 use gpubench_measure::measurement::CaseFailure;
-use gpubench_submission::{Body, Code, Launches, Limits, ReadError, Submission};
+use gpubench_submission::{Body, Code, Launches, Limits, Packed, ReadError, Submission};
 
 /// The submissions of a run, as benchmarks in the catalog of the problem's library.
 #[derive(Debug)]
@@ -401,15 +401,39 @@ fn read(place: &SubmissionPlace, of_problem: SubmissionLimits, dataset: Option<&
     let submission = match (place, dataset) {
         (SubmissionPlace::Solution(path), Some(dataset)) => return read_solution(path, dataset, &limits),
         (SubmissionPlace::Path(path) | SubmissionPlace::Solution(path), _) => {
-            Submission::read(path.as_std_path(), &limits)
+            Submission::read(path.as_std_path(), &limits).map_err(|error| message(&error))
         }
-        (SubmissionPlace::StandardInput, _) => Submission::from_reader(io::stdin().lock(), &limits),
+        (SubmissionPlace::StandardInput, _) => {
+            Submission::from_reader(io::stdin().lock(), &limits).map_err(|error| message(&error))
+        }
+        (SubmissionPlace::Read(read), _) => match &read.packed {
+            Ok(packed) => packed.submission(&limits).map_err(|error| message(&error)),
+            Err(message) => Err(message.clone()),
+        },
     };
     ReadSolution {
         name: None,
         linked: Vec::new(),
-        submission: submission.map_err(|error: ReadError| invalid(&error, error.hint())),
+        submission: submission.map_err(|message| CaseFailure::error(Cause::SubmissionInvalid, message)),
     }
+}
+
+/// Reads a submission for other machines.
+pub(in crate::broker) fn read_for_others(place: &SubmissionPlace) -> ReadSubmission {
+    let limits = Limits::default();
+    let packed = match place {
+        SubmissionPlace::Path(path) | SubmissionPlace::Solution(path) => Packed::read(path.as_std_path(), &limits),
+        SubmissionPlace::StandardInput => Packed::from_reader(io::stdin().lock(), &limits),
+        SubmissionPlace::Read(read) => return read.clone(),
+    };
+    ReadSubmission {
+        place: place.to_string(),
+        packed: packed.map_err(|error| message(&error)),
+    }
+}
+
+fn message(error: &ReadError) -> String {
+    with_hint(error, error.hint())
 }
 
 /// Copies a submission that is a library, and drops its bytes.
@@ -446,6 +470,10 @@ fn digest(submission: &Submission) -> Digest {
 }
 
 fn invalid(error: &dyn Error, hint: Option<String>) -> CaseFailure {
+    CaseFailure::error(Cause::SubmissionInvalid, with_hint(error, hint))
+}
+
+fn with_hint(error: &dyn Error, hint: Option<String>) -> String {
     let hint = hint.map(|hint| format!(" (hint: {hint})")).unwrap_or_default();
-    CaseFailure::error(Cause::SubmissionInvalid, chain(error) + &hint)
+    chain(error) + &hint
 }

@@ -9,4 +9,4 @@ mod error;
 mod hidden;
 mod names;
 
-pub(super) use entrants::{Entrants, Library, Solutions};
+pub(super) use entrants::{Entrants, Library, Solutions, read_for_others};

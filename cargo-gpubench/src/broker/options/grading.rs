@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use gpubench_submission::Packed;
 
 /// What is graded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +71,9 @@ pub enum GradedCases {
     All,
 }
 
+/// The word for standard input.
+const STANDARD_INPUT: &str = "-";
+
 /// Where a submission comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SubmissionPlace {
@@ -79,12 +83,23 @@ pub enum SubmissionPlace {
     StandardInput,
     /// `--solution`: a file of FlashInfer-Bench or SOL-ExecBench.
     Solution(Utf8PathBuf),
+    /// It was read before, perhaps on another machine.
+    Read(ReadSubmission),
+}
+
+/// A submission that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadSubmission {
+    /// Where it came from, as results name it.
+    pub place: String,
+    /// Its files, or why it is no submission.
+    pub packed: Result<Packed, String>,
 }
 
 impl SubmissionPlace {
     /// Reads a word of the command line.
     pub fn from_path(path: Utf8PathBuf) -> SubmissionPlace {
-        if path == "-" {
+        if path == STANDARD_INPUT {
             SubmissionPlace::StandardInput
         } else {
             SubmissionPlace::Path(path)
@@ -98,6 +113,7 @@ impl SubmissionPlace {
         match self {
             SubmissionPlace::Path(path) | SubmissionPlace::Solution(path) => Some(path),
             SubmissionPlace::StandardInput => None,
+            SubmissionPlace::Read(read) => (read.place != STANDARD_INPUT).then(|| Utf8Path::new(&read.place)),
         }
     }
 }
@@ -106,7 +122,8 @@ impl fmt::Display for SubmissionPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SubmissionPlace::Path(path) | SubmissionPlace::Solution(path) => f.write_str(path.as_str()),
-            SubmissionPlace::StandardInput => f.write_str("-"),
+            SubmissionPlace::StandardInput => f.write_str(STANDARD_INPUT),
+            SubmissionPlace::Read(read) => f.write_str(&read.place),
         }
     }
 }

@@ -781,15 +781,15 @@ fn an_option_before_a_subcommand_is_refused_with_a_hint() {
 #[test]
 fn an_option_of_a_run_after_a_subcommand_without_it_is_refused_with_a_hint() {
     let grade = ["grade", "--problem", "p", "a.cu"];
-    for (option, hint) in [
-        (&["--runner", "srun"][..], "start it where the device is"),
-        (&["--agents=2"], "start it where the device is"),
-        (&["--nvtx"], "`cargo gpubench grade --help` shows"),
+    for (subcommand, option, hint) in [
+        (&["lint"][..], &["--runner", "srun"][..], "start it where the device is"),
+        (&["lint"], &["--agents=2"], "start it where the device is"),
+        (&grade, &["--nvtx"], "`cargo gpubench grade --help` shows"),
     ] {
-        match without_configuration(&[&grade, option].concat(), &[]) {
+        match without_configuration(&[subcommand, option].concat(), &[]) {
             Err(Unresolved::Expected(error)) => {
                 let (text, hint_text) = (error.to_string(), error.hint().unwrap_or_default());
-                assert!(text.starts_with("`grade` has no `--"), "{text}");
+                assert!(text.starts_with(&format!("`{}` has no `--", subcommand[0])), "{text}");
                 assert!(hint_text.contains(hint), "{option:?}: {hint_text}");
             }
             other => panic!("{option:?}: {other:?}"),
