@@ -127,6 +127,8 @@ fn a_node_that_loses_its_power_loses_no_case() {
     std::thread::sleep(Duration::from_secs(1));
     cluster.slurm.start_node(0);
     assert_counted_once(&run.finish().expect_code(0).records());
+    cluster.slurm.await_idle_nodes();
+    assert_eq!(cluster.slurm.jobs(), 0);
 }
 
 #[test]

@@ -22,8 +22,13 @@ const WAITING_MESSAGES: usize = 8;
 const SHOWN_LINES: usize = 200;
 const SHOWN_BYTES: u64 = 2_000;
 
-/// How long a command may take to end after its input has, then after a signal.
+/// How long a command may take to end after its input has, and after SIGKILL.
 const END_WITHIN: Duration = Duration::from_secs(5);
+
+/// How long a command may take to end after SIGTERM. Slurm's `srun` takes two seconds longer than
+/// its cluster's `KillWait`, by default 32 s, if its node is gone. If it is killed before, its job
+/// keeps the node until the job's time limit.
+const CLEANS_UP_WITHIN: Duration = Duration::from_secs(60);
 
 /// How long an agent may leave its input unread, and how often a write looks whether the run is
 /// over.
@@ -171,10 +176,17 @@ impl Connection {
         {
             return Some(status);
         }
-        for signal in [Signal::TERM, Signal::KILL] {
-            // The group may have ended.
-            let _ = kill_process_group(group, signal);
-            if let Some(status) = wait(&mut self.process, END_WITHIN) {
+        // A stopped command must go on to see the first signal.
+        let steps: [(&[Signal], Duration); 2] = [
+            (&[Signal::TERM, Signal::CONT], CLEANS_UP_WITHIN),
+            (&[Signal::KILL], END_WITHIN),
+        ];
+        for (signals, within) in steps {
+            for signal in signals {
+                // The group may have ended.
+                let _ = kill_process_group(group, *signal);
+            }
+            if let Some(status) = wait(&mut self.process, within) {
                 return Some(status);
             }
         }
