@@ -379,6 +379,16 @@ impl Running {
         }
     }
 
+    /// Returns how many results have come so far.
+    pub fn results_so_far(&mut self) -> usize {
+        for line in self.lines.try_iter() {
+            self.stdout += &line;
+            self.stdout.push('\n');
+        }
+        let is_result = |line: &&str| line.contains(r#""reason":"benchmark-complete""#);
+        self.stdout.lines().filter(is_result).count()
+    }
+
     /// Sends a signal to the tool.
     ///
     /// # Panics

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::leftovers::processes_with;
+use crate::leftovers::{Role, processes_with};
 use crate::{repository, wait_until, write_script};
 
 /// How long a cluster may take to start, or to give a node back. A busy machine needs seconds.
@@ -116,6 +116,14 @@ impl Slurm {
         }
     }
 
+    /// Kills an agent that runs on a node, and returns whether there was one. What it has started
+    /// must end by itself.
+    pub fn kill_agent(&self, node: &str) -> bool {
+        let tasks = processes_with(&format!("SLURMD_NODENAME={node}"));
+        let agent = tasks.iter().find(|process| process.role == Role::Broker);
+        agent.is_some_and(|agent| kill_process(agent.pid, Signal::KILL).is_ok())
+    }
+
     /// Sends a signal to everything that jobs have started on a node.
     pub fn signal_tasks(&self, node: &str, signal: Signal) {
         for process in processes_with(&format!("SLURMD_NODENAME={node}")) {
@@ -135,12 +143,23 @@ impl Slurm {
         }
     }
 
+    /// Whether the controller has noticed that a node does not answer. It has ended its jobs then.
+    pub fn is_down(&self, node: usize) -> bool {
+        self.states().get(node).is_some_and(|state| state.starts_with("down"))
+    }
+
     /// Returns how many nodes have nothing to do.
     fn idle_nodes(&self) -> usize {
+        self.states().iter().filter(|state| *state == "idle").count()
+    }
+
+    /// Returns the states of the nodes, in their order, or nothing if the controller does not
+    /// answer.
+    fn states(&self) -> Vec<String> {
         let listed = self.client("sinfo").args(["--noheader", "-N", "-o", "%t"]).output();
         let listed = listed.expect("sinfo starts");
         let states = String::from_utf8_lossy(&listed.stdout).into_owned();
-        states.lines().filter(|state| state.trim() == "idle").count()
+        states.lines().map(|state| state.trim().to_owned()).collect()
     }
 
     /// Returns how many jobs wait or run.
