@@ -43,6 +43,23 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// Whether two values may be the same: their intervals overlap on a scale of logarithms. A
+    /// single sample has no interval, so it may be any value.
+    pub fn may_equal(&self, other: &Stats) -> bool {
+        match (self.log_interval(), other.log_interval()) {
+            (Some([low, high]), Some([other_low, other_high])) => low <= other_high && other_low <= high,
+            _ => true,
+        }
+    }
+
+    /// Returns the interval of the same relative error on a scale of logarithms. With an error
+    /// above 100 %, the plain interval of a large value reaches below zero, and so into that of a
+    /// value that is hundreds of times smaller.
+    fn log_interval(&self) -> Option<[f64; 2]> {
+        let on_scale = |end: f64| self.value * ((end - self.value) / self.value).exp();
+        self.ci95.map(|interval| interval.map(on_scale))
+    }
+
     /// Returns half the width of the 95 % interval relative to `value`. `None` for a single sample,
     /// and if that is not finite.
     pub fn relative_interval(&self) -> Option<f64> {

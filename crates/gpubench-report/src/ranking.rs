@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::wording::best;
-use gpubench_contract::{BenchmarkComplete, Execution, Metric, Mode, Params, Reading, Verdict};
+use gpubench_contract::{BenchmarkComplete, Execution, Metric, Mode, Params, Reading, Stats, Verdict};
 
 /// The results that passed, in order of arrival.
 #[derive(Default)]
@@ -20,9 +20,7 @@ struct Entry {
     params: Params,
     mode: Mode,
     clock: TimedBy,
-    value: f64,
-    /// `None` for a single sample.
-    interval: Option<[f64; 2]>,
+    stats: Stats,
     metric: Metric,
 }
 
@@ -125,8 +123,7 @@ impl Rankings {
             params: Params(params),
             mode: result.mode,
             clock: TimedBy::from_execution(result.execution),
-            value: stats.value,
-            interval: stats.ci95,
+            stats: stats.clone(),
             metric: result.metric.clone(),
         });
     }
@@ -189,7 +186,7 @@ impl<'a> Ranking<'a> {
 
     fn new(mut entries: Vec<&'a Entry>) -> Ranking<'a> {
         let better = entries[0].metric.better;
-        entries.sort_by(|one, other| better.order(one.value, other.value));
+        entries.sort_by(|one, other| better.order(one.stats.value, other.stats.value));
         let best = entries[0];
         Ranking {
             problem: &best.problem,
@@ -202,7 +199,7 @@ impl<'a> Ranking<'a> {
                 .map(|entry| Ranked {
                     index: entry.index,
                     name: &entry.name,
-                    value: entry.value,
+                    value: entry.stats.value,
                     rank: entry.rank(best),
                 })
                 .collect(),
@@ -216,29 +213,13 @@ impl Entry {
         (&self.params, &self.metric, how(self)) == (&other.params, &other.metric, how(other))
     }
 
-    /// Returns the interval of the same relative error on a scale of logarithms. With an error
-    /// above 100 %, the plain interval of a large value reaches below zero, and so into that of a
-    /// value that is hundreds of times smaller.
-    fn log_interval(&self) -> Option<[f64; 2]> {
-        let on_scale = |end: f64| self.value * ((end - self.value) / self.value).exp();
-        self.interval.map(|interval| interval.map(on_scale))
-    }
-
-    /// Whether the values may be the same. A single sample has no interval, so it may be any value.
-    fn overlaps(&self, other: &Entry) -> bool {
-        match (self.log_interval(), other.log_interval()) {
-            (Some([low, high]), Some([other_low, other_high])) => low <= other_high && other_low <= high,
-            _ => true,
-        }
-    }
-
     fn rank(&self, best: &Entry) -> Rank {
-        let ratio = self.value / best.value;
+        let ratio = self.stats.value / best.stats.value;
         if std::ptr::eq(self, best) {
             Rank::Best
         } else if !ratio.is_finite() {
             Rank::Undefined
-        } else if self.overlaps(best) {
+        } else if self.stats.may_equal(&best.stats) {
             Rank::NotSignificant(ratio)
         } else {
             Rank::Ratio(ratio)
@@ -265,10 +246,14 @@ mod tests {
                     .map(|(name, value)| ((*name).to_owned(), ParamValue::Int(*value)))
                     .collect(),
             ),
-            value,
-            interval: Some([value - 1.0, value + 1.0]),
+            stats: stats(value, Some([value - 1.0, value + 1.0])),
             metric: Metric::time(),
         }
+    }
+
+    fn stats(value: f64, ci95: Option<[f64; 2]>) -> Stats {
+        let alone = gpubench_stats::summary(&[&[value]]).unwrap();
+        Stats { ci95, ..alone }
     }
 
     fn ranking(ranking: &Ranking<'_>) -> Vec<(String, Rank)> {
@@ -367,7 +352,7 @@ mod tests {
     #[test]
     fn a_noisy_time_that_is_hundreds_of_times_the_best_is_worse() {
         let noisy = |benchmark, value| Entry {
-            interval: Some([value * -0.5, value * 2.5]),
+            stats: stats(value, Some([value * -0.5, value * 2.5])),
             ..entry(benchmark, &[], value)
         };
         let rankings = Rankings(vec![noisy("one", 1.0), noisy("other", 600.0), noisy("close", 4.0)]);
@@ -382,7 +367,7 @@ mod tests {
     #[test]
     fn single_samples_have_no_interval_so_their_order_is_not_significant() {
         let single = |name, value| Entry {
-            interval: None,
+            stats: stats(value, None),
             ..entry(name, &[], value)
         };
         let rankings = Rankings(vec![single("a", 100.0), single("b", 900.0)]);
@@ -395,7 +380,7 @@ mod tests {
     fn a_large_ratio_of_a_metric_that_should_be_high_has_a_remark_too() {
         for (lower, has_remark) in [(950.0, false), (920.0, false), (900.0, true), (90.0, true)] {
             let high = |name, value| Entry {
-                interval: None,
+                stats: stats(value, None),
                 metric: Metric {
                     better: Better::Higher,
                     ..Metric::time()
@@ -417,7 +402,7 @@ mod tests {
     #[test]
     fn a_ratio_is_shown_whatever_the_intervals() {
         let wide = |benchmark, value| Entry {
-            interval: Some([value - 2000.0, value + 2000.0]),
+            stats: stats(value, Some([value - 2000.0, value + 2000.0])),
             ..entry(benchmark, &[], value)
         };
         let rankings = Rankings(vec![wide("one", 100.0), wide("other", 1300.0)]);
