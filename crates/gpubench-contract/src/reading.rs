@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 
-use super::{BenchmarkComplete, BenchmarkStarted, ComparisonRow, Metric, MetricKind, Mode, Params};
+use super::{BenchmarkComplete, BenchmarkStarted, ComparisonRow, DeviceRow, Metric, MetricKind, Mode, Params};
 
 /// How a result was measured: the mode of its calls, and the metric that was read. A run can have
 /// several readings of a case, each with its own result.
@@ -190,7 +190,7 @@ macro_rules! about_a_result {
     };
 }
 
-about_a_result!(BenchmarkStarted, BenchmarkComplete, ComparisonRow);
+about_a_result!(BenchmarkStarted, BenchmarkComplete, ComparisonRow, DeviceRow);
 
 #[cfg(test)]
 mod tests {

@@ -8,10 +8,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::words::words;
 use super::{
     ArithmeticPeaks, BenchmarkHistory, Budget, CacheState, CallAudit, Cause, Check, ComparisonComplete, Conservation,
-    ContestComplete, ContestShare, Counts, DeviceKind, DeviceWork, EarlierRun, Environment, FailedAlternating, Grade,
-    Grading, HostTime, KernelUse, MeasuredReference, Metric, Mode, Params, PartTimes, ProbeFinished, ProbeSample,
-    ProbeStarted, ProblemComplete, Reading, Revision, SampleFlag, SanitizerReport, Sharing, Stats, StepTimes, Stop,
-    SubmissionFacts, Throughput, Twin, Verdict, WindowCounts, WorkerShare,
+    ContestComplete, ContestShare, Counts, DeviceKind, DeviceMatrix, DeviceWork, EarlierRun, Environment,
+    FailedAlternating, Grade, Grading, HostTime, KernelUse, MeasuredReference, Metric, Mode, Params, PartTimes,
+    ProbeFinished, ProbeSample, ProbeStarted, ProblemComplete, Reading, Revision, SampleFlag, SanitizerReport, Sharing,
+    Stats, StepTimes, Stop, SubmissionFacts, Throughput, Twin, Verdict, WindowCounts, WorkerShare,
 };
 
 /// One line of `--message-format json`.
@@ -33,6 +33,9 @@ pub enum Record {
     ProblemComplete(Box<ProblemComplete>),
     /// A comparison. Printed after the last case, if results were compared.
     ComparisonComplete(Box<ComparisonComplete>),
+    /// The results of several devices. Printed by `cargo gpubench compare` after the comparisons, if
+    /// the runs have several.
+    DeviceMatrix(Box<DeviceMatrix>),
     /// The end of a run. Printed once, after the last case.
     RunFinished(RunFinished),
     /// The history of a case on a device. Printed by `cargo gpubench history`.
@@ -196,6 +199,20 @@ impl Device {
             0 | 1 => self.name.clone(),
             several => format!("{several} × {}", self.name),
         }
+    }
+
+    /// Whether another device has the same name and the same abilities, so that only the runs and
+    /// not the devices are compared.
+    pub fn is_model_of(&self, other: &Device) -> bool {
+        let model = |device: &Device| {
+            (
+                device.kind,
+                device.name.clone(),
+                device.multiprocessors,
+                device.capability,
+            )
+        };
+        model(self) == model(other)
     }
 
     /// Returns the part of the device that results carry.

@@ -11,6 +11,7 @@ mod functions;
 mod judgement;
 mod key;
 mod machine_code;
+mod matrix;
 mod pairing;
 mod row;
 mod rules;
@@ -20,4 +21,5 @@ mod tests;
 
 pub use comparison::{NamedRun, compare};
 pub use judgement::{CANNOT_RULE_OUT, FINDS, NOISY_HISTORY, is_decided, judge};
+pub use matrix::device_matrix;
 pub use rules::{AnalysesTaken, Fences, Floors, Matching, Rules, Setups, Threshold};

@@ -1,5 +1,6 @@
 //! Tests of all rules of a comparison, on hand-made runs.
 
+mod devices;
 mod ended;
 mod matching;
 mod metrics;
