@@ -45,6 +45,7 @@ pub fn run(data: &[u8]) {
     let page = HtmlReport {
         run: &run,
         comparisons: &[comparison],
+        devices: None,
         history: &[],
     };
     let _ = page.page();

@@ -1,5 +1,7 @@
 //! `cargo gpubench compare`: reads, compares and shows stored runs.
 
+use std::collections::BTreeSet;
+
 use regex::Regex;
 
 use super::BaselineError;
@@ -8,13 +10,13 @@ use super::places::PlaceOptions;
 use super::reporting::{exit_code_of, warn_of_undecided};
 use super::stored::fences::fences;
 use super::stored::stored_run::{load_baseline, load_run};
-use gpubench_contract::{Arrangement, BenchmarkComplete, ComparedRun, ComparisonComplete};
+use gpubench_contract::{Arrangement, BenchmarkComplete, ComparedRun, ComparisonComplete, DeviceMatrix};
 use gpubench_diagnostic::{ExitCode, Failure, chain, print_warning};
 use gpubench_report::{
     Color, Detail, GITHUB_LIMIT, Gate, GateResult, JsonReporter, Output, OutputTarget, Reporter, TerminalOptions,
-    comparison_markdown, comparison_page, comparisons_page, runs_page,
+    comparison_markdown, comparison_page, comparisons_page, device_matrix_markdown, device_matrix_page, runs_page,
 };
-use gpubench_store::compare::{Matching, NamedRun, Rules, compare};
+use gpubench_store::compare::{Matching, NamedRun, Rules, Setups, compare, device_matrix};
 use gpubench_store::{Home, RunName, StoredRun, load};
 
 /// The options of `cargo gpubench compare`.
@@ -64,15 +66,17 @@ pub fn compare_runs(options: &CompareOptions) -> Result<ExitCode, Failure> {
         return list(&options.places.home()?, options);
     }
     let home = options.places.home_of(&options.runs)?;
-    let mut comparisons = comparisons(&home, options)?;
+    let runs = runs(&home, options)?;
+    let mut comparisons = comparisons(&runs, &home, options)?;
+    let devices = devices(&runs, options);
     let have_benchmarks_in_common = comparisons.iter().any(|comparison| !comparison.rows.is_empty());
-    let undecided: Vec<String> = comparisons.iter().filter_map(ComparisonComplete::undecided).collect();
+    let undecided: BTreeSet<String> = comparisons.iter().filter_map(ComparisonComplete::undecided).collect();
     if let Some(least) = options.least_change {
         comparisons
             .iter_mut()
             .for_each(|comparison| comparison.keep_changes_of(least));
     }
-    show(&comparisons, options)?;
+    show(&comparisons, devices.as_ref(), options)?;
     undecided.iter().for_each(|undecided| warn_of_undecided(undecided));
     Ok(match outcome(&comparisons, options.judging.gate) {
         ExitCode::Success | ExitCode::Inconclusive if !have_benchmarks_in_common => ExitCode::NothingSelected,
@@ -102,9 +106,9 @@ fn known_of(name: &str, home: &Home) -> Option<ComparedRun> {
         .map(|run| NamedRun { name, run: &run }.described())
 }
 
-/// Compares each run with the first.
-fn comparisons(home: &Home, options: &CompareOptions) -> Result<Vec<ComparisonComplete>, Failure> {
-    let runs: Vec<(String, StoredRun)> = options
+/// Loads the runs, with the results that the filters choose.
+fn runs(home: &Home, options: &CompareOptions) -> Result<Vec<(String, StoredRun)>, Failure> {
+    options
         .runs
         .iter()
         .enumerate()
@@ -114,7 +118,23 @@ fn comparisons(home: &Home, options: &CompareOptions) -> Result<Vec<ComparisonCo
             must_match(name, &run, &options.matching)?;
             Ok((name.to_string(), run))
         })
-        .collect::<Result<_, Failure>>()?;
+        .collect()
+}
+
+/// Returns the results of several devices next to each other. `None` if there are not several, and
+/// if they shall be compared as if they were one, or under other names.
+fn devices(runs: &[(String, StoredRun)], options: &CompareOptions) -> Option<DeviceMatrix> {
+    let are_compared = options.judging.setups == Setups::MayDiffer || !matches!(options.matching, Matching::Names);
+    let runs = runs.iter().map(|(name, run)| NamedRun { name, run });
+    device_matrix(&runs.collect::<Vec<_>>()).filter(|_| !are_compared)
+}
+
+/// Compares each run with the first.
+fn comparisons(
+    runs: &[(String, StoredRun)],
+    home: &Home,
+    options: &CompareOptions,
+) -> Result<Vec<ComparisonComplete>, Failure> {
     let contestants = || runs.iter().map(|(name, run)| NamedRun { name, run });
     let Some(baseline) = contestants().next() else {
         return Ok(Vec::new());
@@ -171,31 +191,49 @@ fn rules(candidate: &StoredRun, home: &Home, options: &CompareOptions) -> Result
     })
 }
 
-fn show(comparisons: &[ComparisonComplete], options: &CompareOptions) -> Result<(), Failure> {
+fn show(
+    comparisons: &[ComparisonComplete],
+    devices: Option<&DeviceMatrix>,
+    options: &CompareOptions,
+) -> Result<(), Failure> {
+    // The results of another device are shown next to each other instead.
+    let is_shown = |comparison: &&ComparisonComplete| {
+        devices.is_none() || comparison.baseline.device.is_model_of(&comparison.candidate.device)
+    };
+    let shown: Vec<ComparisonComplete> = comparisons.iter().filter(is_shown).cloned().collect();
+    let page = |terminal| page(&shown, devices, options, terminal);
     let mut stdout = Output::stdout();
     match options.format {
         // Standard output is reserved for the export.
         ComparisonFormat::Human if options.export_markdown == Some(OutputTarget::StandardOutput) => {
-            Output::stderr().print(&page(comparisons, options, TerminalOptions::of_stderr(options.color)))?;
+            Output::stderr().print(&page(TerminalOptions::of_stderr(options.color)))?;
         }
         ComparisonFormat::Human => {
-            stdout.print(&page(comparisons, options, TerminalOptions::of_stdout(options.color)))?;
+            stdout.print(&page(TerminalOptions::of_stdout(options.color)))?;
         }
-        ComparisonFormat::Markdown => stdout.print(&comment(comparisons))?,
+        ComparisonFormat::Markdown => stdout.print(&comment(&shown, devices))?,
         ComparisonFormat::Json => {
             let mut lines = JsonReporter::new(stdout);
             for comparison in comparisons {
                 lines.comparison_complete(comparison)?;
             }
+            if let Some(devices) = devices {
+                lines.device_matrix(devices)?;
+            }
         }
     }
     if let Some(outlet) = &options.export_markdown {
-        outlet.open()?.print(&comment(comparisons))?;
+        outlet.open()?.print(&comment(&shown, devices))?;
     }
     Ok(())
 }
 
-fn page(comparisons: &[ComparisonComplete], options: &CompareOptions, terminal: TerminalOptions) -> String {
+fn page(
+    comparisons: &[ComparisonComplete],
+    devices: Option<&DeviceMatrix>,
+    options: &CompareOptions,
+    terminal: TerminalOptions,
+) -> String {
     let terminal = TerminalOptions {
         detail: match options.verbosity {
             Verbosity::Quiet => Detail::Brief,
@@ -203,20 +241,26 @@ fn page(comparisons: &[ComparisonComplete], options: &CompareOptions, terminal: 
         },
         ..terminal
     };
-    match comparisons {
+    let compared = match comparisons {
         [one] => comparison_page(one, terminal),
         several => comparisons_page(several, terminal),
-    }
+    };
+    let devices = devices.map(|devices| device_matrix_page(devices, terminal));
+    let pages: Vec<String> = devices.into_iter().chain([compared]).collect();
+    let pages = pages.iter().map(String::as_str).filter(|page| !page.is_empty());
+    pages.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns one comment for all comparisons. Each gets an equal share of the maximum length.
-fn comment(comparisons: &[ComparisonComplete]) -> String {
-    let room = GITHUB_LIMIT / comparisons.len().max(1);
-    let comments: Vec<String> = comparisons
+/// Returns one comment for all comparisons and devices. Each gets an equal share of the maximum
+/// length.
+fn comment(comparisons: &[ComparisonComplete], devices: Option<&DeviceMatrix>) -> String {
+    let parts = comparisons.len() + usize::from(devices.is_some());
+    let room = GITHUB_LIMIT / parts.max(1) - 1;
+    let comparisons = comparisons
         .iter()
-        .map(|comparison| comparison_markdown(comparison, room - 1))
-        .collect();
-    comments.join("\n")
+        .map(|comparison| comparison_markdown(comparison, room));
+    let devices = devices.map(|devices| device_matrix_markdown(devices, room));
+    devices.into_iter().chain(comparisons).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the exit code. As for a run, a failed benchmark outweighs a slower one.

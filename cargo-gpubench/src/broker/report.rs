@@ -7,10 +7,10 @@ use super::places::PlaceOptions;
 use super::status::status;
 use super::stored::fences::fences;
 use super::stored::stored_run::{load_baseline, load_run};
-use gpubench_contract::{Arrangement, ComparisonComplete, DeviceIdentity};
+use gpubench_contract::{Arrangement, ComparisonComplete, DeviceIdentity, DeviceMatrix};
 use gpubench_diagnostic::{ExitCode, Failure, print_warning};
 use gpubench_report::{HtmlReport, OutputTarget, address};
-use gpubench_store::compare::{NamedRun, compare};
+use gpubench_store::compare::{NamedRun, compare, device_matrix};
 use gpubench_store::history::{History, HistoryEntry};
 use gpubench_store::{Home, RunName, StoreError, StoredRun, ensure_inside};
 
@@ -38,13 +38,15 @@ pub fn report(options: &ReportOptions) -> Result<ExitCode, Failure> {
     let mut runs = load_all(&options.runs, &home, load_run)?;
     runs.sort_by_cached_key(|(_, run)| began(&run.run.started_at));
     // clap requires at least one.
-    let Some((name, run)) = runs.pop() else {
+    let Some(((name, run), others)) = runs.split_last() else {
         return Ok(ExitCode::Success);
     };
     let past = options.places.past(&run.run, &home)?;
     let fences = past.as_ref().map(|past| fences(past, &run.results)).unwrap_or_default();
-    let candidate = NamedRun { name: &name, run: &run };
-    let comparisons: Vec<ComparisonComplete> = load_all(&options.compare, &home, load_baseline)?
+    let candidate = NamedRun { name, run };
+    let baselines = load_all(&options.compare, &home, load_baseline)?;
+    let devices = device_matrix(&latest_of_each_device(baselines.iter().chain(&runs)));
+    let comparisons: Vec<ComparisonComplete> = baselines
         .iter()
         .map(|(name, run)| {
             let rules = options.judging.rules(fences.clone());
@@ -52,9 +54,10 @@ pub fn report(options: &ReportOptions) -> Result<ExitCode, Failure> {
         })
         .collect();
     let report = HtmlReport {
-        run: &run,
+        run,
         comparisons: &comparisons,
-        history: &earlier_entries(past, &runs, &run),
+        devices: devices.as_ref(),
+        history: &earlier_entries(past, others, run, devices.as_ref()),
     };
     let output = match &options.output {
         Some(output) => output.clone(),
@@ -94,14 +97,40 @@ fn began(started_at: &str) -> Option<jiff::Timestamp> {
     started_at.parse().ok()
 }
 
-/// Returns the history and the other named runs, each run once, oldest first.
-fn earlier_entries(past: Option<History>, others: &[(String, StoredRun)], latest: &StoredRun) -> Vec<HistoryEntry> {
+/// Returns the runs without those that are followed by one on the same device. Other GPUs of the
+/// same kind are other devices.
+fn latest_of_each_device<'a>(runs: impl Iterator<Item = &'a (String, StoredRun)>) -> Vec<NamedRun<'a>> {
+    let mut latest: Vec<NamedRun<'a>> = Vec::new();
+    for (name, run) in runs {
+        let uses = |run: &StoredRun| (run.run.device.uuids.clone(), run.run.environment.host.clone());
+        let is_other =
+            |other: &NamedRun<'_>| !other.run.run.device.is_model_of(&run.run.device) || uses(other.run) != uses(run);
+        latest.retain(is_other);
+        latest.push(NamedRun { name, run });
+    }
+    latest
+}
+
+/// Returns the history and the other named runs, each run once, oldest first. Warns of runs that
+/// the page leaves out.
+fn earlier_entries(
+    past: Option<History>,
+    others: &[(String, StoredRun)],
+    latest: &StoredRun,
+    devices: Option<&DeviceMatrix>,
+) -> Vec<HistoryEntry> {
+    let is_a_column = |run: &StoredRun| {
+        let mut columns = devices.into_iter().flat_map(|devices| &devices.columns);
+        columns.any(|column| column.run.run_id == run.run.run_id)
+    };
     let mut entries = past.map_or_else(Vec::new, |past| past.entries);
     for (name, run) in others {
         if DeviceIdentity::from_run(&run.run) != DeviceIdentity::from_run(&latest.run) {
-            print_warning(&format!(
-                "`{name}` is left out: its device or measurement settings differ from those of the latest run"
-            ));
+            if !is_a_column(run) {
+                print_warning(&format!(
+                    "`{name}` is left out: its device or measurement settings differ from those of the latest run"
+                ));
+            }
         } else if entries.iter().all(|entry| entry.run_id != run.run.run_id) {
             entries.push(HistoryEntry::from_run(run));
         }

@@ -25,7 +25,8 @@ settings! {
         ///
         /// Each further run is compared with the baseline. A name such as `main` is a baseline in
         /// the target directory. A value with a path separator, or one that ends in `.json`, is a
-        /// file of `--save-baseline` or `--export-json`.
+        /// file of `--save-baseline` or `--export-json`. Runs of several devices are not compared: a
+        /// table has a row for each case and a column for each run.
         #[arg(value_names = ["BASELINE", "CANDIDATE"], num_args = 1.., required_unless_present = "baselines")]
         names: Vec<RunName> => Line "main pr.json", common;
 
@@ -67,8 +68,8 @@ settings! {
 
         /// Write standard output in this format
         ///
-        /// `json` is one object a line, with `"reason": "comparison-complete"`. `markdown` is a
-        /// comment for a GitHub pull request.
+        /// `json` is one object a line, with `"reason": "comparison-complete"`, and then
+        /// `"device-matrix"` for several devices. `markdown` is a comment for a GitHub pull request.
         #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = "Output")]
         message_format: ComparisonFormat => Line "main pr --message-format markdown > comment.md", common;
 
@@ -92,6 +93,7 @@ Examples:
   cargo gpubench compare main feature           two baselines
   cargo gpubench compare main ./feature.json    a baseline and a file
   cargo gpubench compare v1 v2 v3 -f gemm       v2 and v3, each with v1; only some cases
+  cargo gpubench compare a100.json h200.json    two devices, next to each other
   cargo gpubench compare main pr --export-markdown comment.md
 
 Exit codes: 3 a case regressed, 4 no cases in common, 6 too few cases could be judged (--fail-on-inconclusive), \

@@ -192,8 +192,8 @@ Examples:
 
 impl GradeArguments {
     /// Returns the options of the run. `cases` has the settings that may differ between cases,
-    /// `repeated` the options that a command to repeat one needs, `profiler_arguments` the profiler's
-    /// own, and `configuration` is the file of the settings.
+    /// `repeated` the options that a command to repeat one needs, `profiler_arguments` those of the
+    /// profiler, and `configuration` is the file of the settings.
     ///
     /// # Errors
     /// Nothing is graded, two outputs use the same file, or a reward would be of several

@@ -21,6 +21,7 @@ settings! {
         /// The run: a baseline, or a file of `--export-json`
         ///
         /// Of several runs on one device, the page reports the latest. The others are its history.
+        /// If runs are of several devices, a table has the latest run of each.
         #[arg(value_name = "RUN", required = true)]
         runs: Vec<RunName> => Line "results.jsonl", common;
 

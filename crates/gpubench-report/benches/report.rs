@@ -42,6 +42,7 @@ fn main() {
         let report = HtmlReport {
             run: &candidate,
             comparisons: &[comparison],
+            devices: None,
             history: &history,
         };
         let page = report.page();

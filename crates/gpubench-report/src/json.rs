@@ -5,8 +5,8 @@ use std::io;
 use super::output::not_written;
 use super::{Output, OutputError, Reporter};
 use gpubench_contract::{
-    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, ContestComplete, ProblemComplete, Record, RunFinished,
-    RunStarted,
+    BenchmarkComplete, BenchmarkStarted, ComparisonComplete, ContestComplete, DeviceMatrix, ProblemComplete, Record,
+    RunFinished, RunStarted,
 };
 use gpubench_diagnostic::printable_json;
 
@@ -19,6 +19,14 @@ impl JsonReporter {
     /// Returns a reporter that writes to `output`.
     pub fn new(output: Output) -> JsonReporter {
         JsonReporter { output }
+    }
+
+    /// Writes the results of several devices.
+    ///
+    /// # Errors
+    /// The line cannot be written.
+    pub fn device_matrix(&mut self, matrix: &DeviceMatrix) -> Result<(), OutputError> {
+        self.write(&Record::DeviceMatrix(Box::new(matrix.clone())))
     }
 
     fn write(&mut self, record: &Record) -> Result<(), OutputError> {

@@ -6,6 +6,8 @@
 
 mod contest;
 mod csv;
+mod devices;
+mod devices_markdown;
 mod gate;
 mod grading;
 mod html;
@@ -34,6 +36,7 @@ mod wording;
 mod tests;
 
 pub use csv::CsvReporter;
+pub use devices_markdown::device_matrix_markdown;
 pub use gate::*;
 pub use html::{HtmlReport, ObservationPage};
 pub use json::{JsonReporter, json_line};

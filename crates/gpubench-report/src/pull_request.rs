@@ -10,7 +10,7 @@ use gpubench_contract::{
 };
 
 /// Bytes reserved for the number of omitted rows.
-const FOR_THE_NOTE: usize = 160;
+pub(super) const FOR_THE_NOTE: usize = 160;
 
 /// Returns a comment of at most `limit` bytes, or of a few thousand if `limit` is smaller. Changes
 /// come first, unchanged benchmarks and the environment are folded. Rows that do not fit are
@@ -76,26 +76,19 @@ fn comment(comparison: &ComparisonComplete, limit: usize, notice: Option<&str>) 
         of(ChangeVerdict::is_quiet).map(row),
         "\n</details>\n\n",
     );
-    if body.left_out > 0 {
-        let note = format!(
-            "{} rows are omitted: a GitHub comment can have at most {GITHUB_LIMIT} bytes.\n\n",
-            body.left_out
-        );
-        body.text.push_str(&note);
-    }
-    body.text + &environment
+    body.finished() + &environment
 }
 
 /// A text that grows row by row up to a limit.
-struct Body {
-    text: String,
-    left: usize,
-    left_out: usize,
+pub(super) struct Body {
+    pub(super) text: String,
+    pub(super) left: usize,
+    pub(super) left_out: usize,
 }
 
 impl Body {
     /// Adds a section with the rows that fit. Adds nothing if no row fits.
-    fn section(&mut self, head: &str, rows: impl Iterator<Item = String>, tail: &str) {
+    pub(super) fn section(&mut self, head: &str, rows: impl Iterator<Item = String>, tail: &str) {
         let mut room = self.left.checked_sub(head.len() + tail.len());
         let mut kept = String::new();
         for row in rows {
@@ -111,6 +104,18 @@ impl Body {
             self.left = room;
             self.text.extend([head, &kept, tail]);
         }
+    }
+
+    /// Returns the text, with the number of omitted rows.
+    pub(super) fn finished(mut self) -> String {
+        if self.left_out > 0 {
+            let note = format!(
+                "{} rows are omitted: a GitHub comment can have at most {GITHUB_LIMIT} bytes.\n\n",
+                self.left_out
+            );
+            self.text.push_str(&note);
+        }
+        self.text
     }
 }
 

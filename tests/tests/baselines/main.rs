@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod compared;
+mod devices;
 mod kept;
 mod unharmed;
 

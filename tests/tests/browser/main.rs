@@ -36,7 +36,22 @@ fn pictures() -> Utf8PathBuf {
 /// The sample run on a GPU, as the machine contract's golden copy has it, compared with itself.
 fn page_of_a_gpu() -> Utf8PathBuf {
     let run = run_on_a_gpu();
-    report(&run, &["--compare", run.as_str()])
+    report(&run, "gpu.html", &["--compare", run.as_str()])
+}
+
+/// The sample run next to copies of it, as if eight other GPUs had measured them.
+fn page_of_several_devices() -> Utf8PathBuf {
+    let run = run_on_a_gpu();
+    let lines = std::fs::read_to_string(&run).expect("the run");
+    let others = (1..9).map(|other| {
+        let name = format!("NVIDIA GeForce RTX {other}090 Laptop GPU");
+        let file = run.with_file_name(format!("gpu-{other}.jsonl"));
+        std::fs::write(&file, lines.replace("NVIDIA H200", &name)).expect("a file");
+        file
+    });
+    let others: Vec<Utf8PathBuf> = others.collect();
+    let others: Vec<&str> = others.iter().flat_map(|other| ["--compare", other.as_str()]).collect();
+    report(&run, "devices.html", &others)
 }
 
 fn run_on_a_gpu() -> Utf8PathBuf {
@@ -54,8 +69,8 @@ fn run_on_a_gpu() -> Utf8PathBuf {
 }
 
 /// The page that `cargo gpubench report` writes about a run.
-fn report(run: &Utf8Path, options: &[&str]) -> Utf8PathBuf {
-    let page = run.with_file_name(if options.is_empty() { "alone.html" } else { "gpu.html" });
+fn report(run: &Utf8Path, name: &str, options: &[&str]) -> Utf8PathBuf {
+    let page = run.with_file_name(name);
     let mut command = Command::new(tool());
     command.args(["gpubench", "report", run.as_str(), "-o", page.as_str()]);
     let made = command.args(options).output().expect("the tool starts");
@@ -139,6 +154,12 @@ fn the_report_of_a_gpu_run_is_readable_on_every_screen() {
 
 #[test]
 #[ignore = "needs a browser: `.ci/run browser` installs one"]
+fn the_report_of_several_devices_is_readable_on_every_screen() {
+    look_at(&page_of_several_devices(), "devices");
+}
+
+#[test]
+#[ignore = "needs a browser: `.ci/run browser` installs one"]
 fn the_report_of_failures_is_readable_on_every_screen() {
     look_at(&page_of_failures(), "failures");
 }
@@ -148,7 +169,10 @@ fn the_report_of_failures_is_readable_on_every_screen() {
 #[ignore = "needs a browser: `.ci/run browser` installs one"]
 fn the_picture_of_the_readme_can_be_taken() {
     let mut browser = Browser::start();
-    browser.open(&report(&run_on_a_gpu(), &[]), screen(1000, 860, Scheme::Light));
+    browser.open(
+        &report(&run_on_a_gpu(), "alone.html", &[]),
+        screen(1000, 860, Scheme::Light),
+    );
     let picture = bytes_of(&browser.picture_of_the_screen());
     let folder = match std::env::var_os("GPUBENCH_UPDATE_BOOK") {
         Some(_) => repository().join("docs/images"),

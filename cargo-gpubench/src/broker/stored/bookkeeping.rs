@@ -337,6 +337,7 @@ impl Bookkeeping {
         let report = HtmlReport {
             run,
             comparisons,
+            devices: None,
             history: self.past.as_ref().map_or(&[], |past| &past.entries),
         };
         outlet.write(&report.page())?;

@@ -5,8 +5,8 @@ use sha2::{Digest, Sha256};
 use super::markup::{Element, Markup, element};
 use super::masthead::{masthead, title};
 use super::trend::Past;
-use super::{attention, case, cases, comparison, legend, rankings, roofline, scaling, scores};
-use gpubench_contract::ComparisonComplete;
+use super::{attention, case, cases, comparison, devices, legend, rankings, roofline, scaling, scores};
+use gpubench_contract::{ComparisonComplete, DeviceMatrix};
 use gpubench_store::StoredRun;
 use gpubench_store::history::HistoryEntry;
 
@@ -20,6 +20,8 @@ pub struct HtmlReport<'a> {
     pub run: &'a StoredRun,
     /// Comparisons of the run, each with a section.
     pub comparisons: &'a [ComparisonComplete],
+    /// Its results next to those of other devices.
+    pub devices: Option<&'a DeviceMatrix>,
     /// Earlier runs on the same device, oldest first. May include the run itself.
     pub history: &'a [HistoryEntry],
 }
@@ -60,6 +62,11 @@ impl HtmlReport<'_> {
         .into_iter()
         .chain(compared)
         .chain([
+            named(
+                "devices",
+                "Devices",
+                self.devices.map(|matrix| devices::section(run, matrix)),
+            ),
             named("cases", "Cases", Some(cases::section(run))),
             named("scaling", "Over an axis", scaling::section(run)),
             named("scores", "Scores", scores::section(run)),

@@ -12,6 +12,7 @@ mod checks;
 mod comparison;
 mod contest;
 mod course;
+mod devices;
 mod distribution;
 mod document;
 mod facts;

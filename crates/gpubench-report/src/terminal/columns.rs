@@ -182,7 +182,8 @@ pub(super) fn sign_of(verdict: Verdict) -> (char, Style) {
     (wording::sign(verdict), style)
 }
 
-fn style_of(grade: Grade) -> Style {
+/// Returns the colour of a grade.
+pub(super) fn style_of(grade: Grade) -> Style {
     match grade {
         Grade::Sealed => GOOD,
         Grade::Sandboxed => PLAIN,

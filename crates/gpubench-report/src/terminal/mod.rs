@@ -8,6 +8,7 @@ mod columns;
 mod comparison;
 mod contest;
 mod details;
+mod devices;
 mod explanation;
 mod functions;
 mod grading;
@@ -24,6 +25,7 @@ mod table;
 mod tree;
 
 pub use comparison::{comparison_page, runs_page};
+pub use devices::device_matrix_page;
 pub use options::{Detail, ProgressDisplay, TerminalOptions};
 pub use probe::{ScreenSize, probe_line, probe_screen, probe_summary};
 pub use reporter::TerminalReporter;

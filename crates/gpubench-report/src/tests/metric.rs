@@ -49,6 +49,7 @@ fn outputs(metric: &Metric) -> [String; 5] {
     let page = HtmlReport {
         run: &stored,
         comparisons: &[compared(metric)],
+        devices: None,
         history: &[],
     };
     [
@@ -178,6 +179,7 @@ fn a_run_compared_with_itself_has_a_remark() {
     let page = HtmlReport {
         run: &run,
         comparisons: std::slice::from_ref(&comparison),
+        devices: None,
         history: &[],
     };
     for output in [
@@ -256,6 +258,7 @@ fn the_functions_that_changed_are_below_a_comparison_of_counts() {
     let html = HtmlReport {
         run: &run,
         comparisons: std::slice::from_ref(&comparison),
+        devices: None,
         history: &[],
     };
     let html = html.page();

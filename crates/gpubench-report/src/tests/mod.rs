@@ -1,6 +1,7 @@
 //! Every report of the sample runs.
 
 mod comparison;
+pub(crate) mod devices;
 mod golden;
 pub(super) mod hostile;
 mod metric;

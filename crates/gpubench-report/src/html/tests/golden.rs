@@ -2,8 +2,11 @@
 
 use super::outline::outline;
 use super::pages::{full_page, page_after_a_step, plain_page, stored};
+use crate::HtmlReport;
 use gpubench_contract::{BenchmarkComplete, ParamValue, Params, RunEnd, Verdict};
-use gpubench_testing::{competition, every_verdict, in_contests, in_two_modes, on_gpu, submitted};
+use gpubench_testing::{
+    competition, every_verdict, in_contests, in_two_modes, on_gpu, runs_on_devices, several_devices, submitted,
+};
 
 #[test]
 fn page_with_workers_a_comparison_and_a_history() {
@@ -82,6 +85,34 @@ fn page_of_two_modes() {
     let cases = page.split("## Cases").nth(1).unwrap();
     insta::assert_snapshot!(cases.split("## ").next().unwrap());
     assert!(page.contains("add_one n=1024 warm"), "{page}");
+}
+
+#[test]
+fn page_of_a_run_on_one_of_several_devices() {
+    let (_, run) = runs_on_devices(1).remove(0);
+    let report = HtmlReport {
+        devices: Some(&several_devices(8)),
+        run: &run,
+        comparisons: &[],
+        history: &[],
+    };
+    let page = report.page();
+    assert!(page.contains("<li><a href=\"#devices\">Devices</a></li>"), "{page}");
+    let linked = page
+        .split("id=\"devices\"")
+        .nth(1)
+        .unwrap()
+        .split("</section>")
+        .next()
+        .unwrap();
+    assert_eq!(linked.matches("href=\"#case-").count(), 5, "{linked}");
+    let page = outline(&page);
+    let devices = page.split("## Devices").nth(1).unwrap();
+    insta::assert_snapshot!(devices.split("## ").next().unwrap());
+    assert!(
+        !outline(&plain_page(&run)).contains("Devices"),
+        "one device has no section"
+    );
 }
 
 #[test]

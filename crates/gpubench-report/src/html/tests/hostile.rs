@@ -7,11 +7,12 @@ use roxmltree::{Document, Node, ParsingOptions};
 
 use super::pages::{comparison, plain_page, stored};
 use crate::HtmlReport;
+use crate::tests::devices;
 use crate::tests::hostile::{self, HOSTILE};
 use gpubench_contract::{Conservation, CounterRate, Stats, Throughput, WorkerShare};
 use gpubench_stats::summary;
 use gpubench_store::StoredRun;
-use gpubench_testing::{every_verdict, on_gpu};
+use gpubench_testing::{every_verdict, on_gpu, several_devices};
 
 /// All elements that a page may contain.
 const ELEMENTS: [&str; 53] = [
@@ -94,6 +95,7 @@ fn page_saying(text: &str) -> String {
     let report = HtmlReport {
         run: &run,
         comparisons: &[compared],
+        devices: Some(&devices::saying(text)),
         history: &[],
     };
     report.page()
@@ -195,7 +197,11 @@ proptest! {
         for change in compared.rows.iter_mut().filter_map(|row| row.change.as_mut()) {
             (change.ratio, change.interval, change.threshold) = (figures[11], [figures[4], figures[5]], figures[3]);
         }
-        let page = HtmlReport { run: &run, comparisons: &[compared], history: &[] }.page();
+        let mut devices = several_devices(3);
+        for cell in devices.rows.iter_mut().flat_map(|row| row.cells.iter_mut().flatten()) {
+            (cell.value, cell.ratio, cell.ci95) = (Some(figures[0]), Some(figures[1]), Some([figures[2], figures[3]]));
+        }
+        let page = HtmlReport { run: &run, comparisons: &[compared], devices: Some(&devices), history: &[] }.page();
         assert_is_harmless(&page);
         let document = Document::parse_with_options(&page, ParsingOptions { allow_dtd: true, ..ParsingOptions::default() }).unwrap();
         for element in elements(&document) {

@@ -28,6 +28,7 @@ pub(super) fn plain_page(run: &StoredRun) -> String {
     let report = HtmlReport {
         run,
         comparisons: &[],
+        devices: None,
         history: &[],
     };
     report.page()
@@ -40,6 +41,7 @@ pub(super) fn full_page() -> String {
     let report = HtmlReport {
         run: &run,
         comparisons: &[comparison(&run)],
+        devices: None,
         history: &history,
     };
     report.page()
@@ -62,6 +64,7 @@ pub(super) fn page_after_a_step(step: u32) -> String {
     let report = HtmlReport {
         run: &run,
         comparisons: &[],
+        devices: None,
         history: &history,
     };
     report.page()
