@@ -12,7 +12,7 @@ use super::{Cause, ComparedRun, Grade, Metric, Mode, Params, SchemaVersion, Verd
 pub struct DeviceMatrix {
     /// Version of the schema.
     pub schema_version: SchemaVersion,
-    /// The runs, in the order of their names. Each is there once.
+    /// The runs, in the order in which they are given. Each is there once.
     pub columns: Vec<DeviceColumn>,
     /// What else differs between the runs, and is part of every ratio: revision, version of the
     /// tool, driver, flush of the cache, locked clock, compiler.
