@@ -12,6 +12,20 @@ use gpubench_stats::{PastRuns, PastValue, level_changes};
 const RUNS: usize = 500;
 /// Runs between two steps.
 const BETWEEN: usize = 50;
+/// What `measurements/` says of the noise of a run: standard deviations of a value, as fractions.
+/// Histories have them by turns.
+const MEASURED: [f64; 15] = [
+    // `2026-11-22-disturbed.md`: `add1` with 1 Ki, 2 Mi and 64 Mi elements in five fresh runs on an
+    // H200, and on another H200.
+    0.0124, 0.0030, 0.0005, 0.0046, 0.0042, 0.0002,
+    // `2026-11-23-calibration.md`: five kernels of known length in two runs, on an H100 and on an
+    // H200, in the modes `cold`, `warm`, `hot` and `graph`. The root mean square of the drifts,
+    // divided by √2.
+    0.0032, 0.0017, 0.0110, 0.0016, 0.0014, 0.0036, 0.0033, 0.0017,
+    // `2026-11-30-places.md`: 60 cases in two runs on an H200 differ by 0.11 % in the median.
+    0.0012,
+];
+
 /// Runs after a step in which it must be found, the first one with the step included.
 const WITHIN: usize = 5;
 /// How far from the step a change point may lie.
@@ -21,8 +35,8 @@ const NEAR: usize = 5;
 #[derive(Clone, Copy)]
 struct Noise {
     name: &'static str,
-    /// Standard deviation of a run.
-    spread: f64,
+    /// Standard deviations of a run. Histories have them by turns.
+    spreads: &'static [f64],
     /// Freedom of Student's distribution of that noise. `None` if it is normal.
     freedom: Option<u32>,
     /// Probability of a run in which everything takes longer, by 5 to 30 %.
@@ -36,18 +50,33 @@ struct Noise {
 
 const QUIET: Noise = Noise {
     name: "",
-    spread: 0.002,
+    spreads: &[0.002],
     freedom: None,
     spikes: 0.0,
     mode: (0.0, 0.0),
     drift: 0.0,
 };
 
-const NOISES: [Noise; 9] = [
+const NOISES: [Noise; 11] = [
+    Noise {
+        name: "as measured",
+        spreads: &MEASURED,
+        ..QUIET
+    },
+    Noise {
+        name: "1 %",
+        spreads: &[0.01],
+        ..QUIET
+    },
+    Noise {
+        name: "1.24 %",
+        spreads: &[0.0124],
+        ..QUIET
+    },
     Noise { name: "0.2 %", ..QUIET },
     Noise {
         name: "0.5 %",
-        spread: 0.005,
+        spreads: &[0.005],
         ..QUIET
     },
     Noise {
@@ -57,7 +86,7 @@ const NOISES: [Noise; 9] = [
     },
     Noise {
         name: "0.5 %, heavy tails",
-        spread: 0.005,
+        spreads: &[0.005],
         freedom: Some(3),
         ..QUIET
     },
@@ -68,7 +97,7 @@ const NOISES: [Noise; 9] = [
     },
     Noise {
         name: "0.5 %, heavy tails, 2 % spikes",
-        spread: 0.005,
+        spreads: &[0.005],
         freedom: Some(3),
         spikes: 0.02,
         ..QUIET
@@ -81,11 +110,6 @@ const NOISES: [Noise; 9] = [
     Noise {
         name: "0.2 %, drift of 0.3 %",
         drift: 0.003,
-        ..QUIET
-    },
-    Noise {
-        name: "1 %",
-        spread: 0.01,
         ..QUIET
     },
 ];
@@ -103,12 +127,12 @@ fn shape(freedom: Option<u32>, rng: &mut Rng) -> f64 {
 }
 
 /// Returns a history whose level changes by a factor at every step, up and down by turns.
-fn history(noise: &Noise, factor: f64, rng: &mut Rng) -> Vec<PastValue<usize>> {
+fn history(noise: &Noise, spread: f64, factor: f64, rng: &mut Rng) -> Vec<PastValue<usize>> {
     let mut drift = 0.0;
     let run = |position: usize| {
         drift = 0.9 * drift + (1.0f64 - 0.81).sqrt() * noise.drift * normal(rng);
         let (probability, slower) = noise.mode;
-        let mut value = 1e4 * (1.0 + noise.spread * shape(noise.freedom, rng) + drift);
+        let mut value = 1e4 * (1.0 + spread * shape(noise.freedom, rng) + drift);
         value *= if rng.f64() < probability { 1.0 + slower } else { 1.0 };
         value *= if rng.f64() < noise.spikes {
             1.05 + 0.25 * rng.f64()
@@ -182,8 +206,8 @@ fn main() {
         for factor in [1.0, 1.03] {
             let mut rng = Rng::with_seed(1);
             let mut found = Found::default();
-            for _ in 0..histories {
-                watch(&history(&noise, factor, &mut rng), factor != 1.0, &mut found);
+            for spread in noise.spreads.iter().cycle().take(histories) {
+                watch(&history(&noise, *spread, factor, &mut rng), factor != 1.0, &mut found);
             }
             let share = |count: usize| match found.steps {
                 0 => "-".to_owned(),
