@@ -6,15 +6,14 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use gpubench_tests::{Ending, Finished, Fixture, Npy, Role, Run, repository};
+use gpubench_tests::{Ending, Finished, Fixture, GitRepository, Npy, Role, Run, repository};
 use rustix::process::Signal;
 use serde_json::Value;
 
 /// A repository with a crate in a subfolder. Its revisions differ in the kernel's work and in the
 /// tensors.
 struct Repository {
-    _folder: tempfile::TempDir,
-    root: Utf8PathBuf,
+    sources: GitRepository,
     /// The path from the crate to the runtime's folder.
     runtime: Utf8PathBuf,
 }
@@ -45,12 +44,8 @@ const SLOW: State = State {
 impl Repository {
     /// Creates a repository without commits.
     fn empty() -> Repository {
-        let folder = tempfile::tempdir().expect("a folder");
-        let root = Utf8Path::from_path(folder.path()).expect("the name is text");
-        let root = root.canonicalize_utf8().expect("it is there");
         Repository {
-            _folder: folder,
-            root,
+            sources: GitRepository::in_new_folder(),
             runtime: repository().join("gpubench"),
         }
     }
@@ -67,7 +62,7 @@ impl Repository {
     }
 
     fn crate_folder(&self) -> Utf8PathBuf {
-        self.root.join("kernels/spin")
+        self.root().join("kernels/spin")
     }
 
     fn write(&self, state: State) {
@@ -94,21 +89,15 @@ impl Repository {
     }
 
     fn commit(&self, message: &str) {
-        self.git(&["add", "--all"]);
-        self.git(&["commit", "--quiet", "--message", message]);
+        let _ = self.sources.commit(message);
     }
 
     fn git(&self, arguments: &[&str]) -> String {
-        let author = ["-c", "user.name=nobody", "-c", "user.email=nobody@localhost"];
-        let output = Command::new("git")
-            .arg("-C")
-            .arg(&self.root)
-            .args(author)
-            .args(arguments)
-            .output()
-            .expect("git runs");
-        assert!(output.status.success(), "{arguments:?}: {output:?}");
-        String::from_utf8(output.stdout).expect("text")
+        self.sources.git(arguments)
+    }
+
+    fn root(&self) -> &Utf8Path {
+        self.sources.root()
     }
 
     /// Returns a run in the crate's folder.
@@ -136,7 +125,7 @@ impl Repository {
     fn worktrees(&self) -> Vec<String> {
         let list = self.git(&["worktree", "list", "--porcelain"]);
         let lines = list.lines().filter_map(|line| line.strip_prefix("worktree "));
-        lines.filter(|path| *path != self.root).map(str::to_owned).collect()
+        lines.filter(|path| *path != self.root()).map(str::to_owned).collect()
     }
 }
 
@@ -397,8 +386,8 @@ fn other_worktrees_and_the_targets_of_links_are_left_alone() {
     repository.git(&["worktree", "add", "--quiet", "--detach", named]);
     std::fs::rename(&there, &gone).expect("a disk goes");
     std::fs::remove_dir_all(&sources).expect("removed");
-    std::os::unix::fs::symlink(&repository.root, &sources).expect("a link");
-    let own = repository.root.join("not-committed.txt");
+    std::os::unix::fs::symlink(repository.root(), &sources).expect("a link");
+    let own = repository.root().join("not-committed.txt");
     std::fs::write(&own, "work").expect("written");
 
     let _ = repository.run("HEAD").args(["young"]).finish().expect_code(0);
@@ -763,14 +752,14 @@ fn submodules_come_from_the_own_checkout_and_missing_ones_are_a_warning() {
     let repository = Repository::new();
     let vendor = Repository::empty();
     vendor.git(&["init", "--quiet", "--initial-branch", "main"]);
-    std::fs::write(vendor.root.join("vendor.cuh"), "#define ROUNDS_OF_VENDOR 1\n").expect("written");
+    std::fs::write(vendor.root().join("vendor.cuh"), "#define ROUNDS_OF_VENDOR 1\n").expect("written");
     vendor.commit("vendor");
     let allow = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add"];
-    repository.git(&[&allow[..], &[vendor.root.as_str(), "vendor"]].concat());
+    repository.git(&[&allow[..], &[vendor.root().as_str(), "vendor"]].concat());
     let library = repository.crate_folder().join("src/lib.rs");
     let plain = std::fs::read_to_string(&library).expect("read");
     let depth = library
-        .strip_prefix(&repository.root)
+        .strip_prefix(repository.root())
         .expect("inside")
         .components()
         .count()

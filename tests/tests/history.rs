@@ -90,6 +90,30 @@ fn a_history_has_a_line_per_run_and_the_case_names_of_the_list() {
 }
 
 #[test]
+fn an_export_for_otava_names_its_files_and_the_next_command_and_is_found_from_any_folder() {
+    let folder = RunFolder::new();
+    let history = folder.path("history").into_string();
+    let _ = recorded(&history).finish().expect_code(0);
+    let otava = folder.path("otava");
+    let export = shown(&history).args(["--export-otava", otava.as_str()]);
+    let exported = export.finish().expect_code(0).stderr;
+    let expected = format!(
+        "    Exported `otava.yaml` and 1 CSV file to `{otava}`; \
+         next: `otava analyze --config-file {otava}/otava.yaml all`\n"
+    );
+    assert_eq!(exported, expected);
+    let configuration = std::fs::read_to_string(otava.join("otava.yaml")).expect("it can be read");
+    let file = configuration
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("file: "));
+    let file: String = serde_json::from_str(file.expect("a file")).expect("a text");
+    assert!(
+        file.starts_with('/') && std::fs::exists(&file).expect("a path"),
+        "{file}"
+    );
+}
+
+#[test]
 fn without_a_history_a_hint_says_how_to_start_one() {
     let folder = RunFolder::new();
     let nothing = shown(folder.path("nothing").as_str()).finish().expect_code(4);

@@ -41,12 +41,16 @@ mod wrong_calls;
 
 pub use archive::archive;
 pub use compare::{CompareOptions, ComparisonFormat, compare_runs};
+pub(crate) use device::present::on_device_of;
 pub use fleet::{Order, ReadOrder, serve};
 pub use judge::{JudgeOptions, judge};
 pub use lint::{Fixing, LintOptions, lint};
 pub use places::PlaceOptions;
 pub use problems::{ProblemAction, ProblemOptions, StarterForm, problem};
 pub use report::{ReportOptions, report};
+pub(crate) use reporting::first_failure;
 pub use run::run;
+pub(crate) use run::worse;
 pub use settings::DecisionRule;
+pub(crate) use status::{first_of, status};
 pub use stored::baseline_error::BaselineError;

@@ -249,7 +249,7 @@ impl Reporting {
                 &"every case was skipped, so nothing was checked (hint: `--fail-on-skip` makes this a failure)",
             );
         }
-        first_of(failures)?;
+        first_failure(failures)?;
         let of_skips = (finished.skipped > 0 && self.on_skip == OnSkip::Fail).then_some(ExitCode::BenchmarkFailed);
         Ok(match finished.end {
             RunEnd::Interrupted => ExitCode::Interrupted,
@@ -310,7 +310,7 @@ pub(super) fn warn_of_undecided(undecided: &str) {
 }
 
 /// Returns the first failure as the result of the command, and prints the others.
-fn first_of(failures: Vec<Failure>) -> Result<(), Failure> {
+pub(crate) fn first_failure(failures: Vec<Failure>) -> Result<(), Failure> {
     let mut failures = failures.into_iter();
     let Some(first) = failures.next() else { return Ok(()) };
     failures.for_each(|failure| failure.print());

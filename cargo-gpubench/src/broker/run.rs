@@ -175,7 +175,7 @@ fn run_on(
 }
 
 /// Returns the exit code of two runs: that of an interrupt, else that of the first that failed.
-fn worse(before: ExitCode, now: ExitCode) -> ExitCode {
+pub(crate) fn worse(before: ExitCode, now: ExitCode) -> ExitCode {
     match before {
         ExitCode::Success => now,
         _ if now == ExitCode::Interrupted => now,

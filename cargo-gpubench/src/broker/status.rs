@@ -6,7 +6,7 @@ use super::options::Verbosity;
 use gpubench_diagnostic::{print_to_stderr, printable_line};
 
 /// Prints a line as in `    Building the baseline`, unless `--quiet` is set.
-pub(super) fn status(verbosity: Verbosity, step: &str, what: impl Display) {
+pub(crate) fn status(verbosity: Verbosity, step: &str, what: impl Display) {
     if verbosity > Verbosity::Quiet {
         // Paths and revisions are untrusted: they must not start a line.
         print_to_stderr(&format_args!("{step:>12} {}\n", printable_line(&what.to_string())));
@@ -22,7 +22,7 @@ pub(super) fn moment(rfc3339: &str) -> String {
 }
 
 /// Returns the first names, at most `shown` of them, and the number of the rest.
-pub(super) fn first_of(names: &[impl AsRef<str>], shown: usize) -> String {
+pub(crate) fn first_of(names: &[impl AsRef<str>], shown: usize) -> String {
     let first = names.iter().take(shown);
     let first: Vec<String> = first
         .map(|name| format!("`{}`", printable_line(name.as_ref())))

@@ -4,6 +4,7 @@ use camino::Utf8Path;
 
 use super::CheckoutError;
 use crate::git::Git;
+use gpubench_contract::short_revision;
 
 /// The hint if a revision names no commit, or several.
 const ONE_REVISION: &str = "name one revision to compare with: a branch, a tag, a hash, or `HEAD~1`";
@@ -35,14 +36,7 @@ pub(super) fn commit_of(git: &Git, revision: &str, repository: &Utf8Path) -> Res
             return Err(if several.is_ok_and(|found| !found.is_empty()) {
                 not_one("it names a range or several commits")
             } else {
-                let shallow = git.ask(&["rev-parse", "--is-shallow-repository"])?;
-                CheckoutError::refused(
-                    format!("`{revision}` is not a revision of the repository `{repository}`"),
-                    match shallow.as_deref() {
-                        Ok("true") => UNSHALLOW,
-                        _ => FETCH,
-                    },
-                )
+                unknown(git, revision, repository)
             });
         }
     };
@@ -50,12 +44,29 @@ pub(super) fn commit_of(git: &Git, revision: &str, repository: &Utf8Path) -> Res
     match commit {
         Ok(commit) => Ok(commit),
         Err(_) => {
-            let kind = git.ask(&["cat-file", "-t", &object])?;
-            let kind = kind.unwrap_or_else(|_| "missing object".to_owned());
+            let Ok(kind) = git.ask(&["cat-file", "-t", &object])? else {
+                return Err(unknown(git, revision, repository));
+            };
             let what = format!("`{revision}` is a {kind}, not a commit");
             Err(CheckoutError::refused(what, ONE_REVISION))
         }
     }
+}
+
+/// Returns the error about a revision that a repository lacks.
+fn unknown(git: &Git, revision: &str, repository: &Utf8Path) -> CheckoutError {
+    let shallow = match git.ask(&["rev-parse", "--is-shallow-repository"]) {
+        Ok(shallow) => shallow,
+        Err(error) => return error.into(),
+    };
+    let revision = short_revision(revision);
+    CheckoutError::refused(
+        format!("`{revision}` is not a revision of the repository `{repository}`"),
+        match shallow.as_deref() {
+            Ok("true") => UNSHALLOW,
+            _ => FETCH,
+        },
+    )
 }
 
 fn is_hash(text: &str) -> bool {
@@ -115,6 +126,12 @@ mod tests {
         ] {
             assert_eq!(asked(revision).as_deref(), Ok(commit), "{revision}");
         }
+    }
+
+    #[test]
+    fn a_full_hash_that_the_repository_lacks_is_no_revision_of_it() {
+        let refused = asked(&"0123456789abcdef".repeat(3)[..40]).expect_err("there is no such commit");
+        assert_eq!(refused, "`012345678` is not a revision of the repository `FOLDER`");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::surroundings::{Surroundings, remove};
 use crate::cdylibs::{BuildOptions, ManifestOptions, local_packages, workspace_root};
 use crate::git::Git;
 use crate::turn::wait_for;
-use gpubench_contract::Revision;
+use gpubench_contract::{Revision, short_revision};
 use gpubench_diagnostic::Failure;
 
 /// A checked-out revision, locked against other runs while this value lives. The next run reuses
@@ -90,7 +90,7 @@ impl Checkout {
         let empty_submodules = checked_out.fill_submodules(interrupted)?;
         let shared = links_out_of(&git, &commit, &folder)?;
         let checkout = Checkout {
-            name: revision.to_owned(),
+            name: short_revision(revision).to_owned(),
             commit,
             manifest: place.to_owned(),
             folder: folder.clone(),
@@ -115,7 +115,7 @@ impl Checkout {
         &self.empty_submodules
     }
 
-    /// Returns the requested revision.
+    /// Returns the requested revision. A full hash is shortened.
     pub fn name(&self) -> &str {
         &self.name
     }

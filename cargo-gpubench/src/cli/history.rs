@@ -21,20 +21,23 @@ settings! {
         #[arg(value_name = "FILTERS")]
         filters: Vec<String> => Line "reduction '^image::.*width=1024'", common;
 
-        /// Measure the commits before and after the latest change, alternating
+        /// Measure the commits before and after each change, alternating
         ///
         /// Checks both out, builds them and alternates between them, as `--against` does, for each
-        /// selected case whose latest change lies between them. Needs commits without local changes
-        /// on both sides of the change. Device, modes and other settings are those of a run without
-        /// options: from the profile and the environment.
+        /// change of the selected cases, the latest first. Needs commits without local changes on
+        /// both sides of a change. Device, threads, flush, locked clock, mode and metric are those
+        /// of the history, and other settings those of a run without options: from the profile and
+        /// the environment. Refuses another device, processor or driver. The exit code is 3 if a
+        /// commit is worse than the one before.
         #[arg(long, help_heading = "Measurement")]
         confirm: bool => Line "--confirm reduction", common;
 
         /// Write the histories to this folder as Apache Otava reads them
         ///
-        /// Writes `otava.yaml`, a configuration for its option `--config`, and a CSV file with
+        /// Writes `otava.yaml`, a configuration for its option `--config-file`, and a CSV file with
         /// `time`, `commit`, `run`, `tool`, `value` and, if all runs have it, `twin` for each
-        /// history. Replaces files of these names.
+        /// history. Replaces files of these names. `all` is the group of all histories. The
+        /// configuration has the whole path of the folder: export again after moving it.
         #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, help_heading = "Output")]
         export_otava: Option<Utf8PathBuf> => Line "--export-otava otava", common;
 

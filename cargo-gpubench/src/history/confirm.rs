@@ -1,7 +1,8 @@
-//! `--confirm`: measures the commits before and after a change alternating, and says whether one of
-//! the commits between them is guilty.
+//! `--confirm`: measures the commits before and after each change alternating, and says whether one
+//! of the commits between them is guilty.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::fmt;
 use std::sync::atomic::AtomicBool;
 
 use camino::Utf8PathBuf;
@@ -9,91 +10,155 @@ use camino::Utf8PathBuf;
 use super::HistoryError;
 use crate::broker::cases::{CaseSelection, NameFilter, NamePattern, SkipOrigin};
 use crate::broker::options::{
-    Action, CaseOrder, Export, ExportFormat, LibrarySource, OpponentSource, OutputOptions, ResultOptions, RunOptions,
+    Action, CaseOrder, Export, ExportFormat, LibrarySource, MeasurementOptions, OpponentSource, OutputOptions,
+    ResultOptions, RunOptions,
 };
-use crate::broker::run;
+use crate::broker::{first_failure, first_of, on_device_of, run, status, worse};
 use crate::cdylibs::{BuildOptions, WorkspaceFolders};
 use crate::checkout::Checkout;
+use crate::config::{CaseLayers, CaseSettings, Metrics, Modes};
 use crate::git::Git;
-use gpubench_contract::{BenchmarkHistory, ChangeConfirmation, ChangeOrigin, ComparisonRow, HistoryChange, Record};
-use gpubench_diagnostic::{ExitCode, Failure, InternalError, print_warning};
+use gpubench_contract::{
+    BenchmarkHistory, ChangeConfirmation, ChangeOrigin, ComparisonRow, DeviceIdentity, HistoryChange, Metric, Mode,
+    Record, is_full_hash, short_revision,
+};
+use gpubench_diagnostic::{ExitCode, Failure, InternalError, chain, print_warning, printable_line};
 use gpubench_report::OutputTarget;
 
+/// Number of cases to name in a line; the rest are counted.
+const CASES_NAMED: usize = 3;
+
 /// The commits before and after a change.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Pair {
     before: String,
     after: String,
 }
 
-/// Measures the commits around the latest change of the shown cases, and adds what came out to each
-/// of their changes between the same commits. `settings` are those of a run.
+/// The changes between two commits that one run measures: those of a device, in one mode and
+/// metric.
+#[derive(Clone, Debug, PartialEq)]
+struct Trial {
+    pair: Pair,
+    device: DeviceIdentity,
+    gpu: Option<String>,
+    mode: Mode,
+    metric: Metric,
+    /// The start of the first run after the latest of the changes.
+    since: String,
+    /// Full names of the cases.
+    cases: Vec<String>,
+}
+
+/// What came out of all trials.
+pub(super) struct Confirmed {
+    /// The exit code of the worst run.
+    pub(super) code: ExitCode,
+    /// Why some changes could not be measured.
+    pub(super) failures: Vec<Failure>,
+}
+
+/// Measures the commits around each change of the shown cases, the latest first, and adds what came
+/// out to the changes. `settings` are those of a run. What a history depends on, as its device and
+/// its mode, is as it was in the history. An interrupt ends it.
 ///
 /// # Errors
-/// There is no change between two commits, the commits cannot be checked out or built, or the run
-/// fails. An interrupted run is its exit code.
-pub(super) fn confirm(settings: &RunOptions, shown: &mut [Vec<BenchmarkHistory>]) -> Result<ExitCode, Failure> {
+/// There is no change between two commits, or none of them could be measured: this machine lacks
+/// the device, the commits cannot be checked out or built, or the run fails.
+pub(super) fn confirm(settings: &RunOptions, shown: &mut [Vec<BenchmarkHistory>]) -> Result<Confirmed, Failure> {
     let LibrarySource::Build(build) = &settings.libraries else {
         return Err(HistoryError::NoSources.into());
     };
-    let mut pairs = pairs(shown);
-    let Some((_, pair)) = pairs.pop_last() else {
+    let trials = trials(shown);
+    if trials.is_empty() {
         return Err(HistoryError::NothingToConfirm.into());
+    }
+    trials.iter().try_for_each(|trial| ensure_hashes(&trial.pair))?;
+    let mut elsewhere = Vec::new();
+    let mut places: Vec<((&DeviceIdentity, &Option<String>), Option<RunOptions>)> = Vec::new();
+    for Trial { device, gpu, .. } in &trials {
+        if places.iter().all(|(place, _)| *place != (device, gpu)) {
+            let there = on_device_of(device, gpu.as_deref(), settings);
+            places.push(((device, gpu), there.map_err(|failure| elsewhere.push(failure)).ok()));
+        }
+    }
+    let options_for = |trial: &Trial| {
+        let mut places = places.iter();
+        places
+            .find(|(place, _)| *place == (&trial.device, &trial.gpu))?
+            .1
+            .clone()
     };
-    pairs.retain(|_, other| *other != pair);
-    if !pairs.is_empty() {
-        print_warning(&"only the latest change is confirmed (hint: select a case whose latest change is another one)");
-    }
-    let mut cases: Vec<&str> = Vec::new();
-    for history in shown.iter().flatten() {
-        if history
-            .changes
-            .iter()
-            .any(|change| pair_of(change).as_ref() == Some(&pair))
-        {
-            cases.push(&history.case);
+    let (mut code, mut measured, mut failures) = (ExitCode::Success, 0, Vec::new());
+    for (position, trial) in trials.iter().enumerate() {
+        let Some(options) = options_for(trial) else { continue };
+        let verbosity = settings.output.verbosity;
+        let count = format!("{} of {}", position + 1, trials.len());
+        status(
+            verbosity,
+            "Confirming",
+            format_args!("{} ({count}): {}", trial.pair, first_of(&trial.cases, CASES_NAMED)),
+        );
+        let ended = match trial.measure(&options, build) {
+            Err(failure) => {
+                let code = failure.exit_code();
+                failures.push(failure);
+                code
+            }
+            Ok((ended, rows)) => {
+                measured += 1;
+                code = worse(code, ended);
+                trial.add(&rows, commits_between(build, &trial.pair), shown);
+                ended
+            }
+        };
+        if ended == ExitCode::Interrupted {
+            break;
         }
     }
-    let (code, rows) = measure(settings, build, &pair, &cases)?;
-    if code == ExitCode::Interrupted {
-        return Ok(code);
+    if measured == 0 {
+        failures.append(&mut elsewhere);
+        first_failure(failures)?;
+        return Err(HistoryError::NothingToConfirm.into());
     }
-    let commits = commits_between(build, &pair);
-    for history in shown.iter_mut().flatten() {
-        let (case, mode, metric) = (history.case.clone(), history.mode, history.metric.clone());
-        let is_meant = |row: &&ComparisonRow| {
-            format!("{}::{}", row.package, row.case) == case && row.mode == mode && row.metric == metric
-        };
-        let Some(row) = rows.iter().find(is_meant) else {
-            continue;
-        };
-        for change in history
-            .changes
-            .iter_mut()
-            .filter(|change| pair_of(change).as_ref() == Some(&pair))
-        {
-            change.confirmation = Some(ChangeConfirmation {
-                verdict: row.verdict,
-                ratio: row.change.as_ref().map(|change| change.ratio),
-                commits,
-            });
-        }
+    // Changes on another machine do not make those on this one less certain.
+    for other in elsewhere {
+        print_warning(&format!("not every change is measured: {}", chain(other.as_error())));
     }
-    Ok(ExitCode::Success)
+    Ok(Confirmed { code, failures })
 }
 
-/// Returns the pairs of commits to measure, by the time of the change.
-fn pairs(shown: &[Vec<BenchmarkHistory>]) -> BTreeMap<String, Pair> {
-    let dated = |history: &BenchmarkHistory| -> Option<(String, Pair)> {
-        let (change, pair) = history
-            .changes
-            .iter()
-            .rev()
-            .find_map(|change| Some((change, pair_of(change)?)))?;
-        let run = history.runs.get(usize::try_from(change.run).ok()?)?;
-        Some((run.started_at.clone(), pair))
-    };
-    shown.iter().flatten().filter_map(dated).collect()
+/// Returns the trials that cover every change of the code, those of the latest changes first.
+fn trials(shown: &[Vec<BenchmarkHistory>]) -> Vec<Trial> {
+    let mut trials: Vec<Trial> = Vec::new();
+    for history in shown.iter().flatten() {
+        for change in &history.changes {
+            let since = usize::try_from(change.run).ok().and_then(|run| history.runs.get(run));
+            let (Some(pair), Some(since)) = (pair_of(change), since) else {
+                continue;
+            };
+            let since = since.started_at.clone();
+            match trials.iter_mut().find(|trial| trial.is_of(history, &pair)) {
+                Some(trial) => {
+                    trial.since = since.max(std::mem::take(&mut trial.since));
+                    if !trial.cases.contains(&history.case) {
+                        trial.cases.push(history.case.clone());
+                    }
+                }
+                None => trials.push(Trial {
+                    pair,
+                    device: history.device.clone(),
+                    gpu: history.gpu.clone(),
+                    mode: history.mode,
+                    metric: history.metric.clone(),
+                    since,
+                    cases: vec![history.case.clone()],
+                }),
+            }
+        }
+    }
+    trials.sort_by_key(|trial| Reverse(trial.since.clone()));
+    trials
 }
 
 /// Returns the commits around a change of a case. `None` if they are not known, or the same: then
@@ -106,69 +171,125 @@ fn pair_of(change: &HistoryChange) -> Option<Pair> {
 /// Checks that both commits are full hashes. A history is a file that anybody may have written, and
 /// git takes other words for branches, pull requests and searches, whose code would then run.
 fn ensure_hashes(pair: &Pair) -> Result<(), HistoryError> {
-    let is_hash = |commit: &str| matches!(commit.len(), 40 | 64) && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
-    match [&pair.before, &pair.after].into_iter().find(|commit| !is_hash(commit)) {
+    match [&pair.before, &pair.after]
+        .into_iter()
+        .find(|commit| !is_full_hash(commit))
+    {
         Some(commit) => Err(HistoryError::NoHash { commit: commit.clone() }),
         None => Ok(()),
     }
 }
 
-/// Alternates between both commits, each in a checkout. Returns the rows of the comparison.
-fn measure(
-    settings: &RunOptions,
-    build: &BuildOptions,
-    pair: &Pair,
-    cases: &[&str],
-) -> Result<(ExitCode, Vec<ComparisonRow>), Failure> {
-    ensure_hashes(pair)?;
-    let target_dir = build.compilation.target_dir.as_deref();
-    let WorkspaceFolders { target, .. } = WorkspaceFolders::find(&build.manifest, target_dir)?;
-    let after = Checkout::make(&pair.after, build, &target, &AtomicBool::new(false))?;
-    after.refuse_without_manifest()?;
-    let kept = tempfile::tempdir().map_err(InternalError::because("cannot make a temporary folder"))?;
-    let records = Utf8PathBuf::from_path_buf(kept.path().join("records.jsonl"));
-    let records = records.map_err(|path| HistoryError::FolderName { path })?;
-    let exact = |case: &&str| NamePattern::Exact((*case).to_owned());
-    let options = RunOptions {
-        action: Action::Measure,
-        libraries: LibrarySource::Build(after.build_options(build)),
-        cases: CaseSelection {
-            names: NameFilter {
-                filters: cases.iter().map(exact).collect(),
-                skip: Vec::new(),
-                skip_origin: SkipOrigin::default(),
+impl fmt::Display for Pair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [after, before] = [&self.after, &self.before].map(|commit| short_revision(commit));
+        write!(f, "{after} against {before}")
+    }
+}
+
+impl Trial {
+    fn is_of(&self, history: &BenchmarkHistory, pair: &Pair) -> bool {
+        self.pair == *pair
+            && self.device == history.device
+            && self.gpu == history.gpu
+            && self.mode == history.mode
+            && self.metric == history.metric
+    }
+
+    /// Alternates between both commits, each in a checkout. Returns the rows of the comparison.
+    fn measure(&self, options: &RunOptions, build: &BuildOptions) -> Result<(ExitCode, Vec<ComparisonRow>), Failure> {
+        let target_dir = build.compilation.target_dir.as_deref();
+        let WorkspaceFolders { target, .. } = WorkspaceFolders::find(&build.manifest, target_dir)?;
+        let after = Checkout::make(&self.pair.after, build, &target, &AtomicBool::new(false))?;
+        after.refuse_without_manifest()?;
+        status(options.output.verbosity, "Building", format_args!("{}", after.name()));
+        let kept = tempfile::tempdir().map_err(InternalError::because("cannot make a temporary folder"))?;
+        let records = Utf8PathBuf::from_path_buf(kept.path().join("records.jsonl"));
+        let records = records.map_err(|path| HistoryError::FolderName { path })?;
+        let exact = |case: &String| NamePattern::Exact(case.clone());
+        let options = RunOptions {
+            action: Action::Measure,
+            libraries: LibrarySource::Build(after.build_options(build)),
+            cases: CaseSelection {
+                names: NameFilter {
+                    filters: self.cases.iter().map(exact).collect(),
+                    skip: Vec::new(),
+                    skip_origin: SkipOrigin::default(),
+                },
+                partition: None,
+                ..options.cases.clone()
             },
-            partition: None,
-            ..settings.cases.clone()
-        },
-        order: CaseOrder::OneByOne,
-        observer: None,
-        output: OutputOptions {
-            format: settings.output.format,
-            color: settings.output.color,
-            verbosity: settings.output.verbosity,
-            exports: vec![Export {
-                format: ExportFormat::Json,
-                outlet: OutputTarget::File(records.clone()),
-            }],
-            ..OutputOptions::default()
-        },
-        results: ResultOptions {
-            against: Some(OpponentSource::Revision(pair.before.clone())),
-            judging: settings.results.judging,
-            ..ResultOptions::default()
-        },
-        ..settings.clone()
-    };
-    let code = run(&options)?;
-    let text =
-        fs_err::read_to_string(&records).map_err(InternalError::because("cannot read the records of the run"))?;
-    let records = text.lines().filter_map(|line| serde_json::from_str(line).ok());
-    let rows = records.filter_map(|record| match record {
-        Record::ComparisonComplete(comparison) => Some(comparison.rows),
-        _ => None,
-    });
-    Ok((code, rows.flatten().collect()))
+            measurement: MeasurementOptions {
+                cases: CaseLayers {
+                    given: CaseSettings {
+                        mode: Some(Modes::only(self.mode)),
+                        metric: Some(Metrics::from_metric(&self.metric)),
+                        ..options.measurement.cases.given
+                    },
+                    ..options.measurement.cases.clone()
+                },
+                ..options.measurement.clone()
+            },
+            order: CaseOrder::OneByOne,
+            observer: None,
+            output: OutputOptions {
+                format: options.output.format,
+                color: options.output.color,
+                verbosity: options.output.verbosity,
+                exports: vec![Export {
+                    format: ExportFormat::Json,
+                    outlet: OutputTarget::File(records.clone()),
+                }],
+                ..OutputOptions::default()
+            },
+            results: ResultOptions {
+                against: Some(OpponentSource::Revision(self.pair.before.clone())),
+                judging: options.results.judging,
+                ..ResultOptions::default()
+            },
+            ..options.clone()
+        };
+        let code = run(&options)?;
+        let text =
+            fs_err::read_to_string(&records).map_err(InternalError::because("cannot read the records of the run"))?;
+        let records = text.lines().filter_map(|line| serde_json::from_str(line).ok());
+        let rows = records.filter_map(|record| match record {
+            Record::ComparisonComplete(comparison) => Some(comparison.rows),
+            _ => None,
+        });
+        Ok((code, rows.flatten().collect()))
+    }
+
+    /// Adds what the rows say to the changes. Warns of cases without a row.
+    fn add(&self, rows: &[ComparisonRow], commits: Option<u64>, shown: &mut [Vec<BenchmarkHistory>]) {
+        for history in shown.iter_mut().flatten() {
+            if !self.is_of(history, &self.pair) || !self.cases.contains(&history.case) {
+                continue;
+            }
+            let is_meant = |row: &&ComparisonRow| {
+                format!("{}::{}", row.package, row.case) == history.case
+                    && row.mode == history.mode
+                    && row.metric == history.metric
+            };
+            let Some(row) = rows.iter().find(is_meant) else {
+                let case = printable_line(&history.case);
+                print_warning(&format!(
+                    "{} has no result of `{case}` on both sides (hint: it may be skipped, new or renamed there)",
+                    self.pair
+                ));
+                continue;
+            };
+            for change in &mut history.changes {
+                if pair_of(change).as_ref() == Some(&self.pair) {
+                    change.confirmation = Some(ChangeConfirmation {
+                        verdict: row.verdict,
+                        ratio: row.change.as_ref().map(|change| change.ratio),
+                        commits,
+                    });
+                }
+            }
+        }
+    }
 }
 
 /// Returns how many commits the second one has that the first one lacks. `None` if git does not
@@ -202,33 +323,11 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_git_would_look_up_is_no_commit() {
-        let hash = "0123456789abcdef0123456789abcdef01234567".to_owned();
-        let pair = |after: &str| Pair {
-            before: hash.clone(),
-            after: after.to_owned(),
-        };
-        assert!(ensure_hashes(&pair(&hash)).is_ok());
-        for word in [
-            "main",
-            "FETCH_HEAD",
-            ":/text",
-            "stash@{0}",
-            "0123456",
-            "--output=x",
-            "",
-            "g123456789abcdef0123456789abcdef01234567",
-        ] {
-            assert!(
-                matches!(ensure_hashes(&pair(word)), Err(HistoryError::NoHash { .. })),
-                "{word}"
-            );
-        }
-    }
-
-    #[test]
     fn only_a_change_of_the_case_between_two_known_commits_can_be_confirmed() {
-        let of = |before, after, origin| pairs(&changed(before, after, origin)).into_values().collect::<Vec<_>>();
+        let of = |before, after, origin| -> Vec<Pair> {
+            let trials = trials(&changed(before, after, origin)).into_iter();
+            trials.map(|trial| trial.pair).collect()
+        };
         let pair = Pair {
             before: "a".to_owned(),
             after: "b".to_owned(),
@@ -238,5 +337,21 @@ mod tests {
         assert_eq!(of(Some("a"), Some("a"), ChangeOrigin::Case), []);
         assert_eq!(of(None, Some("b"), ChangeOrigin::Case), []);
         assert_eq!(of(Some("a"), None, ChangeOrigin::Case), []);
+    }
+
+    #[test]
+    fn changes_between_the_same_commits_are_one_trial_and_the_latest_is_first() {
+        let mut shown = trends(&[with_steps()]);
+        let mut other = shown[0][0].clone();
+        other.case = "suite::axpy::other".to_owned();
+        shown[0].push(other);
+        let mut graph = shown[0][0].clone();
+        graph.mode = Mode::Graph;
+        shown[0].push(graph);
+        let trials = trials(&shown);
+        let described: Vec<(Mode, usize)> = trials.iter().map(|trial| (trial.mode, trial.cases.len())).collect();
+        let of_each = [(Mode::Cold, 2), (Mode::Graph, 1)];
+        assert_eq!(described, [of_each, of_each].concat());
+        assert!(trials[0].since > trials[2].since);
     }
 }

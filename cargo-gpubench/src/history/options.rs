@@ -18,6 +18,6 @@ pub struct TrendOptions {
     pub format: MessageFormat,
     /// `--export-otava`: the folder for files that Apache Otava reads.
     pub otava: Option<Utf8PathBuf>,
-    /// `--confirm`: the settings of the run that measures the commits around the latest change.
+    /// `--confirm`: the settings of the run that measures the commits around each change.
     pub confirm: Option<Box<RunOptions>>,
 }

@@ -10,28 +10,42 @@ use gpubench_diagnostic::csv_text;
 use gpubench_report::{OutputError, OutputTarget};
 
 /// The configuration's file.
-const CONFIGURATION: &str = "otava.yaml";
+pub(super) const CONFIGURATION: &str = "otava.yaml";
 
 /// The most characters of a name.
 const LONGEST: usize = 100;
 
-/// Writes the files to a folder. Replaces those of the same name.
+/// The group of all tests.
+const GROUP: &str = "all";
+
+/// Writes the files to a folder. Replaces those of the same name. Otava looks for a file in its
+/// working directory, so the configuration has whole paths. Returns the number of histories.
 ///
 /// # Errors
 /// A file cannot be written.
 pub(super) fn export<'a>(
     folder: &Utf8Path,
     histories: impl Iterator<Item = &'a BenchmarkHistory>,
-) -> Result<(), OutputError> {
-    let mut names = BTreeSet::new();
+) -> Result<usize, OutputError> {
+    let folder = camino::absolute_utf8(folder).unwrap_or_else(|_| folder.to_owned());
+    let mut names = BTreeSet::from([GROUP.to_owned()]);
+    let mut group = Vec::new();
     let mut configuration = "tests:\n".to_owned();
     for history in histories {
         let name = unused(&name_of(history), &mut names);
         let file = folder.join(&name).with_extension("csv");
         OutputTarget::File(file.clone()).write(&rows(history))?;
         configuration += &test(&name, &file, history);
+        group.push(name);
     }
-    OutputTarget::File(folder.join(CONFIGURATION)).write(&configuration)
+    configuration += &format!("test_groups:\n  {GROUP}: [{}]\n", group.join(", "));
+    OutputTarget::File(folder.join(CONFIGURATION)).write(&configuration)?;
+    Ok(group.len())
+}
+
+/// Returns the command that looks for changes in all histories that were exported to a folder.
+pub(super) fn command(folder: &Utf8Path) -> String {
+    format!("otava analyze --config-file {} {GROUP}", folder.join(CONFIGURATION))
 }
 
 /// Returns a name of letters, digits and hyphens: `suite-axpy-add-one-n-1024-graph`.
@@ -138,7 +152,8 @@ mod tests {
             read(CONFIGURATION),
             format!(
                 "tests:\n  {name}:\n    type: csv\n    file: {file}\n    time_column: time\n    \
-                 attributes: [commit, run, tool]\n    metrics:\n      value: {{direction: -1}}\n"
+                 attributes: [commit, run, tool]\n    metrics:\n      value: {{direction: -1}}\n\
+                 test_groups:\n  all: [{name}]\n"
             )
         );
     }

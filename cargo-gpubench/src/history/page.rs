@@ -10,7 +10,7 @@ use crate::broker::cases::Naming;
 use gpubench_contract::units::{counted, listed, percent, size};
 use gpubench_contract::{
     BenchmarkHistory, ChangeOrigin, ChangeVerdict, DeviceIdentity, Flush, HistoryChange, HistoryRun, KnownBreak,
-    Reading, Revision,
+    Reading, Revision, short_revision,
 };
 use gpubench_diagnostic::layout::{fitted, unbroken};
 use gpubench_diagnostic::printable_line;
@@ -164,10 +164,9 @@ fn confirmed(history: &BenchmarkHistory, change: &HistoryChange) -> Option<Strin
     let confirmation = change.confirmation.as_ref()?;
     let date = date(history.runs.get(usize::try_from(change.run).ok()?)?);
     let [before, after] = [&change.last_commit_before, &change.first_commit_after].map(|commit| {
-        commit.as_ref().map_or_else(
-            || "-".to_owned(),
-            |commit| printable_line(commit).chars().take(9).collect(),
-        )
+        commit
+            .as_ref()
+            .map_or_else(|| "-".to_owned(), |commit| printable_line(short_revision(commit)))
     });
     let ratio = confirmation.ratio.map(|ratio| format!(", {}", signed(ratio - 1.0)));
     let ratio = ratio.unwrap_or_default();

@@ -4,13 +4,15 @@ use camino::Utf8PathBuf;
 use regex::Regex;
 
 use super::case_name::{both_forms, naming};
-use super::confirm::confirm;
-use super::otava::export;
+use super::confirm::{Confirmed, confirm};
+use super::otava::{CONFIGURATION, command, export};
 use super::page::page;
 use super::trend::trends;
 use super::{HistoryError, TrendOptions};
 use crate::broker::cases::Naming;
-use crate::broker::options::MessageFormat;
+use crate::broker::options::{MessageFormat, Verbosity};
+use crate::broker::{first_failure, status};
+use gpubench_contract::units::counted;
 use gpubench_contract::{BenchmarkHistory, Record};
 use gpubench_diagnostic::{ExitCode, Failure, closest, print_warning};
 use gpubench_report::{Color, Output, TerminalOptions, json_line};
@@ -20,8 +22,8 @@ use gpubench_store::history::{History, Tail, all};
 /// Prints the histories of the selected cases.
 ///
 /// # Errors
-/// There is no history, it cannot be read, no change can be confirmed, or an output cannot be
-/// written.
+/// There is no history, it cannot be read, a change cannot be measured again, or an output cannot
+/// be written.
 pub fn show(options: &TrendOptions) -> Result<ExitCode, Failure> {
     let folder = folder(options)?;
     let histories = all(&folder)?;
@@ -31,24 +33,28 @@ pub fn show(options: &TrendOptions) -> Result<ExitCode, Failure> {
     warn_of_unfinished(&histories);
     let of_devices: Vec<Vec<BenchmarkHistory>> = trends(&histories);
     let mut shown = chosen(&of_devices, options)?;
+    let (mut code, mut failures) = (ExitCode::Success, Vec::new());
     if let Some(settings) = &options.confirm {
         let mut settings = settings.clone();
         // Programs get records alone.
         settings.output.format = options.format;
-        match confirm(&settings, &mut shown)? {
-            ExitCode::Success => {}
-            interrupted => return Ok(interrupted),
-        }
+        Confirmed { code, failures } = confirm(&settings, &mut shown)?;
     }
     if let Some(folder) = &options.otava {
-        export(folder, shown.iter().flatten())?;
+        let files = counted(export(folder, shown.iter().flatten())?, "CSV file");
+        let what = format_args!(
+            "`{CONFIGURATION}` and {files} to `{folder}`; next: `{}`",
+            command(folder)
+        );
+        status(Verbosity::Normal, "Exported", what);
     }
     let text = match options.format {
         MessageFormat::Human => pages(&shown, naming(of_devices.iter().flatten())),
         MessageFormat::Json => lines(&shown)?,
     };
     Output::stdout_as_styled().print(&text)?;
-    Ok(ExitCode::Success)
+    first_failure(failures)?;
+    Ok(code)
 }
 
 fn folder(options: &TrendOptions) -> Result<Utf8PathBuf, Failure> {

@@ -132,8 +132,12 @@ impl<'o> BaselineSource<'o> {
             BaselineSource::Unpacked(revision) => return Ok(*revision),
         };
         let (name, revision) = (checkout.name().to_owned(), checkout.revision().short());
-        let what = format_args!("the baseline `{name}` ({revision})");
-        status(verbosity, "Building", what);
+        let of = if name == revision {
+            String::new()
+        } else {
+            format!(" ({revision})")
+        };
+        status(verbosity, "Building", format_args!("the baseline `{name}`{of}"));
         let options = checkout.build_options(candidate);
         let libraries = match libraries_of(&checkout, options.clone(), interrupt) {
             Ok(libraries) => libraries,

@@ -7,5 +7,6 @@ pub(super) mod environment;
 pub(super) mod kind;
 pub(super) mod observers;
 pub(super) mod opened;
+pub(super) mod present;
 pub(super) mod processors;
 pub(super) mod turn;
