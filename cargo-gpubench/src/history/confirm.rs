@@ -50,6 +50,14 @@ struct Trial {
     cases: Vec<String>,
 }
 
+/// A device of histories.
+struct Place<'t> {
+    device: &'t DeviceIdentity,
+    gpu: &'t Option<String>,
+    /// The options of a run on it. `None` if this machine lacks it.
+    options: Option<RunOptions>,
+}
+
 /// What came out of all trials.
 pub(super) struct Confirmed {
     /// The exit code of the worst run.
@@ -75,19 +83,17 @@ pub(super) fn confirm(settings: &RunOptions, shown: &mut [Vec<BenchmarkHistory>]
     }
     trials.iter().try_for_each(|trial| ensure_hashes(&trial.pair))?;
     let mut elsewhere = Vec::new();
-    let mut places: Vec<((&DeviceIdentity, &Option<String>), Option<RunOptions>)> = Vec::new();
+    let mut places: Vec<Place<'_>> = Vec::new();
     for Trial { device, gpu, .. } in &trials {
-        if places.iter().all(|(place, _)| *place != (device, gpu)) {
+        if places.iter().all(|place| (place.device, place.gpu) != (device, gpu)) {
             let there = on_device_of(device, gpu.as_deref(), settings);
-            places.push(((device, gpu), there.map_err(|failure| elsewhere.push(failure)).ok()));
+            let options = there.map_err(|failure| elsewhere.push(failure)).ok();
+            places.push(Place { device, gpu, options });
         }
     }
     let options_for = |trial: &Trial| {
-        let mut places = places.iter();
-        places
-            .find(|(place, _)| *place == (&trial.device, &trial.gpu))?
-            .1
-            .clone()
+        let is_there = |place: &&Place<'_>| (place.device, place.gpu) == (&trial.device, &trial.gpu);
+        places.iter().find(is_there)?.options.clone()
     };
     let (mut code, mut measured, mut failures) = (ExitCode::Success, 0, Vec::new());
     for (position, trial) in trials.iter().enumerate() {

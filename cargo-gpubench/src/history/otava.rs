@@ -38,7 +38,8 @@ pub(super) fn export<'a>(
         configuration += &test(&name, &file, history);
         group.push(name);
     }
-    configuration += &format!("test_groups:\n  {GROUP}: [{}]\n", group.join(", "));
+    let groups = format!("test_groups:\n  {GROUP}: [{}]\n", group.join(", "));
+    configuration += &groups;
     OutputTarget::File(folder.join(CONFIGURATION)).write(&configuration)?;
     Ok(group.len())
 }
