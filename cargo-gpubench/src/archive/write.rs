@@ -55,6 +55,14 @@ impl Contents {
         Ok(contents)
     }
 
+    /// Returns the same contents without the time of today, so that the archive of the same build
+    /// is the same file.
+    #[must_use]
+    pub fn without_time(mut self) -> Contents {
+        self.manifest.created_at = jiff::Timestamp::UNIX_EPOCH.to_string();
+        self
+    }
+
     fn library(&mut self, library: &BuiltLibrary) -> Result<ArchivedLibrary, ArchiveError> {
         let folder = folder_of(library);
         let name = library.library.file_name().unwrap_or(&library.crate_name);

@@ -113,7 +113,7 @@ pub(super) fn write_uncompiled(
     revision: Option<Revision>,
     archive: &Utf8Path,
 ) -> Result<(), Failure> {
-    let mut contents = Contents::new(built, revision)?;
+    let mut contents = Contents::new(built, revision)?.without_time();
     add_own_libraries(&mut contents, built, catalogs)?;
     write(&contents, archive)?;
     Ok(())

@@ -2,11 +2,12 @@
 
 use std::rc::Rc;
 
-use gpubench::catalog::Catalog;
+use gpubench::catalog::{Catalog, DeviceKind};
 
 use super::against::baseline_run::{BaselineRun, OtherCases};
 use super::against::other_revision::{BaselineSource, OtherRevision};
-use super::choice::chosen::{ChosenCases, choose_other_cases};
+use super::cases::CaseDevice;
+use super::choice::chosen::{ChosenCases, cases_of, choose_other_cases};
 use super::choice::listing::remember_names;
 use super::choice::overrides::warn_of_idle_overrides;
 use super::code::compilers::compiler_for;
@@ -108,6 +109,33 @@ impl Sources {
             other: other_catalogs,
         };
         Ok((Both { candidate, other }, catalogs))
+    }
+
+    /// Checks before a device is known that the run has cases on some kind of device. Axes differ by
+    /// kind, and so do the names of cases.
+    ///
+    /// # Errors
+    /// It has none on any, or nothing can be graded.
+    pub(super) fn ensure_some_match(
+        &self,
+        options: &RunOptions,
+        catalogs: &[Catalog],
+        seeds: &Seeds,
+    ) -> Result<(), Failure> {
+        let on = |kind| -> Result<(), Failure> {
+            let mut catalogs = catalogs.to_vec();
+            if let Some(grading) = &options.grading {
+                let sources = (self.built(), self.candidate.dataset());
+                Entrants::enter(grading, sources, &mut catalogs, kind, seeds.master())?;
+            }
+            let device = CaseDevice {
+                kind,
+                capability: u32::MAX,
+            };
+            cases_of(self.built(), &catalogs, device, &options.cases)?;
+            Ok(())
+        };
+        on(DeviceKind::Cuda).or_else(|_| on(DeviceKind::Cpu))
     }
 
     /// Selects the cases.

@@ -44,6 +44,7 @@ pub(crate) fn read(folder: &Path, shown_path: &str, limits: &Limits) -> Result<T
                 "" => name,
                 below => format!("{below}/{name}"),
             };
+            inside(path.as_bytes()).map_err(bad)?;
             let kind = match entry.file_type() {
                 FileType::Unknown => {
                     let found = statat(&folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW);

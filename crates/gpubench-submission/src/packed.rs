@@ -123,4 +123,15 @@ mod tests {
             assert!(other.submission(&Limits::default()).is_err(), "{path}");
         }
     }
+
+    #[test]
+    fn a_path_that_a_tarball_could_not_have_is_refused_in_a_folder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let deep = (0..5).fold(folder.path().join("fast"), |path, _| path.join("d".repeat(250)));
+        std::fs::create_dir_all(&deep).expect("folders");
+        std::fs::write(folder.path().join("fast/main.cu"), KERNEL).expect("a file");
+        std::fs::write(deep.join("part.h"), "").expect("a file");
+        let read = Submission::read(&folder.path().join("fast"), &Limits::default());
+        assert!(matches!(read, Err(ReadError::BadPath { .. })), "{read:?}");
+    }
 }

@@ -116,3 +116,20 @@ fn a_submission_from_standard_input_goes_to_agents() {
         (&"pass".into(), &"-".into())
     );
 }
+
+#[test]
+fn mistakes_of_a_grading_start_no_agent() {
+    let folder = RunFolder::new();
+    let noting = format!("sh -c 'echo $$ >> {}; exec \"$@\"' sh", folder.path("pids"));
+    for (mistake, code) in [
+        (&["--problem", "nosuch"][..], 2),
+        (&["--problem", "row_sums", "--exact", "nosuch::rows=1"], 4),
+        (&["--problem", "row_sums", "--axis", "nosuch=3"], 2),
+        (&["--problem", "row_sums", "--over", "nosuch"], 2),
+    ] {
+        let run = Run::on_verb("grade", &Fixture::new("graded")).args(["--offline", "--runner", &noting]);
+        let run = run.args(["submissions/thread_a_row.cu"]).args(mistake.iter().copied());
+        let _finished = run.finish().expect_code(code);
+        assert!(!folder.path("pids").exists(), "{mistake:?}: an agent was started");
+    }
+}

@@ -1,6 +1,5 @@
 //! The cases of built libraries that a run selects, and the rest.
 
-use gpubench::DeviceKind;
 use gpubench::catalog::{Benchmark, Catalog};
 
 use crate::broker::against::other_revision::OtherRevision;
@@ -131,26 +130,6 @@ pub(in crate::broker) fn cases_of(
     selection: &CaseSelection,
 ) -> Result<Vec<Case>, CaseError> {
     select_cases(&library_catalogs(built, catalogs), device, selection)
-}
-
-/// Checks before a device is known that the selection has cases on some kind of device. Axes differ
-/// by kind, and so do the names of cases.
-///
-/// # Errors
-/// It has none on any.
-pub(in crate::broker) fn ensure_some_match(
-    built: &Built,
-    catalogs: &[Catalog],
-    selection: &CaseSelection,
-) -> Result<(), CaseError> {
-    let on = |kind| {
-        let device = CaseDevice {
-            kind,
-            capability: u32::MAX,
-        };
-        cases_of(built, catalogs, device, selection).map(drop)
-    };
-    on(DeviceKind::Cuda).or_else(|_| on(DeviceKind::Cpu))
 }
 
 fn library_catalogs<'a>(built: &'a Built, catalogs: &'a [Catalog]) -> Vec<LibraryCatalog<'a>> {

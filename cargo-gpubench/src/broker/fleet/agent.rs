@@ -1,6 +1,5 @@
 //! The agent: it measures on the device of its machine what the head of a run asks for.
 
-use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, IsTerminal as _};
 use std::os::fd::AsFd as _;
@@ -94,15 +93,7 @@ fn work(
     let folder = tempfile::tempdir().map_err(InternalError::because("cannot make a temporary folder"))?;
     let configuration = Utf8Path::from_path(folder.path()).unwrap_or(Utf8Path::new("/nonexistent"));
     let options = read_order(&begin.order, configuration)?;
-    let mut came = VecDeque::new();
-    let options = with_submissions_of_head(options, &begin.submissions, |bytes| {
-        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-        while came.len() < bytes {
-            came.extend(head.piece()?);
-        }
-        Ok(came.drain(..bytes).collect())
-    })
-    .map_err(|error: io::Error| AgentError::Protocol(chain(&error)))?;
+    let options = with_submissions_of_head(&options, begin.submissions, head)?;
     let options = RunOptions {
         libraries: LibrarySource::Archive {
             archive,

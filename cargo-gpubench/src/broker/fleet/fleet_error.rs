@@ -12,6 +12,9 @@ pub(super) enum FleetError {
     /// A file of a definition is not in an archive.
     #[error("agents cannot grade against files of a definition")]
     Definition,
+    /// Agents would need too much memory.
+    #[error("the submissions have more than {} MiB together, which agents do not take", .most >> 20)]
+    Submissions { most: u64 },
     /// A word of the command line is not UTF-8.
     #[error("the word `{0}` of the command line is not UTF-8, so no agent can have it")]
     Word(String),
@@ -39,6 +42,7 @@ impl Expected for FleetError {
     fn hint(&self) -> Option<String> {
         match self {
             FleetError::Action | FleetError::Definition => Some("leave out `--runner`".to_owned()),
+            FleetError::Submissions { .. } => Some("grade some of them at a time".to_owned()),
             FleetError::Word(_) => Some("rename the file that it names".to_owned()),
             FleetError::Configuration { .. } | FleetError::Archive { .. } => None,
         }

@@ -14,12 +14,11 @@ use super::node_archive::facts_of;
 use super::order::order_of_process;
 use super::running::Running;
 use super::station::{Plan, Sent};
-use super::submissions::{contents_of, orders_of, with_submissions_read};
+use super::submissions::{read_ones, with_submissions_read};
 use crate::broker::archive::write_uncompiled;
 use crate::broker::begun::{Begun, begin_reports};
 use crate::broker::cases::Naming;
 use crate::broker::cases::run_names::RunNames;
-use crate::broker::choice::chosen::ensure_some_match;
 use crate::broker::device::counters::Counters;
 use crate::broker::device::environment;
 use crate::broker::device::opened::ChosenDevice;
@@ -63,19 +62,18 @@ pub(in crate::broker) fn run_with_agents(
         return Err(FleetError::Action.into());
     }
     let order = order_of_process(agents)?;
-    let options = &with_submissions_read(options);
+    let options = &with_submissions_read(options)?;
     let seeds = seeds(options.measurement.seed)?;
     let (authors, catalogs) = sources.list(AuthorSettings::new(options, interrupt))?;
     // Commands of agents are not processes that a role left.
     drop(authors);
-    if options.grading.is_none() {
-        // A machine for a run without a case would be wasted.
-        ensure_some_match(sources.built(), &catalogs.candidate, &options.cases)?;
-    }
+    // A machine for a run without a case would be wasted.
+    sources.ensure_some_match(options, &catalogs.candidate, &seeds)?;
     let folder =
         TemporaryFolder::new(Purpose::Archive).map_err(InternalError::because("cannot make a temporary folder"))?;
     let archive = archive_for_agents(options, sources, &catalogs.candidate, places, folder.path())?;
     let names = RunNames::draw(Naming::for_packages(packages_of(&sources.built().libraries).len()));
+    let submissions = read_ones(options);
     let begin = Begin {
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         order,
@@ -83,7 +81,7 @@ pub(in crate::broker) fn run_with_agents(
             path: archive.clone(),
             source,
         })?,
-        submissions: orders_of(options),
+        submissions: submissions.len(),
         run_id: names.run_id.clone(),
         seed: *seeds.master(),
         heartbeat_ms: u64::try_from((agents.silence / HEARTBEATS).as_millis()).unwrap_or(u64::MAX),
@@ -91,10 +89,7 @@ pub(in crate::broker) fn run_with_agents(
     let late = LateRecords::kept_in(places.late_records(&names.run_id)?);
     let of_agents = interrupt.child();
     let number = agents.runners.len() * agents.agents.get();
-    let sent = Sent {
-        archive,
-        submissions: contents_of(options),
-    };
+    let sent = Sent { archive, submissions };
     let running = Running::start(agents, begin, sent, late, &of_agents)?;
     let awaited = match number {
         1 => "the agent".to_owned(),

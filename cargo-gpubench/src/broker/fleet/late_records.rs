@@ -9,8 +9,9 @@ use camino::Utf8PathBuf;
 use gpubench_contract::{BenchmarkComplete, Record};
 use gpubench_diagnostic::{create_regular, print_warning, printable_line};
 
-/// The most records that are kept.
+/// The most records that are kept, and the most bytes.
 const MOST: u64 = 10_000;
+const MOST_BYTES: usize = 64 << 20;
 
 /// The late records of a run, one a line in a file.
 #[derive(Debug)]
@@ -22,6 +23,7 @@ pub(super) struct LateRecords {
 #[derive(Debug, Default)]
 struct State {
     number: u64,
+    bytes: usize,
     file: Option<File>,
 }
 
@@ -45,6 +47,10 @@ impl LateRecords {
         let kept = serde_json::to_string(&Record::BenchmarkComplete(Box::new(result)))
             .map_err(std::io::Error::from)
             .and_then(|line| {
+                state.bytes += line.len();
+                if state.bytes > MOST_BYTES {
+                    return Err(std::io::ErrorKind::FileTooLarge.into());
+                }
                 let file = match &mut state.file {
                     Some(file) => file,
                     none => {
@@ -65,7 +71,7 @@ impl LateRecords {
             Err(error) => format!("it cannot be kept in `{path}`: {error}"),
         };
         print_warning(&format_args!(
-            "{agent} sent a result of `{case}` after others were asked for it, so it does not count; {place}"
+            "{agent} sent a result of `{case}` when nobody waited for it, so it does not count; {place}"
         ));
     }
 
@@ -75,7 +81,8 @@ impl LateRecords {
         if number > 1 {
             let path = &self.path;
             print_warning(&format_args!(
-                "{number} results came too late and do not count; they are in `{path}`"
+                "{number} results came too late and do not count; `{path}` has them, up to {MOST} or {} MiB",
+                MOST_BYTES >> 20
             ));
         }
     }

@@ -1,6 +1,6 @@
 //! The leases of a run: who measures what, and what follows if somebody does not.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::message::{LeaseOrder, PieceOrder, WantedResult};
@@ -37,6 +37,8 @@ struct Piece {
     leased: u32,
     /// Why the attempts to measure the first group failed.
     losses: Vec<String>,
+    /// The agents that failed to.
+    lost_by: BTreeSet<usize>,
 }
 
 /// The results of a group whose lease is live.
@@ -83,6 +85,8 @@ struct State {
     waiting: VecDeque<Piece>,
     /// The pieces of each lease that are not measured yet, at least one.
     live: BTreeMap<u64, VecDeque<Piece>>,
+    /// The agents that are ready.
+    ready: BTreeSet<usize>,
     next: u64,
 }
 
@@ -95,25 +99,36 @@ impl Leases {
             expected: unit.expected,
             leased: 0,
             losses: Vec::new(),
+            lost_by: BTreeSet::new(),
         });
         Leases {
             agents: agents.max(1),
             state: Mutex::new(State {
                 waiting: pieces.collect(),
                 live: BTreeMap::new(),
+                ready: BTreeSet::new(),
                 next: 1,
             }),
         }
     }
 
-    /// Takes the next work, if some waits.
-    pub(super) fn take(&self) -> Option<LeaseOrder> {
+    /// Notes that an agent can take work.
+    pub(super) fn enter(&self, agent: usize) {
+        self.state().ready.insert(agent);
+    }
+
+    /// Notes that an agent takes no work for now.
+    pub(super) fn exit(&self, agent: usize) {
+        self.state().ready.remove(&agent);
+    }
+
+    /// Takes the next work for an agent, if some waits. What it has lost before is for others as
+    /// long as one of them is ready that has not.
+    pub(super) fn take(&self, agent: usize) -> Option<LeaseOrder> {
         let mut state = self.state();
-        let number = self.pieces_of_next(&state.waiting);
-        let mut pieces: VecDeque<Piece> = state.waiting.drain(..number).collect();
-        if pieces.is_empty() {
-            return None;
-        }
+        let first = state.waiting.iter().position(|piece| state.may_take(agent, piece))?;
+        let number = self.pieces_of_next(&state.waiting, first);
+        let mut pieces: VecDeque<Piece> = state.waiting.drain(first..first + number).collect();
         pieces.iter_mut().for_each(|piece| piece.leased += 1);
         let lease = state.next;
         state.next += 1;
@@ -125,20 +140,19 @@ impl Leases {
         Some(order)
     }
 
-    /// Returns how many of the waiting pieces the next lease has: as many as are expected to take
+    /// Returns how many of the waiting pieces from `first` on the next lease has: as many as are expected to take
     /// no more than an agent's part of what waits. A piece of a lease that was lost is alone: it
     /// may be what ends agents.
-    fn pieces_of_next(&self, waiting: &VecDeque<Piece>) -> usize {
+    fn pieces_of_next(&self, waiting: &VecDeque<Piece>, first: usize) -> usize {
         let shares = self.agents * PART_OF_AGENT;
-        let most = (waiting.len() / shares).clamp(1, MOST_PIECES).min(waiting.len());
+        let most = (waiting.len() / shares).clamp(1, MOST_PIECES);
         let share = waiting.iter().map(|piece| piece.expected).sum::<f64>() / shares as f64;
         let mut expected = 0.0;
         let fits = |piece: &&Piece| {
             expected += piece.expected;
             piece.leased == 0 && expected <= share
         };
-        let together = waiting.iter().take(most).take_while(fits).count();
-        together.max(1).min(waiting.len())
+        waiting.iter().skip(first).take(most).take_while(fits).count().max(1)
     }
 
     /// Whether nothing waits and nobody measures.
@@ -176,6 +190,7 @@ impl Leases {
             first: piece.first,
             losses: std::mem::take(&mut piece.losses),
         };
+        piece.lost_by.clear();
         piece.first += group.len();
         if piece.groups.is_empty() {
             pieces.pop_front();
@@ -188,11 +203,12 @@ impl Leases {
 
     /// Ends a lease whose agent does not go on with it, and leaves what is left to others. Returns
     /// the group that fails, if too many attempts have.
-    pub(super) fn lose(&self, lease: u64, why: &str) -> Option<Failed> {
+    pub(super) fn lose(&self, lease: u64, agent: usize, why: &str) -> Option<Failed> {
         let mut state = self.state();
         let mut left = state.live.remove(&lease)?;
         let under_way = left.front_mut()?;
         under_way.losses.push(why.to_owned());
+        under_way.lost_by.insert(agent);
         let failed = under_way.give_up();
         if under_way.groups.is_empty() {
             left.pop_front();
@@ -222,6 +238,12 @@ impl Leases {
     }
 }
 
+impl State {
+    fn may_take(&self, agent: usize, piece: &Piece) -> bool {
+        !piece.lost_by.contains(&agent) || self.ready.iter().all(|ready| piece.lost_by.contains(ready))
+    }
+}
+
 impl Piece {
     fn order(&self) -> PieceOrder {
         let wanted = |started: &BenchmarkStarted| WantedResult {
@@ -242,6 +264,7 @@ impl Piece {
         }
         let group = self.groups.pop_front()?;
         let losses = std::mem::take(&mut self.losses);
+        self.lost_by.clear();
         let failed = Failed {
             first: self.first,
             number: group.len(),
@@ -278,6 +301,9 @@ fn is_of(sent: &BenchmarkComplete, wanted: &BenchmarkStarted) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The agent of tests that need no other.
+    const AGENT: usize = 0;
 
     fn leases() -> (Leases, Vec<BenchmarkComplete>) {
         let all = gpubench_testing::every_verdict().results;
@@ -322,7 +348,7 @@ mod tests {
     }
 
     fn sizes(leases: &Leases) -> Vec<usize> {
-        std::iter::from_fn(|| leases.take())
+        std::iter::from_fn(|| leases.take(AGENT))
             .map(|order| order.pieces.len())
             .collect()
     }
@@ -348,15 +374,34 @@ mod tests {
     }
 
     #[test]
+    fn what_an_agent_has_lost_is_for_others_that_are_ready() {
+        let (leases, _) = small(&[0.0; 2], 2);
+        let (broken, other) = (0, 1);
+        leases.enter(broken);
+        leases.enter(other);
+        let lost = leases.take(broken).expect("work");
+        assert_eq!(leases.lose(lost.lease, broken, "it is gone"), None);
+        let next = leases.take(broken).expect("the second case");
+        assert_eq!(told(&next), [(1, 1)]);
+        assert_eq!(leases.take(broken), None, "the first is for the other");
+        leases.exit(other);
+        let again = leases.take(broken).expect("nobody else is ready");
+        assert_eq!(told(&again), [(2, 1)]);
+        assert_eq!(leases.lose(again.lease, broken, "it is gone"), None);
+        leases.enter(other);
+        assert_eq!(told(&leases.take(other).expect("the first case")), [(3, 1)]);
+    }
+
+    #[test]
     fn cases_of_a_lost_lease_are_measured_alone_with_other_inputs_and_one_is_to_blame() {
         let (leases, all) = small(&[0.0; 8], 1);
-        let lost = leases.take().expect("work");
+        let lost = leases.take(AGENT).expect("work");
         assert_eq!(told(&lost), [(1, 1), (1, 1)]);
         leases.count(lost.lease, &all[..1]).expect("its result").expect("live");
         assert_eq!(leases.position(lost.lease), Some(1));
-        assert_eq!(leases.lose(lost.lease, "it is gone"), None);
+        assert_eq!(leases.lose(lost.lease, AGENT, "it is gone"), None);
         assert_eq!(leases.position(lost.lease), None);
-        let again = leases.take().expect("what is left");
+        let again = leases.take(AGENT).expect("what is left");
         assert_eq!(told(&again), [(2, 1)]);
         let counted = leases
             .count(again.lease, &all[1..2])
@@ -364,9 +409,12 @@ mod tests {
             .expect("live");
         assert_eq!(counted.losses, ["it is gone"]);
         let (leases, all) = small(&[0.0; 8], 1);
-        let lost = leases.take().expect("work").lease;
-        assert_eq!(leases.lose(lost, "it is gone"), None);
-        let orders = [leases.take().expect("the first"), leases.take().expect("the second")];
+        let lost = leases.take(AGENT).expect("work").lease;
+        assert_eq!(leases.lose(lost, AGENT, "it is gone"), None);
+        let orders = [
+            leases.take(AGENT).expect("the first"),
+            leases.take(AGENT).expect("the second"),
+        ];
         assert!(orders.iter().all(|order| told(order) == [(2, 1)]), "{orders:?}");
         let second = leases.count(orders[1].lease, &all[1..2]).expect("its result");
         assert_eq!(
@@ -379,13 +427,13 @@ mod tests {
     #[test]
     fn each_group_counts_once_and_only_for_a_live_lease() {
         let (leases, all) = leases();
-        let first = leases.take().expect("work");
+        let first = leases.take(AGENT).expect("work");
         assert_eq!(told(&first), [(1, 2)]);
         let counted = leases.count(first.lease, &all[..1]).expect("its result").expect("live");
         assert_eq!((counted.first, counted.losses.len()), (0, 0));
-        assert_eq!(leases.lose(first.lease, "it is gone"), None);
+        assert_eq!(leases.lose(first.lease, AGENT, "it is gone"), None);
         assert!(leases.count(first.lease, &all[1..3]).expect("late").is_none());
-        let again = leases.take().expect("what is left");
+        let again = leases.take(AGENT).expect("what is left");
         assert_eq!(told(&again), [(2, 1)], "the first group has its result");
         let counted = leases
             .count(again.lease, &all[1..3])
@@ -394,8 +442,8 @@ mod tests {
         assert_eq!((counted.first, counted.losses), (1, vec!["it is gone".to_owned()]));
         assert!(leases.count(again.lease, &all[1..3]).expect("twice").is_none());
         assert!(!leases.are_done());
-        let last = leases.take().expect("the other unit");
-        assert!(leases.take().is_none() && !leases.are_done(), "somebody measures");
+        let last = leases.take(AGENT).expect("the other unit");
+        assert!(leases.take(AGENT).is_none() && !leases.are_done(), "somebody measures");
         leases.count(last.lease, &all[3..4]).expect("its result");
         assert!(leases.are_done());
     }
@@ -403,7 +451,7 @@ mod tests {
     #[test]
     fn results_of_other_cases_are_refused_and_change_nothing() {
         let (leases, all) = leases();
-        let lease = leases.take().expect("work").lease;
+        let lease = leases.take(AGENT).expect("work").lease;
         let refused = |sent: &[BenchmarkComplete]| leases.count(lease, sent).expect_err("not its result");
         assert_eq!(refused(&all[..2]), Misplaced::Number { sent: 2, wanted: 1 });
         assert_eq!(refused(&[]), Misplaced::Number { sent: 0, wanted: 1 });
@@ -418,29 +466,29 @@ mod tests {
     fn a_group_fails_after_the_last_attempt_and_the_rest_goes_on() {
         let (leases, _) = leases();
         for attempt in 1..ATTEMPTS as u32 {
-            let order = leases.take().expect("work");
+            let order = leases.take(AGENT).expect("work");
             assert_eq!(told(&order), [(attempt, 2)]);
-            assert_eq!(leases.lose(order.lease, "killed"), None);
+            assert_eq!(leases.lose(order.lease, AGENT, "killed"), None);
         }
-        let order = leases.take().expect("work");
-        let failed = leases.lose(order.lease, "killed").expect("it fails");
+        let order = leases.take(AGENT).expect("work");
+        let failed = leases.lose(order.lease, AGENT, "killed").expect("it fails");
         assert_eq!((failed.first, failed.number), (0, 1));
         assert!(
             failed.why.contains("5 attempts") && failed.why.ends_with("killed"),
             "{}",
             failed.why
         );
-        let rest = leases.take().expect("the other group");
+        let rest = leases.take(AGENT).expect("the other group");
         assert_eq!(told(&rest), [(ATTEMPTS as u32 + 1, 1)]);
         assert_eq!(rest.pieces[0].groups[0].len(), 2);
-        assert_eq!(leases.lose(99, "unknown"), None);
+        assert_eq!(leases.lose(99, AGENT, "unknown"), None);
     }
 
     #[test]
     fn what_waits_is_stranded_by_name_of_the_last_agent() {
         let (leases, _) = leases();
-        let taken = leases.take().expect("work").lease;
-        leases.lose(taken, "it was silent");
+        let taken = leases.take(AGENT).expect("work").lease;
+        leases.lose(taken, AGENT, "it was silent");
         let stranded = leases.strand("it ended");
         let told: Vec<(usize, usize)> = stranded.iter().map(|failed| (failed.first, failed.number)).collect();
         assert_eq!(told, [(0, 3), (3, 1)]);

@@ -138,7 +138,9 @@ impl Lessee<'_> {
         loop {
             let order = match head.message()? {
                 ToAgent::Lease(order) => order,
-                ToAgent::Begin(_) => return Err(AgentError::Protocol("a second beginning".to_owned()).into()),
+                ToAgent::Begin(_) | ToAgent::Submission(_) => {
+                    return Err(AgentError::Protocol("a second beginning".to_owned()).into());
+                }
             };
             match self.measure(&order)? {
                 GroupsEnd::Done => self.speaker.say(&FromAgent::Done { lease: order.lease }),

@@ -51,8 +51,8 @@ pub(super) struct Begin {
     pub(super) tool_version: String,
     pub(super) order: Order,
     pub(super) archive: ArchiveFacts,
-    /// What is graded, if something is. The contents of all files follow the archive.
-    pub(super) submissions: Vec<SubmissionOrder>,
+    /// How many submissions follow the archive, each with the contents of its files.
+    pub(super) submissions: usize,
     pub(super) run_id: String,
     /// The master seed. The host of an agent is trusted as the head's own.
     pub(super) seed: [u8; 32],
@@ -90,6 +90,7 @@ pub(super) struct WantedResult {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum ToAgent {
     Begin(Box<Begin>),
+    Submission(SubmissionOrder),
     Lease(LeaseOrder),
 }
 

@@ -57,6 +57,7 @@ impl Running {
             for _ in 0..agents.agents.get() {
                 let station = Station {
                     fleet: Arc::clone(&fleet),
+                    number: stations.len(),
                     name: format!("agent {}", stations.len() + 1),
                     words: runner.to_start(&tool),
                 };

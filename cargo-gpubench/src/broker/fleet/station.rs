@@ -14,7 +14,9 @@ use super::frame::Frame;
 use super::late_records::LateRecords;
 use super::leases::{Failed, Leases, Misplaced};
 use super::message::{Begin, FromAgent, Ready, ToAgent};
+use super::submissions::{contents_of, order_of};
 use crate::broker::lanes::units::Message;
+use crate::broker::options::ReadSubmission;
 use gpubench_contract::{BenchmarkComplete, Cause};
 use gpubench_device::Facts;
 use gpubench_diagnostic::{chain, print_warning, printable_line};
@@ -31,6 +33,9 @@ const ENDS_WITHOUT_RESULT: u32 = 10;
 
 /// How many times longer than the limit a silent agent is listened to, before it is started again.
 const LISTENED_TO: u32 = 5;
+
+/// The longest reason of an agent that is shown, in characters.
+const LONGEST_REASON: usize = 2_000;
 
 /// The longest pause before an agent is started again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
@@ -58,8 +63,8 @@ pub(super) struct Fleet {
 pub(super) struct Sent {
     /// The archive.
     pub(super) archive: Utf8PathBuf,
-    /// The contents of all files of submissions, one after another.
-    pub(super) submissions: Vec<u8>,
+    /// What is graded, if something is.
+    pub(super) submissions: Vec<ReadSubmission>,
 }
 
 /// What is to be measured.
@@ -114,6 +119,8 @@ impl From<Misplaced> for Broken {
 /// An agent of the run, however often it is started.
 pub(super) struct Station {
     pub(super) fleet: Arc<Fleet>,
+    /// Its number, from 0.
+    pub(super) number: usize,
     /// `agent 2`.
     pub(super) name: String,
     /// The words of its command.
@@ -143,6 +150,9 @@ impl Station {
         loop {
             let mut session = Session::default();
             let broken = self.session(&mut session);
+            if let Some(plan) = self.fleet.plan.get() {
+                plan.leases.exit(self.number);
+            }
             let name = self.named(&session);
             if matches!(broken, Broken::Over) || self.fleet.interrupt.is_set() {
                 break;
@@ -156,7 +166,10 @@ impl Station {
                 (true, false) => (false_starts, ends) = (0, ends + 1),
                 (true, true) => (false_starts, ends) = (0, 0),
             }
-            let is_final = matches!(broken, Broken::Start { .. } | Broken::Refused(_) | Broken::Protocol(_));
+            let is_final = matches!(
+                broken,
+                Broken::Start { .. } | Broken::Refused(_) | Broken::Protocol(_) | Broken::Ended(Ended::Message(_))
+            );
             if is_final || false_starts >= FALSE_STARTS || ends >= ENDS_WITHOUT_RESULT {
                 print_warning(&format_args!("{name} measures no more: {why}"));
                 self.note_last(format!("{name}: {why}"));
@@ -230,10 +243,11 @@ impl Station {
                 if let Some(ready) = session.ready.take() {
                     self.ensure_alike(plan, &ready)?;
                     session.is_ready = true;
+                    plan.leases.enter(self.number);
                 }
                 if session.is_ready
                     && session.busy.is_none()
-                    && let Some(order) = plan.leases.take()
+                    && let Some(order) = plan.leases.take(self.number)
                 {
                     let lease = order.lease;
                     session.busy = Some(lease);
@@ -288,10 +302,18 @@ impl Station {
                 pieces_of(file, |piece| connection.send(&Frame::Piece(piece))).map_err(Broken::Deaf)?;
             }
             FromAgent::Archive { is_wanted: false } => {
-                let contents = &self.fleet.sent.submissions[..];
-                pieces_of(contents, |piece| connection.send(&Frame::Piece(piece))).map_err(Broken::Deaf)?;
+                for submission in &self.fleet.sent.submissions {
+                    let order = ToAgent::Submission(order_of(submission));
+                    connection.tell(&order).map_err(Broken::Deaf)?;
+                    for contents in contents_of(submission) {
+                        pieces_of(contents, |piece| connection.send(&Frame::Piece(piece))).map_err(Broken::Deaf)?;
+                    }
+                }
             }
             FromAgent::Heartbeat => {}
+            FromAgent::Ready(_) if session.host.is_none() => {
+                return Err(Broken::Protocol("it was ready before it said who it is".to_owned()));
+            }
             FromAgent::Ready(ready) => {
                 let first = self.fleet.ready.lock().unwrap_or_else(PoisonError::into_inner).take();
                 if let Some(first) = first {
@@ -319,8 +341,8 @@ impl Station {
             FromAgent::Fault { why } => return Err(Broken::Fault(printable_line(&why).to_string())),
             FromAgent::Refused { why, hint } => {
                 let hint = hint.map_or_else(String::new, |hint| format!(" (hint: {hint})"));
-                let why = printable_line(&format!("{why}{hint}")).to_string();
-                return Err(Broken::Refused(why));
+                let why: String = format!("{why}{hint}").chars().take(LONGEST_REASON).collect();
+                return Err(Broken::Refused(printable_line(&why).to_string()));
             }
         }
         Ok(())
@@ -341,16 +363,22 @@ impl Station {
         };
         let name = self.named(session);
         let Some(counted) = plan.leases.count(lease, &results)? else {
-            results
-                .into_iter()
-                .for_each(|result| self.fleet.late.keep(&name, result));
+            for result in results {
+                if result.run_id != self.fleet.begin.run_id {
+                    return Err(Broken::Protocol("it sent a late result of another run".to_owned()));
+                }
+                self.fleet.late.keep(&name, result);
+            }
             return Ok(());
         };
         session.has_results = true;
         for (position, mut result) in (counted.first..).zip(results) {
-            result.notices.extend(counted.losses.iter().map(|loss| {
-                format!("{loss}, while it measured this case, so it was measured again with other inputs")
-            }));
+            // A contestant learns nothing else of a hidden case.
+            let losses = counted.losses.iter().filter(|_| !result.is_hidden());
+            let again = losses
+                .map(|loss| format!("{loss}, while it measured this case, so it was measured again with other inputs"));
+            let again: Vec<String> = again.collect();
+            result.notices.extend(again);
             self.report(Message::Finished(position, Box::new(result.into())));
         }
         Ok(())
@@ -358,7 +386,11 @@ impl Station {
 
     /// Ends a lease, so that others measure what is left of it.
     fn lose(&self, lease: u64, why: &str) {
-        let failed = self.fleet.plan.get().and_then(|plan| plan.leases.lose(lease, why));
+        let failed = self
+            .fleet
+            .plan
+            .get()
+            .and_then(|plan| plan.leases.lose(lease, self.number, why));
         failed.iter().for_each(|failed| self.fail(failed));
     }
 

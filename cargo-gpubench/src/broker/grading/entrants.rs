@@ -428,7 +428,7 @@ pub(in crate::broker) fn read_for_others(place: &SubmissionPlace) -> ReadSubmiss
     };
     ReadSubmission {
         place: place.to_string(),
-        packed: packed.map_err(|error| message(&error)),
+        packed: packed.map(Arc::new).map_err(|error| message(&error)),
     }
 }
 

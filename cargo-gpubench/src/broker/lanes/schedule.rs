@@ -13,7 +13,7 @@ use super::context::LaneContext;
 use super::earlier_modes::EarlierModes;
 use super::expected::PastDurations;
 use super::job::Job;
-use super::lane::{Finished, Lane};
+use super::lane::{Finished, Lane, shown};
 use super::queue::{OnLoss, Queue, Unit};
 use super::results::Results;
 use super::roles::Roles;
@@ -277,7 +277,8 @@ fn await_job(
             Message::Failed(of, failure) => {
                 let mut unmeasured = results.context.unmeasured(jobs[of]);
                 unmeasured.device.uuid = None;
-                let finished = Finished::from(Outcome::from(*failure).record(unmeasured));
+                let failed = Outcome::from(*failure).record(unmeasured);
+                let finished = Finished::from(shown(failed, jobs[of], results.context.selected.entrants));
                 if of != position {
                     results.hold_back(&finished);
                 }

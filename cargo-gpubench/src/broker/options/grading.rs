@@ -1,6 +1,7 @@
 //! Options of a run that grades submissions.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -93,7 +94,7 @@ pub struct ReadSubmission {
     /// Where it came from, as results name it.
     pub place: String,
     /// Its files, or why it is no submission.
-    pub packed: Result<Packed, String>,
+    pub packed: Result<Arc<Packed>, String>,
 }
 
 impl SubmissionPlace {
