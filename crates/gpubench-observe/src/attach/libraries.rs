@@ -36,6 +36,9 @@ pub(super) fn is_driver(path: &Path) -> bool {
 const NAME: &str = "libcuda.so.1";
 const CACHE: &str = "/etc/ld.so.cache";
 
+/// Where the GPU operator of Kubernetes mounts the root of its driver container.
+const OPERATOR: &str = "/run/nvidia/driver";
+
 /// Folders that loaders search without being told, or that drivers are put into.
 const FOLDERS: [&str; 12] = [
     "/usr/lib/x86_64-linux-gnu",
@@ -54,8 +57,15 @@ const FOLDERS: [&str; 12] = [
 
 /// Returns where a program may find the driver. `search` is its `LD_LIBRARY_PATH`.
 pub(super) fn installed(search: Option<&OsStr>) -> BTreeSet<PathBuf> {
+    installed_below(search, Path::new(OPERATOR))
+}
+
+/// The same, where another folder has the root of the driver container.
+fn installed_below(search: Option<&OsStr>, operator: &Path) -> BTreeSet<PathBuf> {
     let search = search.map(|search| std::env::split_paths(search).collect::<Vec<_>>());
-    let folders = search.unwrap_or_default().into_iter().chain(FOLDERS.map(PathBuf::from));
+    let own = FOLDERS.map(PathBuf::from);
+    let of_operator = FOLDERS.map(|folder| operator.join(folder.trim_start_matches('/')));
+    let folders = search.unwrap_or_default().into_iter().chain(own).chain(of_operator);
     let cached = cached(&std::fs::read(CACHE).unwrap_or_default());
     let candidates = folders.map(|folder| folder.join(NAME)).chain(cached);
     candidates.filter(|path| path.exists()).collect()
@@ -115,6 +125,20 @@ mod tests {
         assert!(is_driver(Path::new("/opt/x/libcuda.so.580.159.04 (deleted)")));
         assert!(!is_driver(Path::new("/usr/lib/libcudart.so.13")));
         assert!(!is_driver(Path::new("/usr/lib/libcudadebugger.so.1")));
+    }
+
+    #[test]
+    fn the_driver_of_the_gpu_operator_is_found_below_the_root_of_its_container() {
+        let operator = tempfile::tempdir().unwrap();
+        let folder = operator.path().join("usr/lib/x86_64-linux-gnu");
+        let driver = folder.join(NAME);
+        let found = || installed_below(None, operator.path()).contains(&driver);
+        assert!(!found());
+        std::fs::create_dir_all(&folder).unwrap();
+        std::os::unix::fs::symlink("libcuda.so.580.1", &driver).unwrap();
+        assert!(!found(), "the link leads nowhere");
+        std::fs::write(folder.join("libcuda.so.580.1"), "").unwrap();
+        assert!(found());
     }
 
     #[test]
