@@ -8,7 +8,7 @@ use super::outlined::Here;
 use super::reach::Reach;
 use gpubench_bpf::Abilities;
 use gpubench_diagnostic::{Expected, Failure, chain};
-use gpubench_observe::{Launches, Lifecycles, ObserveError, Observer, OwnerLabel, Target, Timestamp};
+use gpubench_observe::{Filter, Filtered, Launches, Lifecycles, ObserveError, Observer, OwnerLabel, Target, Timestamp};
 
 /// Whether less than the calls of processes is enough.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +26,7 @@ pub(super) enum Needs {
 /// The machine allows nothing, or not what is needed, or there is no such program or process.
 pub(super) fn attach(
     needs: Needs,
+    filter: Filter,
     reach: Reach,
     mut target: impl FnMut() -> Target,
 ) -> Result<Box<dyn Observation>, Failure> {
@@ -36,6 +37,7 @@ pub(super) fn attach(
                 Needs::Calls(labels) => labels,
                 Needs::WhatIsThere => Vec::new(),
             };
+            let observer = Filtered::new(observer, filter);
             return Ok(Box::new(Calls::new(observer, notices, labels, Timestamp::now())));
         }
         Err(error) if !is_of_the_machine(&error) => return Err(ProbeError::from_observe(error)),
@@ -48,7 +50,7 @@ pub(super) fn attach(
         Ok(lifecycles) => {
             let missing = missing_for_calls(&refused);
             Ok(Box::new(Outline::new(
-                lifecycles,
+                Filtered::new(lifecycles, filter),
                 Box::new(Here),
                 missing,
                 Timestamp::now(),

@@ -81,7 +81,7 @@ struct Audit {
 
 impl Audit {
     fn begin(reach: Reach) -> Result<Self, Failure> {
-        let target = Target::Process(reach.parent()?);
+        let target = Target::Processes(vec![reach.parent()?]);
         let observer = Observer::attach_for(target, Launches::Each, reach.users())?;
         Ok(Self {
             reach,

@@ -2,11 +2,13 @@
 
 use std::ffi::OsString;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgGroup, Parser, ValueHint};
+use gpubench_observe::{Filter, OwnerLabel};
 use gpubench_report::{Color, HELP_STYLES, OutputTarget};
 
 use super::error::ProbeError;
-use super::values::{MetricsAddress, MetricsLabel, Page, Period, Textfile, labels_once};
+use super::values::{Cgroup, MetricsAddress, MetricsLabel, Page, Period, Textfile, User, once};
 use super::{Liveliness, MessageFormat, ObservedTarget, ProbeOptions};
 
 /// What the command line asks for.
@@ -47,13 +49,47 @@ pub(super) struct CommandLine {
 
     /// Observe the process with this id, and its children
     ///
-    /// Memory that it allocated before is not known, but all that it does from now on is.
-    #[arg(long, value_name = "PID", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Observe")]
-    pid: Option<u32>,
+    /// Memory that it allocated before is not known, but all that it does from now on is. Several are
+    /// given one by one or separated by commas: the observation ends with the last of them.
+    #[arg(
+        long,
+        value_name = "PID",
+        value_delimiter = ',',
+        value_parser = clap::value_parser!(u32).range(1..),
+        help_heading = "Observe"
+    )]
+    pid: Vec<u32>,
 
     /// Observe all processes of the machine
     #[arg(long, help_heading = "Observe")]
     system: bool,
+
+    /// Tell only of processes of this program
+    ///
+    /// NAME is the file name of the executable, as the table of processes has it. Several may be
+    /// given. Processes that do not match `--program`, `--user` and `--cgroup` are left out, and
+    /// their number is told.
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_parser = NonEmptyStringValueParser::new(),
+        help_heading = "Observe",
+        hide_short_help = true
+    )]
+    program: Vec<String>,
+
+    /// Tell only of processes of this user, by name or number
+    ///
+    /// It is the user that a process has when it begins. Several may be given.
+    #[arg(long, value_name = "USER", help_heading = "Observe", hide_short_help = true)]
+    user: Vec<User>,
+
+    /// Tell only of processes in this control group, and in those below it
+    ///
+    /// PATH is as in `/proc/PID/cgroup`, such as `/system.slice/docker.service`. Several may be
+    /// given.
+    #[arg(long, value_name = "PATH", help_heading = "Observe", hide_short_help = true)]
+    cgroup: Vec<Cgroup>,
 
     /// Show the state at this interval
     #[arg(long, value_name = "DURATION", default_value = "1s", help_heading = "Observe")]
@@ -153,6 +189,9 @@ const USAGE: &str = "cargo gpubench probe [OPTIONS] -- <COMMAND>...
        cargo gpubench probe [OPTIONS] --pid <PID>
        cargo gpubench probe [OPTIONS] --system";
 
+/// The most values of an option that takes several.
+const MOST_VALUES: usize = 64;
+
 const EXAMPLES: &str = "\
 Examples:
   cargo gpubench probe -- python train.py            a command, to its end
@@ -187,19 +226,36 @@ impl CommandLine {
         if let (Some(one), Some(other)) = (takers.next(), takers.next()) {
             return Err(ProbeError::StandardOutputTaken { one, other });
         }
+        let counts = [
+            ("--pid", self.pid.len()),
+            ("--program", self.program.len()),
+            ("--user", self.user.len()),
+            ("--cgroup", self.cgroup.len()),
+        ];
+        if let Some((option, _)) = counts.into_iter().find(|(_, count)| *count > MOST_VALUES) {
+            return Err(ProbeError::TooManyValues {
+                option,
+                most: MOST_VALUES,
+            });
+        }
         let outlives_the_probe = self.duration.is_some() && !self.command.is_empty();
         Ok(Task::Observe(Box::new(ProbeOptions {
             // clap requires one of the three.
             target: match self.pid {
-                Some(pid) => ObservedTarget::Process(pid),
-                None if self.system => ObservedTarget::System,
-                None => ObservedTarget::Command(self.command),
+                pids if !pids.is_empty() => ObservedTarget::Processes(once(pids)),
+                _ if self.system => ObservedTarget::System,
+                _ => ObservedTarget::Command(self.command),
+            },
+            filter: Filter {
+                programs: self.program.into_iter().collect(),
+                users: self.user.into_iter().map(|user| user.0).collect(),
+                cgroups: self.cgroup.into_iter().map(|cgroup| cgroup.0).collect(),
             },
             interval: self.interval.0,
             duration: self.duration.map(|duration| duration.0),
             metrics_address: self.metrics_addr.map(|address| address.0),
             metrics_file: self.metrics_file.map(|file| file.0),
-            metrics_labels: labels_once(self.metrics_labels),
+            metrics_labels: once(self.metrics_labels.into_iter().map(OwnerLabel::from)),
             format: self.message_format,
             export: self.export_json,
             page,
@@ -263,6 +319,56 @@ mod tests {
             let all = ["gpubench-probe"].iter().chain(wrong);
             assert!(CommandLine::try_parse_from(all).is_err(), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn several_processes_are_given_one_by_one_or_in_a_list_and_are_there_once() {
+        let target = options(&["--pid", "7,8", "--pid", "9", "--pid", "7"]).target;
+        assert_eq!(target, ObservedTarget::Processes(vec![7, 8, 9]));
+        for wrong in ["0", "", "7,", "7,x", "-1", "4294967296"] {
+            let words = ["gpubench-probe", "--pid", wrong];
+            assert!(CommandLine::try_parse_from(words).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn filters_have_a_limit_and_no_empty_values() {
+        let filter = options(&[
+            "--system",
+            "--program",
+            "a",
+            "--program",
+            "a b",
+            "--user",
+            "0",
+            "--cgroup",
+            "/x",
+        ])
+        .filter;
+        assert_eq!(filter.programs, ["a", "a b"].map(str::to_owned).into());
+        assert_eq!((filter.users, filter.cgroups), ([0].into(), ["/x".to_owned()].into()));
+        for wrong in [
+            ["--program", ""],
+            ["--user", ""],
+            ["--user", "-1"],
+            ["--cgroup", "x"],
+            ["--cgroup", ""],
+        ] {
+            let words = ["gpubench-probe", "--system"].into_iter().chain(wrong);
+            assert!(CommandLine::try_parse_from(words).is_err(), "{wrong:?}");
+        }
+        let many: Vec<String> = (0..65)
+            .flat_map(|name| ["--program".to_owned(), name.to_string()])
+            .collect();
+        let words = ["gpubench-probe", "--system"]
+            .map(str::to_owned)
+            .into_iter()
+            .chain(many);
+        let error = CommandLine::try_parse_from(words)
+            .expect("arguments")
+            .into_task()
+            .expect_err("too many");
+        assert_eq!(error.to_string(), "`--program` takes at most 64 values");
     }
 
     #[test]

@@ -31,6 +31,14 @@ pub(super) enum ProbeError {
         /// The second option.
         other: &'static str,
     },
+    /// An option has too many values.
+    #[error("`{option}` takes at most {most} values")]
+    TooManyValues {
+        /// The option.
+        option: &'static str,
+        /// How many it takes.
+        most: usize,
+    },
     /// All processes are wanted, with rights of the executable.
     #[error("the capabilities of this executable do not cover the processes of other users")]
     OtherUsers,
@@ -63,9 +71,10 @@ impl ProbeError {
 impl Expected for ProbeError {
     fn exit_code(&self) -> ExitCode {
         match self {
-            ProbeError::NoProcess { .. } | ProbeError::NoProgram { .. } | ProbeError::StandardOutputTaken { .. } => {
-                ExitCode::Usage
-            }
+            ProbeError::NoProcess { .. }
+            | ProbeError::NoProgram { .. }
+            | ProbeError::StandardOutputTaken { .. }
+            | ProbeError::TooManyValues { .. } => ExitCode::Usage,
             ProbeError::OtherUsers | ProbeError::OfAnotherUser { .. } | ProbeError::Metrics { .. } => {
                 ExitCode::SetupMissing
             }
@@ -79,6 +88,7 @@ impl Expected for ProbeError {
             }
             ProbeError::NoProgram { program, source } => hint_for(program, source),
             ProbeError::StandardOutputTaken { .. } => Some("name a file instead of `-` for one of them".to_owned()),
+            ProbeError::TooManyValues { .. } => Some("`--system` observes all processes".to_owned()),
             ProbeError::OtherUsers | ProbeError::OfAnotherUser { .. } => Some("run it as root".to_owned()),
             ProbeError::Metrics { source } => source.hint(),
         }

@@ -5,7 +5,7 @@ use std::process::Child;
 use gpubench_contract::{ProbeEnd, ProbeFinished, ProbeSample};
 use gpubench_diagnostic::Failure;
 use gpubench_observe::metrics::Page;
-use gpubench_observe::{Lifecycles, Observer, Source, Timestamp};
+use gpubench_observe::{Filtered, Lifecycles, Observer, Source, Timestamp};
 
 /// An observation, of calls or without them.
 pub(super) trait Observation {
@@ -43,6 +43,12 @@ pub(super) trait Started: Source {
 impl Started for Observer {
     fn child(&mut self) -> Option<&mut Child> {
         self.child()
+    }
+}
+
+impl<S: Started> Started for Filtered<S> {
+    fn child(&mut self) -> Option<&mut Child> {
+        self.source_mut().child()
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 
 use gpubench_contract::ProbeTarget;
-use gpubench_observe::OwnerLabel;
+use gpubench_observe::{Filter, OwnerLabel};
 use gpubench_report::OutputTarget;
 
 /// The options of an observation.
@@ -15,6 +15,8 @@ use gpubench_report::OutputTarget;
 pub(super) struct ProbeOptions {
     /// What is observed.
     pub target: ObservedTarget,
+    /// Which of these processes are told of.
+    pub filter: Filter,
     /// Time between two samples.
     pub interval: Duration,
     /// The longest time to observe.
@@ -49,8 +51,8 @@ pub(super) enum MessageFormat {
 pub(super) enum ObservedTarget {
     /// A program with its arguments, at least one word.
     Command(Vec<OsString>),
-    /// The process with this pid.
-    Process(u32),
+    /// The processes with these pids, at least one.
+    Processes(Vec<u32>),
     /// All processes.
     System,
 }
@@ -60,7 +62,7 @@ impl ObservedTarget {
     pub(super) fn word(&self) -> ProbeTarget {
         match self {
             ObservedTarget::Command(_) => ProbeTarget::Command,
-            ObservedTarget::Process(_) => ProbeTarget::Process,
+            ObservedTarget::Processes(_) => ProbeTarget::Process,
             ObservedTarget::System => ProbeTarget::System,
         }
     }

@@ -58,6 +58,7 @@ impl<S: Started> Outline<S> {
         };
         let (processes, processes_left_out) = self.processes.rows(rows, now);
         ProbeOutline {
+            left_out: self.source.left_out().map(Into::into),
             processes_seen: self.processes.seen(),
             processes,
             processes_left_out,

@@ -46,7 +46,9 @@ impl Reach {
         match (self, target) {
             (Reach::Callers, _) | (_, ObservedTarget::Command(_)) => Ok(()),
             (Reach::OfOneUser(_), ObservedTarget::System) => Err(ProbeError::OtherUsers.into()),
-            (Reach::OfOneUser(_), ObservedTarget::Process(pid)) => self.covers_process(*pid),
+            (Reach::OfOneUser(_), ObservedTarget::Processes(pids)) => {
+                pids.iter().try_for_each(|pid| self.covers_process(*pid))
+            }
         }
     }
 
@@ -95,10 +97,10 @@ mod tests {
         let own = std::process::id();
         let user = getuid().as_raw();
         let (of_user, of_another) = (Reach::OfOneUser(user), Reach::OfOneUser(user + 1));
-        assert!(of_user.covers(&ObservedTarget::Process(own)).is_ok());
+        assert!(of_user.covers(&ObservedTarget::Processes(vec![own])).is_ok());
         assert!(of_user.parent().is_ok());
         let refused = of_another
-            .covers(&ObservedTarget::Process(own))
+            .covers(&ObservedTarget::Processes(vec![own]))
             .expect_err("another user's");
         assert!(refused.to_string().contains("another user"), "{refused}");
         assert!(of_another.parent().is_err());

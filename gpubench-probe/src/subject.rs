@@ -47,8 +47,8 @@ impl OtherProcess {
 pub(super) enum Subject {
     /// The command that the observation started.
     Command,
-    /// Another process.
-    Process(OtherProcess),
+    /// The last of other processes.
+    Processes(Vec<OtherProcess>),
     /// Nothing.
     System,
 }
@@ -70,19 +70,22 @@ impl Subject {
     pub(super) fn new(target: &ObservedTarget) -> Result<Self, Failure> {
         Ok(match target {
             ObservedTarget::Command(_) => Subject::Command,
-            ObservedTarget::Process(pid) => Subject::Process(OtherProcess::from_pid(*pid)?),
+            ObservedTarget::Processes(pids) => {
+                let processes = pids.iter().map(|pid| OtherProcess::from_pid(*pid));
+                Subject::Processes(processes.collect::<Result<_, _>>()?)
+            }
             ObservedTarget::System => Subject::System,
         })
     }
 
-    /// Returns whether the observed command or process still runs.
+    /// Returns whether the observed command or one of the processes still runs.
     ///
     /// # Errors
     /// The operating system cannot tell.
     pub(super) fn standing(&self, observation: &mut dyn Observation) -> Result<Standing, Failure> {
         match self {
             Subject::System => Ok(Standing::Runs),
-            Subject::Process(process) => Ok(if process.has_ended() {
+            Subject::Processes(processes) => Ok(if processes.iter().all(OtherProcess::has_ended) {
                 Standing::Ended(None)
             } else {
                 Standing::Runs

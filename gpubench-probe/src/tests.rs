@@ -20,7 +20,7 @@ use super::{Liveliness, ObservedTarget, ProbeOptions};
 use gpubench_contract::{ProbeEnd, ProbeFinished, ProbeStarted, ProbeTarget, Record, SchemaVersion};
 use gpubench_diagnostic::Failure;
 use gpubench_observe::testing::{Replay, Script};
-use gpubench_observe::{DoorbellError, Event, FunctionTotal, Source, Timestamp};
+use gpubench_observe::{DoorbellError, Event, Filter, FunctionTotal, Source, Timestamp};
 
 /// Recorded events, and perhaps a real command.
 #[derive(Default)]
@@ -63,6 +63,7 @@ impl Set {
         let path = |name: &str| camino::Utf8PathBuf::from_path_buf(folder.path().join(name)).expect("UTF-8");
         let options = ProbeOptions {
             target: ObservedTarget::System,
+            filter: Filter::default(),
             interval: Duration::from_millis(5),
             duration: None,
             metrics_address: None,
@@ -95,6 +96,8 @@ impl Set {
             target: ProbeTarget::System,
             command: Vec::new(),
             pid: None,
+            pids: Vec::new(),
+            filter: None,
             notices: Vec::new(),
         };
         let mut watch = Watch {
@@ -217,7 +220,7 @@ fn a_command_that_a_signal_ends_is_told_by_its_signal() {
 fn the_end_of_an_observed_process_ends_the_observation() {
     let set = Set::up();
     let mut other = Command::new("sleep").arg("0.02").spawn().expect("a process");
-    let subject = Subject::Process(OtherProcess::from_pid(other.id()).expect("it runs"));
+    let subject = Subject::Processes(vec![OtherProcess::from_pid(other.id()).expect("it runs")]);
     let (finished, _) = set.watch(Played::default(), subject);
     assert_eq!(finished.end, ProbeEnd::Ended);
     other.wait().expect("it has ended");

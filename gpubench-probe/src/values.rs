@@ -90,21 +90,70 @@ pub(super) enum MetricsLabel {
     Cgroup,
 }
 
-/// Returns each label once, in the order of its first place.
-pub(super) fn labels_once(labels: Vec<MetricsLabel>) -> Vec<OwnerLabel> {
-    let mut once = Vec::new();
-    for label in labels {
-        let label = match label {
+impl From<MetricsLabel> for OwnerLabel {
+    fn from(label: MetricsLabel) -> Self {
+        match label {
             MetricsLabel::User => OwnerLabel::User,
             MetricsLabel::Container => OwnerLabel::Container,
             MetricsLabel::Pod => OwnerLabel::Pod,
             MetricsLabel::Cgroup => OwnerLabel::Cgroup,
-        };
-        if !once.contains(&label) {
-            once.push(label);
+        }
+    }
+}
+
+/// Returns each value once, in the order of its first place.
+pub(super) fn once<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut once = Vec::new();
+    for value in values {
+        if !once.contains(&value) {
+            once.push(value);
         }
     }
     once
+}
+
+/// A value of `--user`: the number of a user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct User(pub(super) u32);
+
+/// Why a user is invalid.
+#[derive(Debug, Error)]
+#[error("`/etc/passwd` has no such user: give the number, as `id -u NAME` prints it")]
+pub(super) struct InvalidUser;
+
+impl FromStr for User {
+    type Err = InvalidUser;
+
+    fn from_str(text: &str) -> Result<Self, InvalidUser> {
+        let users = || std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+        let number = text.parse().ok().or_else(|| number_of(text, &users()));
+        number.map(Self).ok_or(InvalidUser)
+    }
+}
+
+/// Returns the number of a user in lines of `name:password:number:…`.
+fn number_of(name: &str, users: &str) -> Option<u32> {
+    let mut lines = users.lines().map(|line| line.split(':'));
+    lines.find_map(|mut fields| (fields.next()? == name && !name.is_empty()).then(|| fields.nth(1)?.parse().ok())?)
+}
+
+/// A value of `--cgroup`: the path of a control group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Cgroup(pub(super) String);
+
+/// Why a control group is invalid.
+#[derive(Debug, Error)]
+#[error("must be a path from the root, as in `/proc/PID/cgroup`: `/system.slice`")]
+pub(super) struct InvalidCgroup;
+
+impl FromStr for Cgroup {
+    type Err = InvalidCgroup;
+
+    fn from_str(text: &str) -> Result<Self, InvalidCgroup> {
+        text.starts_with('/')
+            .then(|| Self(text.to_owned()))
+            .ok_or(InvalidCgroup)
+    }
 }
 
 /// The file of `--metrics-file`.
@@ -169,6 +218,18 @@ mod tests {
     fn a_file_for_node_exporter_ends_as_it_wants() {
         assert!("/var/lib/gpubench.prom".parse::<Textfile>().is_ok());
         assert!("gpubench.txt".parse::<Textfile>().is_err() && "prom".parse::<Textfile>().is_err());
+    }
+
+    #[test]
+    fn a_user_is_a_number_or_a_name_of_this_machine() {
+        let users = "root:x:0:0:root:/root:/bin/sh\nann:x:1001:7::/:\n::7:\nbroken\nbad:x:many:\n";
+        assert_eq!(number_of("ann", users), Some(1001));
+        for name in ["an", "", "broken", "bad", "x"] {
+            assert_eq!(number_of(name, users), None, "{name}");
+        }
+        assert_eq!("4294967295".parse::<User>().ok(), Some(User(u32::MAX)));
+        assert_eq!("root".parse::<User>().ok(), Some(User(0)));
+        assert!("4294967296".parse::<User>().is_err());
     }
 
     #[test]

@@ -39,14 +39,16 @@ pub(super) fn probe(options: &ProbeOptions, reach: Reach) -> Result<Ending, Fail
     let signals = Signals::catch()?;
     let subject = Subject::new(&options.target)?;
     let mut terminal = None;
-    let mut observation = attach(needs(options), reach, || match &options.target {
-        ObservedTarget::Command(words) => {
-            let prepared = prepare(words, options);
-            terminal = prepared.terminal;
-            Target::Command(prepared.command)
+    let mut observation = attach(needs(options), options.filter.clone(), reach, || {
+        match &options.target {
+            ObservedTarget::Command(words) => {
+                let prepared = prepare(words, options);
+                terminal = prepared.terminal;
+                Target::Command(prepared.command)
+            }
+            ObservedTarget::Processes(pids) => Target::Processes(pids.clone()),
+            ObservedTarget::System => Target::System,
         }
-        ObservedTarget::Process(pid) => Target::Process(*pid),
-        ObservedTarget::System => Target::System,
     })?;
     if let Some(terminal) = &mut terminal {
         terminal.started();
@@ -99,7 +101,7 @@ fn stream_for_people(options: &ProbeOptions) -> Stream {
     match options.target {
         ObservedTarget::Command(_) => Stream::Stderr,
         _ if takes_standard_output(options) => Stream::Stderr,
-        ObservedTarget::Process(_) | ObservedTarget::System => Stream::Stdout,
+        ObservedTarget::Processes(_) | ObservedTarget::System => Stream::Stdout,
     }
 }
 
@@ -109,7 +111,7 @@ fn started(options: &ProbeOptions, observation: &mut dyn Observation) -> ProbeSt
             let words = words.iter().map(|word| word.to_string_lossy().into_owned());
             (words.collect(), observation.child().map(|child| child.id()))
         }
-        ObservedTarget::Process(pid) => (Vec::new(), Some(*pid)),
+        ObservedTarget::Processes(pids) => (Vec::new(), pids.first().copied().filter(|_| pids.len() == 1)),
         ObservedTarget::System => (Vec::new(), None),
     };
     ProbeStarted {
@@ -119,6 +121,11 @@ fn started(options: &ProbeOptions, observation: &mut dyn Observation) -> ProbeSt
         target: options.target.word(),
         command,
         pid,
+        pids: match &options.target {
+            ObservedTarget::Processes(pids) => pids.clone(),
+            ObservedTarget::Command(_) | ObservedTarget::System => Vec::new(),
+        },
+        filter: (!options.filter.is_empty()).then(|| options.filter.clone().into()),
         notices: observation.notices(),
     }
 }

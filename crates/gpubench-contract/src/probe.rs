@@ -19,10 +19,40 @@ pub struct ProbeStarted {
     pub target: ProbeTarget,
     /// The command with its arguments. Empty if none was started.
     pub command: Vec<String>,
-    /// The process that was started, or that `--pid` names. Null if all processes are observed.
+    /// The process that was started, or that `--pid` names. Null if several are named, or all
+    /// processes are observed.
     pub pid: Option<u32>,
+    /// All processes that `--pid` names.
+    pub pids: Vec<u32>,
+    /// Which of the observed processes are told of. Null if all are.
+    pub filter: Option<ProbeFilter>,
     /// What cannot be seen on this machine, and what would change that.
     pub notices: Vec<String>,
+}
+
+/// Which of the observed processes are told of. A process matches by one value of each list that is
+/// not empty.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct ProbeFilter {
+    /// File names of executables.
+    pub programs: Vec<String>,
+    /// Numbers of users.
+    pub users: Vec<u32>,
+    /// Paths of control groups, with those below them.
+    pub cgroups: Vec<String>,
+}
+
+/// The processes that a filter leaves out: nothing else tells of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct ProbeLeftOut {
+    /// How many began or were found.
+    pub processes: u64,
+    /// How many of them called the driver. 0 where calls cannot be observed.
+    pub used_the_driver: u64,
+    /// How many ended before it was known whether they match.
+    pub unknown: u64,
 }
 
 words! {
@@ -30,7 +60,7 @@ words! {
     pub enum ProbeTarget {
         /// A command that the tool started, and its descendants.
         Command = "command",
-        /// A process that ran already, and its descendants.
+        /// Processes that ran already, and their descendants.
         Process = "process",
         /// All processes of the machine.
         System = "system",
@@ -100,6 +130,8 @@ pub struct ProbeState {
     pub lost_events: u64,
     /// Which files of drivers are not observed, whose they are, and why.
     pub notices: Vec<String>,
+    /// The processes that the filter leaves out. Null without a filter.
+    pub left_out: Option<ProbeLeftOut>,
     /// Number of processes that began or were found.
     pub processes_seen: u64,
     /// Processes that used the driver: those that run, with the most memory first, then those that
@@ -125,7 +157,8 @@ pub struct ProbeState {
     /// Number of failed calls that are not listed.
     pub errors_left_out: u64,
     /// Functions of the driver that were called, from counters that lose nothing. Those that only
-    /// ask, such as `cuCtxGetCurrent`, are not observed.
+    /// ask, such as `cuCtxGetCurrent`, are not observed. Empty with a filter, since the counters are
+    /// those of all processes.
     pub calls: Vec<ProbeCalls>,
 }
 

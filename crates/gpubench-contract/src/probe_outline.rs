@@ -2,11 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ProbeLeftOut;
+
 /// What is known of processes without the calls that they make: that they run, whether they loaded
 /// the CUDA driver, and how often they submitted work to a GPU.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct ProbeOutline {
+    /// The processes that the filter leaves out. Null without a filter.
+    pub left_out: Option<ProbeLeftOut>,
     /// Number of processes that began or were found. The program after an exec is another one.
     pub processes_seen: u64,
     /// Processes: those that run, then those that ended, the last one first. Those that have to do

@@ -59,6 +59,14 @@ impl OwnerLabel {
 }
 
 impl Owner {
+    /// Returns the owner, with what `other` knows where nothing is known.
+    pub(crate) fn or(self, other: Owner) -> Self {
+        Owner {
+            user: self.user.or(other.user),
+            cgroup: self.cgroup.or(other.cgroup),
+        }
+    }
+
     /// Returns whose a process is now.
     pub(crate) fn of(pid: u32) -> Self {
         const MOST_BYTES: u64 = 16 << 10;

@@ -2,7 +2,7 @@
 
 use gpubench_diagnostic::Failure;
 
-use crate::{DriverCall, Event};
+use crate::{DriverCall, Event, LeftOut};
 
 /// Gives the events of the observed processes: the observer of a machine, or a recording.
 pub trait Source {
@@ -26,6 +26,11 @@ pub trait Source {
     /// Returns what is not observed, and why, as sentences for people. They may change.
     fn notices(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Returns what a filter leaves out. `None` without one.
+    fn left_out(&self) -> Option<LeftOut> {
+        None
     }
 }
 

@@ -113,6 +113,8 @@ pub(crate) struct Recorded<'a> {
     pub(crate) arguments: &'a [u8],
     /// Whether there are more arguments.
     pub(crate) is_cut: bool,
+    /// The real user, in the kernel's own numbers.
+    pub(crate) user: u32,
 }
 
 impl Recorded<'_> {
@@ -132,7 +134,10 @@ impl Recorded<'_> {
             origin,
             executable,
             command: words(longer.as_deref().unwrap_or(self.arguments)),
-            owner: Owner::of(pid),
+            owner: Owner::of(pid).or(Owner {
+                user: Some(self.user),
+                cgroup: None,
+            }),
         }
     }
 }
@@ -145,16 +150,16 @@ pub(crate) fn all() -> BTreeSet<u32> {
         .collect()
 }
 
-/// Returns a process and all that descend from it.
-pub(crate) fn with_descendants(root: u32) -> BTreeSet<u32> {
+/// Returns processes and all that descend from them.
+pub(crate) fn with_descendants(roots: &[u32]) -> BTreeSet<u32> {
     let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for pid in all() {
         if let Some(stat) = Stat::from_pid(pid) {
             children.entry(stat.parent).or_default().push(pid);
         }
     }
-    let mut found = BTreeSet::from([root]);
-    let mut open = vec![root];
+    let mut found: BTreeSet<u32> = roots.iter().copied().collect();
+    let mut open = roots.to_vec();
     while let Some(pid) = open.pop() {
         for child in children.get(&pid).into_iter().flatten() {
             if found.insert(*child) {
@@ -226,10 +231,16 @@ mod tests {
             path: b"/bin/echo",
             arguments: b"echo\0\0two words\0",
             is_cut: false,
+            user: 7,
         };
         let start = recorded.complete(u32::MAX, BEFORE);
         assert_eq!(start.command, ["echo", "", "two words"]);
         assert_eq!(start.executable.as_deref(), Some(Path::new("/bin/echo")));
+        assert_eq!(
+            start.owner.user,
+            Some(7),
+            "the process is gone, and the kernel recorded its user"
+        );
     }
 
     #[test]
@@ -240,6 +251,7 @@ mod tests {
             path,
             arguments: b"",
             is_cut: false,
+            user: 0,
         };
         let id = std::process::id();
         assert_eq!(recorded(name).complete(id, BEFORE).executable.as_ref(), Some(&own));
@@ -301,9 +313,10 @@ mod tests {
     #[test]
     fn descendants_are_found_with_their_process() {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let found = with_descendants(std::process::id());
+        let found = with_descendants(&[std::process::id()]);
         assert!(found.contains(&std::process::id()) && found.contains(&child.id()));
-        assert_eq!(with_descendants(child.id()), BTreeSet::from([child.id()]));
+        assert_eq!(with_descendants(&[child.id()]), BTreeSet::from([child.id()]));
+        assert_eq!(with_descendants(&[child.id(), std::process::id()]), found);
         child.kill().unwrap();
         child.wait().unwrap();
     }

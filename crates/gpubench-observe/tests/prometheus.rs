@@ -123,8 +123,7 @@ fn busy(second: u64) -> (Ledger, Totals) {
             errors: 0,
             dropped: 0,
         }],
-        lost: 0,
-        notices: Vec::new(),
+        ..Totals::default()
     };
     (ledger, totals)
 }

@@ -7,5 +7,6 @@
 mod calls;
 mod double;
 mod faults;
+mod filters;
 mod mistakes;
 mod unprivileged;

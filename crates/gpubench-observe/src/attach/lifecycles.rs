@@ -21,7 +21,8 @@ use crate::{Event, EventKind, FunctionTotal, Origin, ProcessId, ProcessStart, So
 /// which needs `CAP_PERFMON`, processes are reported once they map the driver.
 #[derive(Debug)]
 pub struct Lifecycles {
-    records: Records,
+    /// Of the whole system, or of each process.
+    records: Vec<Records>,
     /// Whether a process is reported although it does not use the driver.
     reports_all: bool,
     order: Order,
@@ -38,10 +39,11 @@ impl Lifecycles {
     ///
     /// If the kernel refuses, or there is no such process or program.
     pub fn attach(target: Target) -> Result<Lifecycles, ObserveError> {
-        let begin = |watched| {
+        let begin = |watched: &[Watched]| {
+            let records = watched.iter().map(|watched| Records::open(*watched));
             Ok::<_, ObserveError>(Lifecycles {
-                records: Records::open(watched)?,
-                reports_all: watched != Watched::System,
+                records: records.collect::<Result<_, _>>()?,
+                reports_all: !watched.contains(&Watched::System),
                 order: Order::default(),
                 running: BTreeMap::new(),
                 child: None,
@@ -53,19 +55,24 @@ impl Lifecycles {
             Target::Command(command) => {
                 let program = command.get_program().to_string_lossy().into_owned();
                 let held = HeldChild::start(command)?;
-                let mut lifecycles = begin(Watched::Process(held.pid()))?;
+                let mut lifecycles = begin(&[Watched::Process(held.pid())])?;
                 let released = held.release();
                 lifecycles.child = Some(released.map_err(|source| ObserveError::Start { program, source })?);
                 Ok(lifecycles)
             }
-            Target::Process(pid) if !system::exists(pid) => Err(ObserveError::NoProcess(pid)),
-            Target::Process(pid) => {
-                let mut lifecycles = begin(Watched::Process(pid))?;
-                let start = system::describe(pid, Origin::Before);
-                lifecycles.start(Timestamp::now(), pid, start);
+            Target::Processes(pids) => {
+                if let Some(missing) = pids.iter().find(|pid| !system::exists(**pid)) {
+                    return Err(ObserveError::NoProcess(*missing));
+                }
+                let watched: Vec<Watched> = pids.iter().map(|pid| Watched::Process(*pid)).collect();
+                let mut lifecycles = begin(&watched)?;
+                for pid in pids {
+                    let start = system::describe(pid, Origin::Before);
+                    lifecycles.start(Timestamp::now(), pid, start);
+                }
                 Ok(lifecycles)
             }
-            Target::System => begin(Watched::System),
+            Target::System => begin(&[Watched::System]),
         }
     }
 
@@ -172,7 +179,8 @@ impl Source for Lifecycles {
         // The second read settles what was there before the first.
         for _ in 0..2 {
             let now = Timestamp::now();
-            for record in self.order.settled(self.records.read(), now) {
+            let records = self.records.iter_mut().flat_map(Records::read).collect();
+            for record in self.order.settled(records, now) {
                 self.follow(record);
             }
         }

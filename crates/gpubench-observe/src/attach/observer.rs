@@ -94,11 +94,11 @@ impl Observer {
         let pids = system::pids().ok_or(ObserveError::OwnProcessIds)?;
         let search = match &target {
             Target::Command(command) => library_path(command),
-            Target::Process(_) | Target::System => own_library_path(),
+            Target::Processes(_) | Target::System => own_library_path(),
         };
         let installed = libraries::installed(search.as_deref());
         let scope = match target {
-            Target::Command(_) | Target::Process(_) => Scope::Listed,
+            Target::Command(_) | Target::Processes(_) => Scope::Listed,
             Target::System => Scope::Everything,
         };
         let recording = Recording {
@@ -110,7 +110,7 @@ impl Observer {
         let observer = Observer::begin(recording, attachment, &installed)?;
         match target {
             Target::Command(command) => observer.run(command),
-            Target::Process(pid) => observer.follow(pid),
+            Target::Processes(pids) => observer.follow(&pids),
             Target::System => observer.follow_all(),
         }
     }
@@ -160,14 +160,14 @@ impl Observer {
         Ok(self)
     }
 
-    fn follow(mut self, root: u32) -> Result<Observer, ObserveError> {
-        if !system::exists(root) {
-            return Err(ObserveError::NoProcess(root));
+    fn follow(mut self, roots: &[u32]) -> Result<Observer, ObserveError> {
+        if let Some(missing) = roots.iter().find(|pid| !system::exists(**pid)) {
+            return Err(ObserveError::NoProcess(*missing));
         }
         let mut listed = BTreeSet::new();
         // A process that is not listed yet may fork meanwhile. Once a round finds none, all are.
         loop {
-            let found = system::with_descendants(root);
+            let found = system::with_descendants(roots);
             let new: Vec<u32> = found.difference(&listed).copied().collect();
             if new.is_empty() {
                 break;

@@ -7,8 +7,8 @@ use std::process::Command;
 pub enum Target {
     /// A program, from its first instruction on, and all that it starts.
     Command(Command),
-    /// A process that runs, and all that it started and will start.
-    Process(u32),
+    /// Processes that run, and all that they started and will start.
+    Processes(Vec<u32>),
     /// Every process that calls the driver.
     System,
 }

@@ -18,7 +18,7 @@ use super::{programs, work};
 use crate::system;
 use crate::{
     Allocation, ContextHandle, Event, EventKind, Execution, FunctionHandle, GraphHandle, HandleSpace, LaunchKind,
-    MemoryHandle, MemoryKind, ModuleHandle, Origin, ProcessId, ProcessStart, Set, StreamHandle, Synchronization,
+    MemoryHandle, MemoryKind, ModuleHandle, Origin, Owner, ProcessId, ProcessStart, Set, StreamHandle, Synchronization,
     Timestamp,
 };
 
@@ -218,17 +218,25 @@ impl Decoder {
             pid: before.pid,
             started: Timestamp(record.double(field::OUT)),
         };
-        let own = self
-            .processes
-            .get(&before.pid)
-            .map(|known| known.start.executable.clone());
+        let own = self.processes.get(&before.pid).map(|known| known.start.clone());
         self.end(before, record, None, decoding);
-        // A held child is no program yet.
-        let before = (before.started != Timestamp(FIRST_SEEN)).then_some(before);
-        let mut start = started_program(record, Origin::Exec { before });
+        // A held child is no program yet, and a fork of this process.
+        let is_held = before.started == Timestamp(FIRST_SEEN);
+        let mut start = started_program(
+            record,
+            Origin::Exec {
+                before: (!is_held).then_some(before),
+            },
+        );
+        let (executable, owner) = match own {
+            Some(own) => (own.executable, own.owner),
+            None if is_held => (None, Owner::of(std::process::id())),
+            None => (None, Owner::default()),
+        };
         if start.executable.as_deref() == Some(Path::new("/proc/self/exe")) {
-            start.executable = own.flatten();
+            start.executable = executable;
         }
+        start.owner = start.owner.or(owner);
         self.begin(after, record.thread(), start, decoding);
     }
 
@@ -542,6 +550,7 @@ fn started_program(record: Record<'_>, origin: Origin) -> ProcessStart {
         path,
         arguments,
         is_cut: length > program::ARGUMENT_BYTES as u64,
+        user: record.word(field::RESULT),
     };
     recorded.complete(record.process(), origin)
 }

@@ -40,7 +40,7 @@ pub(super) mod field {
     /// The number of the function.
     pub(in crate::cuda) const FUNCTION: i16 = 24;
     pub(in crate::cuda) const KIND: i16 = 28;
-    /// What the call returned; the status of a process that ended.
+    /// What the call returned; the status of a process that ended; the user of a program.
     pub(in crate::cuda) const RESULT: i16 = 32;
     /// From the call to its return, in nanoseconds.
     pub(in crate::cuda) const DURATION: i16 = 40;

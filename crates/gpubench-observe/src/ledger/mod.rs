@@ -39,5 +39,6 @@ pub use kernels::{KernelKey, KernelName, KernelNames, LaunchCount};
 pub use ledger::{EndedProcesses, Ledger};
 pub use limits::Limits;
 pub use live_memory::{AllocationGroup, LiveMemory};
+pub(crate) use process::program_of;
 pub use process::{Ended, Process};
 pub use programs::{Program, ProgramKey, Programs};

@@ -163,7 +163,8 @@ impl Process {
     }
 }
 
-pub(super) fn program_of(start: &ProcessStart) -> Option<&str> {
+/// Returns the file name of the executable, or else of the first argument.
+pub(crate) fn program_of(start: &ProcessStart) -> Option<&str> {
     let executable = start.executable.as_ref().and_then(|path| path.file_name()?.to_str());
     executable.or_else(|| start.command.first()?.rsplit('/').next())
 }

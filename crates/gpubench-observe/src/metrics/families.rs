@@ -97,7 +97,15 @@ fn probe(ledger: &Ledger, totals: &Totals, kernels: &KernelRows) -> Vec<Family> 
     );
     retired.add(["kernel"], kernels.retired() as f64);
     retired.add(["program"], ledger.programs().retired_rows() as f64);
-    vec![version, events, lost, folded, retired]
+    let mut left_out = Family::counter(
+        "gpubench_probe_left_out_processes",
+        &[],
+        "Processes that called the driver and that a filter leaves out; no row without a filter",
+    );
+    if let Some(counts) = totals.left_out {
+        left_out.add([], counts.used_the_driver as f64);
+    }
+    vec![version, events, lost, folded, retired, left_out]
 }
 
 fn processes(ledger: &Ledger, programs: &[Row<'_>]) -> [Family; 2] {
@@ -129,7 +137,8 @@ fn calls(totals: &Totals, programs: &[Row<'_>]) -> Vec<Family> {
     let mut calls = Family::counter(
         "gpubench_cuda_calls",
         &["call"],
-        "Calls of each function of the driver that does more than ask, exact even where events are lost",
+        "Calls of each function of the driver that does more than ask, exact even where events are lost; no \
+         rows with a filter",
     );
     for (place, total) in totals.functions.iter().filter(|total| total.entries > 0).enumerate() {
         let call = if place < FUNCTIONS { &*total.call.0 } else { OTHER };

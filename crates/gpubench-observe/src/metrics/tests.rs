@@ -5,7 +5,7 @@ use super::*;
 use crate::ledger::{Ledger, Limits};
 use crate::sample::Totals;
 use crate::testing::Script;
-use crate::{CopyDirection, DriverCall, FunctionTotal, MemoryKind, Timestamp};
+use crate::{CopyDirection, DriverCall, FunctionTotal, LeftOut, MemoryKind, Timestamp};
 
 fn ledger_of(scripts: impl IntoIterator<Item = Script>) -> Ledger {
     let mut ledger = Ledger::new(Limits::default());
@@ -38,8 +38,12 @@ pub(super) fn busy() -> (Ledger, Totals) {
             errors: 1,
             dropped: 0,
         }],
-        lost: 0,
-        notices: Vec::new(),
+        left_out: Some(LeftOut {
+            processes: 3,
+            used_the_driver: 2,
+            unknown: 1,
+        }),
+        ..Totals::default()
     };
     (ledger_of([train, leaky]), totals)
 }

@@ -8,7 +8,7 @@ use super::rows::Rows;
 use super::state::state;
 use super::timeline::{Timeline, point};
 use crate::ledger::Ledger;
-use crate::{FunctionTotal, Source, Timestamp};
+use crate::{FunctionTotal, LeftOut, Source, Timestamp};
 
 /// What a source knows besides its events.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +19,8 @@ pub struct Totals {
     pub lost: u64,
     /// What is not observed.
     pub notices: Vec<String>,
+    /// The processes that a filter leaves out. `None` without one.
+    pub left_out: Option<LeftOut>,
 }
 
 impl Totals {
@@ -28,6 +30,7 @@ impl Totals {
             functions: source.totals(),
             lost: source.lost(),
             notices: source.notices(),
+            left_out: source.left_out(),
         }
     }
 }

@@ -27,6 +27,7 @@ pub(super) fn state(ledger: &Ledger, totals: &Totals, before: &Before, now: Time
         events: ledger.events(),
         lost_events: totals.lost,
         notices: totals.notices.clone(),
+        left_out: totals.left_out.map(Into::into),
         processes_seen: ledger.started(),
         processes,
         processes_left_out,

@@ -221,6 +221,7 @@ fn calls_have_the_most_frequent_first_and_errors_only_if_their_results_are_seen(
         ],
         lost: 5,
         notices: vec!["a notice".to_owned()],
+        left_out: None,
     };
     let ledger = Ledger::new(Limits::default());
     let seen = Sampler::starting(seconds(1))

@@ -1,8 +1,8 @@
 //! The words of records for what events are about.
 
-use gpubench_contract::{ProbeDirection, ProbeMemoryKind};
+use gpubench_contract::{ProbeDirection, ProbeFilter, ProbeLeftOut, ProbeMemoryKind};
 
-use crate::{CopyDirection, MemoryKind};
+use crate::{CopyDirection, Filter, LeftOut, MemoryKind};
 
 impl From<CopyDirection> for ProbeDirection {
     fn from(direction: CopyDirection) -> Self {
@@ -28,6 +28,26 @@ impl From<MemoryKind> for ProbeMemoryKind {
             MemoryKind::Registered => ProbeMemoryKind::Registered,
             MemoryKind::Physical => ProbeMemoryKind::Physical,
             MemoryKind::Array => ProbeMemoryKind::Array,
+        }
+    }
+}
+
+impl From<LeftOut> for ProbeLeftOut {
+    fn from(left_out: LeftOut) -> Self {
+        ProbeLeftOut {
+            processes: left_out.processes,
+            used_the_driver: left_out.used_the_driver,
+            unknown: left_out.unknown,
+        }
+    }
+}
+
+impl From<Filter> for ProbeFilter {
+    fn from(filter: Filter) -> Self {
+        ProbeFilter {
+            programs: filter.programs.into_iter().collect(),
+            users: filter.users.into_iter().collect(),
+            cgroups: filter.cgroups.into_iter().collect(),
         }
     }
 }

@@ -177,7 +177,7 @@ fn a_running_process_is_observed_from_the_attachment_on() {
     }
     let mut child = waiting(&mut program("dynamic", Stubs::Jump, &["wait"]));
     let mut other = waiting(&mut program("dynamic", Stubs::Jump, &["wait"]));
-    let mut observer = Observer::attach(Target::Process(child.id())).expect("it attaches");
+    let mut observer = Observer::attach(Target::Processes(vec![child.id()])).expect("it attaches");
     release(&mut other);
     release(&mut child);
     let seen = Seen::rest(&mut observer);
@@ -235,7 +235,7 @@ fn a_driver_in_another_mount_namespace_is_found() {
     command.arg(folder.path()).arg(&driver).arg(inner.get_program());
     let mut child = waiting(&mut command);
     assert!(!folder.path().join("libcuda.so.1").exists(), "it is not seen from here");
-    let mut observer = Observer::attach(Target::Process(child.id())).expect("it attaches");
+    let mut observer = Observer::attach(Target::Processes(vec![child.id()])).expect("it attaches");
     release(&mut child);
     let seen = Seen::rest(&mut observer);
     assert_eq!(seen.launched_names(), ["short_lived"]);
@@ -442,7 +442,7 @@ fn a_program_or_a_process_that_does_not_exist_is_told() {
     }
     let error = Observer::attach(Target::Command(Command::new("/nowhere/at/all"))).expect_err("there is none");
     assert_eq!(error.to_string(), "`/nowhere/at/all` cannot be started");
-    let error = Observer::attach(Target::Process(u32::MAX >> 1)).expect_err("there is none");
+    let error = Observer::attach(Target::Processes(vec![u32::MAX >> 1])).expect_err("there is none");
     assert!(matches!(error, ObserveError::NoProcess(_)));
 }
 

@@ -8,7 +8,7 @@ use super::{course, observed, outlined};
 use crate::terminal::probe::figures::{count, several};
 use crate::terminal::probe::outline;
 use crate::terminal::probe::screen::what;
-use crate::terminal::probe::summary::{counts, outcome};
+use crate::terminal::probe::summary::{Calls, counts, left_out, outcome};
 use gpubench_contract::{ProbeFinished, ProbeOutline, ProbeStarted, ProbeState};
 
 /// The data of the page of `cargo gpubench probe`.
@@ -76,8 +76,11 @@ impl ObservationPage<'_> {
     fn notes(&self) -> Option<Element> {
         let Self { started, finished } = self;
         let of_calls = finished.calls.iter().flat_map(incomplete);
-        let outlines = finished.processes_only.iter().filter(|outline| outline.lost_events > 0);
-        let of_outline = outlines.map(|outline| format!("{}.", outline::lost(outline)));
+        let of_outline = finished.processes_only.iter().flat_map(|outline| {
+            let left_out = outline.left_out.map(|counts| left_out(&counts, Calls::NotObserved));
+            let lost = (outline.lost_events > 0).then(|| outline::lost(outline));
+            left_out.into_iter().chain(lost).map(|remark| format!("{remark}."))
+        });
         let items = of_calls.chain(of_outline).chain(started.notices.iter().cloned());
         let list = list("", items.map(|item| element("li").text(item)))?;
         Some(note("div").child(list))
@@ -124,5 +127,8 @@ fn incomplete(seen: &ProbeState) -> Vec<String> {
     let unknown =
         (seen.unknown_frees > 0).then(|| format!("{unknown} freed memory that was not seen to be allocated."));
     let notices = seen.notices.iter().map(|notice| format!("{notice}."));
-    lost.into_iter().chain(unknown).chain(notices).collect()
+    let left_out = seen
+        .left_out
+        .map(|counts| format!("{}.", left_out(&counts, Calls::Observed)));
+    left_out.into_iter().chain(lost).chain(unknown).chain(notices).collect()
 }

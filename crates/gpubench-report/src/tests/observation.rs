@@ -10,6 +10,8 @@ pub(crate) fn started() -> ProbeStarted {
         target: ProbeTarget::Command,
         command: ["python", "train.py", "--steps", "7"].map(str::to_owned).to_vec(),
         pid: Some(4711),
+        pids: Vec::new(),
+        filter: None,
         notices: Vec::new(),
     }
 }
@@ -61,6 +63,7 @@ fn state() -> ProbeState {
         events: 130_000,
         lost_events: 0,
         notices: Vec::new(),
+        left_out: None,
         processes_seen: 5,
         processes: vec![
             process(4711, "python"),
@@ -227,6 +230,7 @@ fn outlined(pid: u32, program: &str) -> OutlinedProcess {
 
 fn outline() -> ProbeOutline {
     ProbeOutline {
+        left_out: None,
         processes_seen: 4,
         processes: vec![
             outlined(4711, "python"),

@@ -306,10 +306,12 @@ impl<'a> Code<'a> {
         self.asm.call(Helper::ReadKernelText);
     }
 
-    /// Puts the arguments of the program into the record. Uses `R6` and `R7`.
+    /// Puts the user and the arguments of the program into the record. Uses `R6` and `R7`.
     pub(super) fn describe_program(&mut self) {
         let kernel = self.kernel;
         let short = self.asm.label();
+        // The user is in the lower half.
+        self.asm.call(Helper::CurrentUidGid).store(Word, R9, field::RESULT, R0);
         self.asm.call(Helper::CurrentTask);
         self.follow(R7, R0, kernel.task_memory);
         self.follow(R6, R7, kernel.memory_arguments);

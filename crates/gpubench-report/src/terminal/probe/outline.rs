@@ -4,7 +4,7 @@ use super::figures::{age, count, rate_in_words, several};
 
 use super::grid::{Grid, Room};
 use super::screen::{ScreenSize, add_tables, first_line};
-use super::summary::{remarks, section};
+use super::summary::{Calls, left_out, remarks, section};
 use super::tables::{USUAL, When, name_when};
 use crate::terminal::style::{DOUBTFUL, FAINT};
 use gpubench_contract::units::listed;
@@ -49,7 +49,8 @@ pub(super) fn line(outline: &ProbeOutline) -> String {
 pub(super) fn summary(outline: &ProbeOutline, started: &ProbeStarted, columns: usize) -> String {
     let head = format!("{}\n{DOUBTFUL}{UNKNOWN}{DOUBTFUL:#}\n", counts(outline));
     let lost = (outline.lost_events > 0).then(|| lost(outline));
-    let notes = remarks(lost.into_iter().collect(), started);
+    let left_out = outline.left_out.map(|counts| left_out(&counts, Calls::NotObserved));
+    let notes = remarks(left_out.into_iter().chain(lost).collect(), started);
     fitted(&head, columns) + &section(&processes(outline, When::Final), ROWS, columns) + &fitted(&notes, columns)
 }
 

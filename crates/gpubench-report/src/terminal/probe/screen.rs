@@ -4,7 +4,7 @@ use super::figures::{age, bytes_in_words, rate_in_words, several};
 use super::grid::Grid;
 use super::tables::{When, copies, errors, kernels, processes};
 use crate::terminal::style::{BAD, DOUBTFUL, FAINT, TITLE};
-use gpubench_contract::{ProbeSample, ProbeStarted, ProbeState, ProbeTarget};
+use gpubench_contract::{ProbeFilter, ProbeSample, ProbeStarted, ProbeState, ProbeTarget};
 use gpubench_diagnostic::layout::in_one_line;
 use gpubench_diagnostic::printable_line;
 
@@ -97,14 +97,41 @@ pub(crate) fn failures(seen: &ProbeState) -> u64 {
     seen.errors.iter().map(|error| error.count).sum::<u64>() + seen.errors_left_out
 }
 
-/// Returns what is observed: `python train.py`, `process 1234`, `all processes`.
+/// Returns what is observed: `python train.py`, `process 1234`, `all processes (--user 1000)`.
 pub(crate) fn what(started: &ProbeStarted) -> String {
     let command = started.command.join(" ");
-    match (started.target, started.pid) {
+    let what = match (started.target, &started.pids[..]) {
         (ProbeTarget::System, _) => "all processes".to_owned(),
-        (_, Some(pid)) if command.is_empty() => format!("process {pid}"),
-        _ => printable_line(&command),
+        (ProbeTarget::Process, [pid]) => format!("process {pid}"),
+        (ProbeTarget::Process, pids) => format!("processes {}", some_of(pids)),
+        (ProbeTarget::Command, _) => printable_line(&command),
+    };
+    match &started.filter {
+        Some(filter) => format!("{what} ({})", options_of(filter)),
+        None => what,
     }
+}
+
+/// Values that are shown of a list.
+const VALUES: usize = 3;
+
+/// Returns values, and how many are not shown.
+fn some_of<T: ToString>(values: &[T]) -> String {
+    let shown: Vec<String> = values.iter().take(VALUES).map(ToString::to_string).collect();
+    let shown = printable_line(&shown.join(", "));
+    match values.len().saturating_sub(VALUES) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// Returns a filter as the options that make it.
+fn options_of(filter: &ProbeFilter) -> String {
+    let programs = (!filter.programs.is_empty()).then(|| format!("--program {}", some_of(&filter.programs)));
+    let users = (!filter.users.is_empty()).then(|| format!("--user {}", some_of(&filter.users)));
+    let cgroups = (!filter.cgroups.is_empty()).then(|| format!("--cgroup {}", some_of(&filter.cgroups)));
+    let options: Vec<String> = [programs, users, cgroups].into_iter().flatten().collect();
+    options.join(" ")
 }
 
 /// Shares lines between tables. Each gets its titles and a row, then those with more rows get what

@@ -7,7 +7,7 @@ use super::screen::failures;
 use super::tables::{When, copies, errors, kernels, memory, processes};
 use crate::terminal::style::DOUBTFUL;
 use gpubench_contract::units::listed;
-use gpubench_contract::{ProbeEnd, ProbeFinished, ProbeStarted, ProbeState};
+use gpubench_contract::{ProbeEnd, ProbeFinished, ProbeLeftOut, ProbeStarted, ProbeState};
 use gpubench_diagnostic::layout::fitted;
 use gpubench_diagnostic::printable_line;
 
@@ -71,6 +71,9 @@ pub(crate) fn counts(seen: &ProbeState) -> String {
     let kernels = named.count() as u64 + seen.kernels_left_out;
     let launches = several(work.launches(), "launch", "launches");
     let failed = failures(seen);
+    if processes == 0 && seen.left_out.is_some() {
+        return "No process that matches the filter called the CUDA driver.".to_owned();
+    }
     if processes == 0 {
         let calls = seen.calls.iter().map(|function| function.calls).sum();
         return match calls {
@@ -107,10 +110,34 @@ pub(super) fn section(table: &Grid, rows: usize, columns: usize) -> String {
     })
 }
 
+/// Returns what a filter leaves out: `2 processes do not match the filter and are left out`.
+pub(crate) fn left_out(left_out: &ProbeLeftOut, calls: Calls) -> String {
+    let (number, which) = match calls {
+        Calls::Observed => (left_out.used_the_driver, " that called the driver"),
+        Calls::NotObserved => (left_out.processes, ""),
+    };
+    let processes = several(number, "process", "processes");
+    let do_not = if number == 1 { "does" } else { "do" };
+    let are = if number == 1 { "is" } else { "are" };
+    let unknown = match left_out.unknown {
+        0 => String::new(),
+        unknown => format!("; {} ended too early to tell", several(unknown, "process", "processes")),
+    };
+    format!("{processes}{which} {do_not} not match the filter and {are} left out{unknown}")
+}
+
+/// Whether calls are observed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Calls {
+    Observed,
+    NotObserved,
+}
+
 /// Returns what makes the tables incomplete.
 fn incomplete(seen: &ProbeState) -> Vec<String> {
     let untracked: u64 = seen.memory.iter().map(|memory| memory.untracked).sum();
     let remarks = [
+        seen.left_out.map(|counts| left_out(&counts, Calls::Observed)),
         (seen.lost_events > 0).then(|| {
             format!(
                 "{} events were lost, so the tables may be incomplete; the counts of calls are exact",

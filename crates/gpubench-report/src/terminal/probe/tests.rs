@@ -145,3 +145,41 @@ fn the_end_is_told_in_the_terms_of_a_shell() {
     assert_eq!(told(None, None, Duration), "observed for 1 min 02 s");
     assert_eq!(told(None, None, Interrupted), "interrupted after 1 min 02 s");
 }
+
+#[test]
+fn a_filter_is_named_with_what_it_leaves_out() {
+    use gpubench_contract::{ProbeFilter, ProbeLeftOut, ProbeTarget};
+    let started = ProbeStarted {
+        target: ProbeTarget::Process,
+        command: Vec::new(),
+        pids: vec![1, 2, 3, 4, 5],
+        filter: Some(ProbeFilter {
+            programs: vec!["a\u{1b}[2J\nb".to_owned()],
+            users: vec![7, 8],
+            cgroups: Vec::new(),
+        }),
+        ..started()
+    };
+    let left_out = Some(ProbeLeftOut {
+        processes: 30,
+        used_the_driver: 1,
+        unknown: 2,
+    });
+    let mut finished = finished();
+    finished.calls.as_mut().expect("calls").left_out = left_out;
+    let text = probe_summary(&started, &finished, 120);
+    let text = strip_str(&text).to_string();
+    assert!(text.starts_with("processes 1, 2, 3 and 2 more (--program "), "{text}");
+    assert!(text.contains(" --user 7, 8): ") && !text.contains('\u{1b}'), "{text}");
+    let remark = "1 process that called the driver does not match the filter and is left out; \
+                  2 processes ended too early to tell";
+    assert!(text.contains(remark), "{text}");
+    let mut finished = finished_without_calls();
+    finished.processes_only.as_mut().expect("an outline").left_out = left_out;
+    let text = probe_summary(&started, &finished, 120);
+    assert!(
+        strip_str(&text)
+            .to_string()
+            .contains("30 processes do not match the filter and are left out")
+    );
+}
