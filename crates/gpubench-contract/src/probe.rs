@@ -149,6 +149,8 @@ pub struct ProbeState {
     pub copies: Vec<ProbeCopies>,
     /// Memory by kind. Kinds that nobody allocated are missing.
     pub memory: Vec<ProbeMemory>,
+    /// How long calls took that allocate or wait. Kinds without calls are missing.
+    pub durations: Vec<ProbeDurations>,
     /// Frees of memory that was not seen to be allocated, because it was before the observation,
     /// or because an event was lost.
     pub unknown_frees: u64,
@@ -303,6 +305,46 @@ words! {
         /// An array for textures and surfaces.
         Array = "array",
     }
+}
+
+/// How long calls of one kind took, of all processes together, from their begin to their return.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct ProbeDurations {
+    /// The calls.
+    pub calls: ProbeTimedCalls,
+    /// How many succeeded.
+    pub count: u64,
+    /// Their time together, in nanoseconds.
+    pub total_ns: u64,
+    /// The calls by their time, the shortest first. Classes without calls are missing.
+    pub classes: Vec<ProbeDurationClass>,
+}
+
+words! {
+    /// Calls whose times are counted.
+    pub enum ProbeTimedCalls {
+        /// Allocations of memory of every kind: `cuMemAlloc`, `cuMemAllocAsync`, `cuMemHostAlloc`.
+        Allocation = "allocation",
+        /// Waits for a context: `cuCtxSynchronize`.
+        ContextWait = "context-wait",
+        /// Waits for a stream: `cuStreamSynchronize`.
+        StreamWait = "stream-wait",
+        /// Waits for an event: `cuEventSynchronize`.
+        EventWait = "event-wait",
+    }
+}
+
+/// Calls that took about as long. The bounds are 1, 2 and 5 of each power of ten, from 1 µs to 10 s.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct ProbeDurationClass {
+    /// They took longer than this, in nanoseconds, but for the first class.
+    pub above_ns: u64,
+    /// They took at most this, in nanoseconds. Null for the last class.
+    pub at_most_ns: Option<u64>,
+    /// How many.
+    pub count: u64,
 }
 
 /// Calls that failed.

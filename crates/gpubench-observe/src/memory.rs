@@ -1,5 +1,7 @@
 //! Memory that a process allocates through the driver.
 
+use std::time::Duration;
+
 /// How memory was allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MemoryKind {
@@ -89,6 +91,8 @@ pub struct Allocation {
     pub bytes: u64,
     /// The context of the thread, with which most kinds of memory end.
     pub context: ContextHandle,
+    /// From the call's begin to its return.
+    pub duration: Duration,
 }
 
 /// A handle of a context. 0 is one that is not known.

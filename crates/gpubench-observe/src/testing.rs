@@ -156,6 +156,7 @@ impl Script {
             value,
             bytes,
             context,
+            duration: Duration::from_micros(3),
         }))
     }
 

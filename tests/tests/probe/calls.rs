@@ -314,3 +314,26 @@ fn a_command_runs_to_its_end_although_a_file_can_no_longer_be_written() {
     let text = stderr(&output);
     assert!(text.contains("exit code 0") && text.contains("/dev/full"), "{text}");
 }
+
+#[test]
+fn times_of_allocations_and_waits_are_counted_by_their_length() {
+    if !can_observe("times_of_allocations_and_waits_are_counted_by_their_length") {
+        return;
+    }
+    let json = ["--message-format", "json", "--", &program(), "launches"];
+    let finished = finished(&probe(&json).output().expect("it runs"));
+    let durations = finished["calls"]["durations"].as_array().expect("durations");
+    let kinds: Vec<_> = durations.iter().map(|durations| durations["calls"].clone()).collect();
+    assert_eq!(kinds, ["context-wait", "stream-wait"], "{durations:#?}");
+    // The double of the driver waits 2 ms for a stream.
+    let class = &durations[1]["classes"][0];
+    assert!(
+        class["above_ns"].as_u64() >= Some(2_000_000) && class["count"] == 1,
+        "{class}"
+    );
+    let text = stderr(&probe(&["--", &program(), "launches"]).output().expect("it runs"));
+    assert!(
+        text.contains("time of a call") && text.contains("stream waits"),
+        "{text}"
+    );
+}

@@ -286,6 +286,11 @@ impl Decoder {
                 Some(failure(function, result))
             }
         };
+        let at = match happened {
+            // Only then does the program know the address.
+            Some(EventKind::Allocate(_)) => Timestamp(at.0.saturating_add(record.double(field::DURATION))),
+            _ => at,
+        };
         decoding
             .events
             .extend(happened.map(|kind| event(at, id, record.thread(), kind)));
@@ -431,6 +436,7 @@ impl Decoder {
             value,
             bytes,
             context: context.unwrap_or_default(),
+            duration: work::duration(record),
         })
     }
 

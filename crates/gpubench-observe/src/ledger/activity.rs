@@ -3,6 +3,7 @@
 use std::ops::{Index, IndexMut};
 use std::time::Duration;
 
+use super::durations::Durations;
 use super::kernels::LaunchCount;
 use crate::{Copy, CopyDirection, Execution, LaunchKind, MemoryKind, Synchronization, Waiting};
 
@@ -99,15 +100,6 @@ impl CopyTotal {
     }
 }
 
-/// Calls that waited, and how long.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WaitTotal {
-    /// How many.
-    pub waits: u64,
-    /// How long together.
-    pub waited: Duration,
-}
-
 /// What a process, a program or all processes did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Activity {
@@ -144,8 +136,10 @@ pub struct Activity {
     pub unknown_frees: u64,
     /// Frees of the address 0, which free nothing.
     pub null_frees: u64,
+    /// Calls that allocated memory.
+    pub allocation_times: Durations,
     /// Waits for the context, for a stream and for an event.
-    pub waits: [WaitTotal; 3],
+    pub waits: [Durations; 3],
     /// Streams that were created.
     pub streams_created: u64,
     /// Streams that were destroyed.
@@ -193,13 +187,12 @@ impl Activity {
     }
 
     pub(super) fn wait(&mut self, what: Synchronization, duration: Duration) {
-        let total = &mut self.waits[match what {
+        let waits = &mut self.waits[match what {
             Synchronization::Context => 0,
             Synchronization::Stream(_) => 1,
             Synchronization::Event => 2,
         }];
-        total.waits += 1;
-        total.waited = total.waited.saturating_add(duration);
+        waits.add(duration);
     }
 
     /// Adds what another one did.
@@ -210,10 +203,10 @@ impl Activity {
         for (own, other) in self.copies.iter_mut().zip(&other.copies) {
             own.merge(other);
         }
-        for (own, other) in self.waits.iter_mut().zip(other.waits) {
-            own.waits += other.waits;
-            own.waited = own.waited.saturating_add(other.waited);
+        for (own, other) in self.waits.iter_mut().zip(&other.waits) {
+            own.merge(other);
         }
+        self.allocation_times.merge(&other.allocation_times);
         self.memsets.merge(other.memsets);
         self.allocated.merge(&other.allocated);
         self.freed.merge(&other.freed);
@@ -239,6 +232,12 @@ impl Activity {
 mod tests {
     use super::*;
 
+    fn times(microseconds: u64) -> Durations {
+        let mut durations = Durations::default();
+        durations.add(Duration::from_micros(microseconds));
+        durations
+    }
+
     /// An activity whose sums all differ.
     fn every_sum() -> Activity {
         let mut numbers = 1..;
@@ -261,10 +260,8 @@ mod tests {
                 waited_bytes: amount().bytes,
                 waited: Duration::from_nanos(amount().bytes),
             }),
-            waits: std::array::from_fn(|_| WaitTotal {
-                waits: amount().count,
-                waited: Duration::from_nanos(amount().bytes),
-            }),
+            allocation_times: times(amount().bytes),
+            waits: std::array::from_fn(|_| times(amount().bytes)),
             launches: std::array::from_fn(|_| amount().count),
             captured_launches: amount().count,
             graph_launches: amount().count,
@@ -290,7 +287,8 @@ mod tests {
         merged.merge(&one);
         assert_eq!(merged.copies[5].waited_bytes, 2 * one.copies[5].waited_bytes);
         assert_eq!(merged.copies[5].waited, 2 * one.copies[5].waited);
-        assert_eq!(merged.waits[2].waited, 2 * one.waits[2].waited);
+        assert_eq!(merged.waits[2].total(), 2 * one.waits[2].total());
+        assert_eq!(merged.allocation_times.total(), 2 * one.allocation_times.total());
         assert_eq!(merged.left.total().bytes, 2 * one.left.total().bytes);
         merged.merge(&Activity::default());
         assert_eq!(merged.failures, 2 * one.failures);

@@ -492,12 +492,15 @@ impl Entry<'_> {
     }
 
     fn allocate(&mut self, allocation: &Allocation, at: Timestamp, thread: u32) {
-        let Allocation { kind, bytes, .. } = *allocation;
+        let Allocation {
+            kind, bytes, duration, ..
+        } = *allocation;
         let memory = &mut self.process.memory;
         let allocated = memory.allocate(allocation, at, thread, &mut self.budgets.allocations);
         self.process.peak_bytes = self.process.peak_bytes.max(memory.bytes());
         self.each(|sums| {
             sums.allocated[kind].add(bytes);
+            sums.allocation_times.add(duration);
             match allocated {
                 Allocated::Live => {}
                 Allocated::InPlaceOf(kind, bytes) => sums.vanished[kind].add(bytes),

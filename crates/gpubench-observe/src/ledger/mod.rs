@@ -14,6 +14,7 @@
 
 mod activity;
 mod demangle;
+mod durations;
 mod errors;
 mod functions;
 mod kernels;
@@ -32,8 +33,9 @@ mod memory_tests;
 #[cfg(test)]
 mod tests;
 
-pub use activity::{Activity, Amount, ByKind, CopyTotal, WaitTotal};
+pub use activity::{Activity, Amount, ByKind, CopyTotal};
 pub use demangle::demangled;
+pub use durations::Durations;
 pub use errors::{ErrorKey, ErrorTable};
 pub use kernels::{KernelKey, KernelName, KernelNames, LaunchCount};
 pub use ledger::{EndedProcesses, Ledger};

@@ -478,13 +478,13 @@ fn each_event_is_in_its_own_sum_of_its_process_its_program_and_all() {
             |sums| sums.modules_unloaded = 1,
         ),
         (wait(Synchronization::Context), |sums| {
-            (sums.waits[0].waits, sums.waits[0].waited) = (1, Duration::from_nanos(5))
+            sums.waits[0].add(Duration::from_nanos(5))
         }),
         (wait(Synchronization::Stream(stream)), |sums| {
-            (sums.waits[1].waits, sums.waits[1].waited) = (1, Duration::from_nanos(5))
+            sums.waits[1].add(Duration::from_nanos(5))
         }),
         (wait(Synchronization::Event), |sums| {
-            (sums.waits[2].waits, sums.waits[2].waited) = (1, Duration::from_nanos(5))
+            sums.waits[2].add(Duration::from_nanos(5))
         }),
         (copy(Waiting::Blocks, Execution::Runs), |sums| {
             sums.copies[1] = CopyTotal {

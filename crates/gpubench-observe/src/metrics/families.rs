@@ -19,7 +19,7 @@ const FUNCTIONS: usize = 1024;
 
 /// The most rows of a page. 128 programs that do something of every kind have as many; a usual one
 /// has about 40.
-pub const MOST_ROWS: usize = 20_000;
+pub const MOST_ROWS: usize = 30_000;
 
 /// A program that has rows.
 pub(super) struct Row<'a> {
@@ -175,15 +175,11 @@ fn work(ledger: &Ledger, programs: &[Row<'_>], rows: &KernelRows) -> Vec<Family>
         "Launches of kernels into a capture, which run only with their graph",
     )
     .by_program();
-    let mut waits = Family::counter(
-        "gpubench_cuda_waits",
+    let mut waits = Family::histogram(
+        "gpubench_cuda_wait",
         &["for"],
-        "Calls that waited for the context, for a stream or for an event",
-    )
-    .by_program();
-    let mut waited = Family::counter("gpubench_cuda_wait", &["for"], "Time that calls waited")
-        .by_program()
-        .in_unit(Unit::Seconds);
+        "Times of the calls that waited for the context, for a stream or for an event",
+    );
     let mut streams = Family::gauge(
         "gpubench_cuda_streams",
         &[],
@@ -204,9 +200,8 @@ fn work(ledger: &Ledger, programs: &[Row<'_>], rows: &KernelRows) -> Vec<Family>
             launches.add_of(name, [kind], count as f64);
         }
         captured.add_of(name, [], sums.captured_launches as f64);
-        for (what, total) in ["context", "stream", "event"].into_iter().zip(sums.waits) {
-            waits.add_of(name, [what], total.waits as f64);
-            waited.add_of(name, [what], total.waited.as_secs_f64());
+        for (what, times) in ["context", "stream", "event"].into_iter().zip(&sums.waits) {
+            waits.add_times(name, [what], times);
         }
         streams.add_of(name, [], 0.0);
         modules.add_of(name, [], sums.modules_loaded as f64);
@@ -217,7 +212,7 @@ fn work(ledger: &Ledger, programs: &[Row<'_>], rows: &KernelRows) -> Vec<Family>
         streams.add_of(name, [], number as f64);
     }
     let kernels = kernels(ledger, programs, rows);
-    vec![launches, captured, kernels, waits, waited, streams, modules]
+    vec![launches, captured, kernels, waits, streams, modules]
 }
 
 fn kernels(ledger: &Ledger, programs: &[Row<'_>], rows: &KernelRows) -> Family {

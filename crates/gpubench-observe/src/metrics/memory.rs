@@ -30,8 +30,14 @@ pub(super) fn memory(ledger: &Ledger, programs: &[Row<'_>]) -> Vec<Family> {
         "Frees of memory that was not seen to be allocated",
     )
     .by_program();
+    let mut times = Family::histogram(
+        "gpubench_cuda_allocation",
+        &[],
+        "Times of the calls that allocated memory",
+    );
     for Row { name, program, .. } in programs {
         let sums = &program.activity;
+        times.add_times(name, [], &sums.allocation_times);
         for (kind, total) in sums.allocated.iter().filter(|(_, total)| total.count > 0) {
             let row = [ProbeMemoryKind::from(kind).as_str()];
             allocations.add_of(name, row, total.count as f64);
@@ -45,7 +51,16 @@ pub(super) fn memory(ledger: &Ledger, programs: &[Row<'_>]) -> Vec<Family> {
             unknown.add_of(name, [], sums.unknown_frees as f64);
         }
     }
-    let mut families = vec![allocations, allocated, frees, freed, unfreed_count, unfreed, unknown];
+    let mut families = vec![
+        allocations,
+        allocated,
+        times,
+        frees,
+        freed,
+        unfreed_count,
+        unfreed,
+        unknown,
+    ];
     families.extend(held(ledger, programs));
     families
 }

@@ -5,7 +5,7 @@ use super::*;
 use crate::ledger::{Ledger, Limits};
 use crate::sample::Totals;
 use crate::testing::Script;
-use crate::{CopyDirection, DriverCall, FunctionTotal, LeftOut, MemoryKind, Timestamp};
+use crate::{CopyDirection, DriverCall, EventKind, FunctionTotal, LeftOut, MemoryKind, Synchronization, Timestamp};
 
 fn ledger_of(scripts: impl IntoIterator<Item = Script>) -> Ledger {
     let mut ledger = Ledger::new(Limits::default());
@@ -28,6 +28,10 @@ pub(super) fn busy() -> (Ledger, Totals) {
         .launch(1)
         .copy(CopyDirection::HostToDevice, 1 << 20, Duration::from_millis(1))
         .fail("cuMemAlloc", 2)
+        .push(EventKind::Synchronize {
+            what: Synchronization::Context,
+            duration: Duration::from_millis(2),
+        })
         .free(0x1000);
     let leaky = Script::new(8, 1000, "leaky").allocate(0x1000, 64).free(0x77).exit(0);
     let totals = Totals {
@@ -101,6 +105,7 @@ fn no_label_has_a_pid_or_an_address() {
         "kernel",
         "kind",
         "label",
+        "le",
         "program",
         "version",
     ];
@@ -198,7 +203,6 @@ fn rows_of_what_ended_disappear_after_an_hour_and_come_back_with_their_counts() 
 
 #[test]
 fn errors_launches_copies_and_waits_say_which_program() {
-    use crate::{EventKind, Synchronization};
     let wait = EventKind::Synchronize {
         what: Synchronization::Context,
         duration: Duration::from_secs(1),
@@ -226,7 +230,7 @@ fn errors_launches_copies_and_waits_say_which_program() {
             Some(10.0),
         ),
         (
-            r#"gpubench_cuda_wait_seconds_total{program="busy",for="context"}"#,
+            r#"gpubench_cuda_wait_seconds_sum{program="busy",for="context"}"#,
             Some(1.0),
         ),
         (r#"gpubench_cuda_processes{program="full"}"#, Some(1.0)),
@@ -237,7 +241,7 @@ fn errors_launches_copies_and_waits_say_which_program() {
 
 #[test]
 fn programs_of_several_owners_have_rows_of_their_own_by_choice() {
-    use crate::{EventKind, Owner, OwnerLabel};
+    use crate::{Owner, OwnerLabel};
     let script = |pid, user, cgroup: &str| {
         let mut script = Script::new(pid, 1, "app").allocate(1, 10);
         if let EventKind::Started(start) = &mut script.events[0].kind {
@@ -274,7 +278,6 @@ fn programs_of_several_owners_have_rows_of_their_own_by_choice() {
 
 #[test]
 fn streams_of_a_process_that_ended_are_no_streams() {
-    use crate::EventKind;
     let stream = crate::StreamHandle(1);
     let script = |pid| Script::new(pid, 1, "app").push(EventKind::StreamCreate { stream });
     let page = open_metrics(&ledger_of([script(7), script(8).exit(0)]));
@@ -396,7 +399,7 @@ fn every_family_has_its_own_help_in_both_formats() {
 
 #[test]
 fn each_kind_of_launch_wait_and_memory_has_its_own_row() {
-    use crate::{EventKind, Execution, LaunchKind, Synchronization};
+    use crate::{Execution, LaunchKind};
     let wait = |what, milliseconds| EventKind::Synchronize {
         what,
         duration: Duration::from_millis(milliseconds),
@@ -428,10 +431,11 @@ fn each_kind_of_launch_wait_and_memory_has_its_own_row() {
         (r#"gpubench_cuda_launches_total{program="app",kind="cooperative"}"#, 1.0),
         (r#"gpubench_cuda_launches_total{program="app",kind="graph"}"#, 1.0),
         (r#"gpubench_cuda_captured_launches_total{program="app"}"#, 1.0),
-        (r#"gpubench_cuda_waits_total{program="app",for="event"}"#, 1.0),
-        (r#"gpubench_cuda_wait_seconds_total{program="app",for="context"}"#, 1.0),
-        (r#"gpubench_cuda_wait_seconds_total{program="app",for="stream"}"#, 2.0),
-        (r#"gpubench_cuda_wait_seconds_total{program="app",for="event"}"#, 4.0),
+        (r#"gpubench_cuda_wait_seconds_count{program="app",for="event"}"#, 1.0),
+        (r#"gpubench_cuda_wait_seconds_sum{program="app",for="context"}"#, 1.0),
+        (r#"gpubench_cuda_wait_seconds_sum{program="app",for="stream"}"#, 2.0),
+        (r#"gpubench_cuda_wait_seconds_sum{program="app",for="event"}"#, 4.0),
+        (r#"gpubench_cuda_allocation_seconds_count{program="app"}"#, 2.0),
         (r#"gpubench_cuda_streams{program="app"}"#, 1.0),
         (r#"gpubench_cuda_live_bytes{program="app",kind="pool"}"#, 7.0),
         (r#"gpubench_cuda_live_bytes{program="app",kind="device"}"#, 0.0),
@@ -451,4 +455,43 @@ fn memory_of_processes_of_one_program_is_added_and_the_oldest_has_its_age() {
     assert_eq!(value(&page, row), Some(30.0));
     let age = value(&page, r#"gpubench_cuda_oldest_allocation_age_seconds{program="app"}"#).expect("an age");
     assert!((3.99..4.0).contains(&age), "{age}");
+}
+
+#[test]
+fn times_of_calls_are_histograms_that_only_grow_from_bucket_to_bucket() {
+    let wait = |duration| EventKind::Synchronize {
+        what: Synchronization::Event,
+        duration,
+    };
+    let times = [2, 3, 7, 100, 20_000_000].map(Duration::from_micros);
+    let script = times
+        .into_iter()
+        .fold(Script::new(7, 1, "app"), |script, time| script.push(wait(time)));
+    let ledger = ledger_of([script]);
+    let page = open_metrics(&ledger);
+    let bucket = |at_most: &str| {
+        let row = format!(r#"gpubench_cuda_wait_seconds_bucket{{le="{at_most}",program="app",for="event"}}"#);
+        value(&page, &row)
+    };
+    for (at_most, count) in [
+        ("0.000001", 0.0),
+        ("0.000005", 2.0),
+        ("0.00001", 3.0),
+        ("0.0001", 4.0),
+        ("10.0", 4.0),
+    ] {
+        assert_eq!(bucket(at_most), Some(count), "{at_most}\n{page}");
+    }
+    assert_eq!(bucket("+Inf"), Some(5.0));
+    let text = Exporter::default().page(&ledger, &Totals::default(), now());
+    let text = text.format(Format::Text);
+    assert!(text.contains("# TYPE gpubench_cuda_wait_seconds histogram\n"), "{text}");
+    let rows = text
+        .lines()
+        .filter(|line| line.starts_with("gpubench_cuda_wait_seconds"));
+    assert_eq!(rows.count(), 18);
+    assert!(
+        !page.contains("gpubench_cuda_allocation_seconds_count"),
+        "nothing was allocated"
+    );
 }

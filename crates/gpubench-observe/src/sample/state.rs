@@ -3,13 +3,16 @@
 use std::cmp::Reverse;
 use std::time::Duration;
 
-use gpubench_contract::{ProbeCalls, ProbeCopies, ProbeError, ProbeKernel, ProbeMemory, ProbeState, ProbeWork};
+use gpubench_contract::{
+    ProbeCalls, ProbeCopies, ProbeDurationClass, ProbeDurations, ProbeError, ProbeKernel, ProbeMemory, ProbeState,
+    ProbeTimedCalls, ProbeWork,
+};
 
 use super::Totals;
 use super::before::{Before, kernels_of, rate};
 use super::processes::{nanoseconds, processes};
 use super::rows::Rows;
-use crate::ledger::{ByKind, KernelKey, Ledger};
+use crate::ledger::{ByKind, Durations, KernelKey, Ledger};
 use crate::{CopyDirection, MemoryKind, Timestamp, result_name};
 
 /// The name of kernels whose names the driver did not tell.
@@ -36,6 +39,7 @@ pub(super) fn state(ledger: &Ledger, totals: &Totals, before: &Before, now: Time
         kernels_left_out,
         copies: copies(ledger, before, interval),
         memory: memory(ledger),
+        durations: durations(ledger),
         unknown_frees: ledger.all().unknown_frees,
         errors,
         errors_left_out,
@@ -55,7 +59,7 @@ pub(super) fn name_of(ledger: &Ledger, key: KernelKey) -> String {
 fn work(ledger: &Ledger, before: &Before, interval: Duration) -> ProbeWork {
     let all = ledger.all();
     let [plain_launches, extended_launches, cooperative_launches] = all.launches;
-    let waited: Duration = all.waits.iter().map(|total| total.waited).sum();
+    let waited: Duration = all.waits.iter().map(Durations::total).sum();
     ProbeWork {
         plain_launches,
         extended_launches,
@@ -67,7 +71,7 @@ fn work(ledger: &Ledger, before: &Before, interval: Duration) -> ProbeWork {
         host_functions: all.host_functions,
         memsets: all.memsets.count,
         memset_bytes: all.memsets.bytes,
-        waits: all.waits.iter().map(|total| total.waits).sum(),
+        waits: all.waits.iter().map(Durations::count).sum(),
         waited_ns: nanoseconds(waited),
         streams_created: all.streams_created,
         streams_destroyed: all.streams_destroyed,
@@ -121,6 +125,38 @@ fn memory(ledger: &Ledger) -> Vec<ProbeMemory> {
             unfreed: all.left[kind].count,
             unfreed_bytes: all.left[kind].bytes,
             untracked: all.untracked[kind].count,
+        })
+        .collect()
+}
+
+fn durations(ledger: &Ledger) -> Vec<ProbeDurations> {
+    let all = ledger.all();
+    let [context, stream, event] = all.waits;
+    let calls = [
+        (ProbeTimedCalls::Allocation, all.allocation_times),
+        (ProbeTimedCalls::ContextWait, context),
+        (ProbeTimedCalls::StreamWait, stream),
+        (ProbeTimedCalls::EventWait, event),
+    ];
+    let some = calls.into_iter().filter(|(_, durations)| durations.count() > 0);
+    some.map(|(calls, durations)| ProbeDurations {
+        calls,
+        count: durations.count(),
+        total_ns: nanoseconds(durations.total()),
+        classes: classes(&durations),
+    })
+    .collect()
+}
+
+/// Returns the classes with calls.
+fn classes(durations: &Durations) -> Vec<ProbeDurationClass> {
+    let above = [None].into_iter().chain(Durations::BOUNDS.map(Some));
+    let classes = above.zip(durations.classes()).filter(|(_, (_, count))| *count > 0);
+    classes
+        .map(|(above, (at_most, count))| ProbeDurationClass {
+            above_ns: above.map_or(0, nanoseconds),
+            at_most_ns: at_most.map(nanoseconds),
+            count,
         })
         .collect()
 }

@@ -1,7 +1,9 @@
 //! Allocations and frees of every kind.
 
+use std::time::Duration;
+
 use gpubench_observe::ledger::{Ledger, Limits};
-use gpubench_observe::{EventKind, HandleSpace, MemoryKind};
+use gpubench_observe::{Event, EventKind, HandleSpace, MemoryKind};
 
 use crate::double::{Seen, Stubs, may_observe, program};
 
@@ -139,4 +141,24 @@ fn memory_that_a_process_leaves_is_told_before_its_end() {
     assert_eq!(seen.allocations().len(), 3);
     assert!(seen.frees().is_empty());
     assert_eq!(seen.kinds().last(), Some(&EventKind::Exited { status: Some(0) }));
+}
+
+#[test]
+fn an_allocation_is_told_with_the_time_of_its_return_and_how_long_it_took() {
+    if !may_observe("an_allocation_is_told_with_the_time_of_its_return_and_how_long_it_took") {
+        return;
+    }
+    let seen = Seen::from_command(program("dynamic", Stubs::Call, &["slow"]));
+    let launch = seen
+        .events
+        .iter()
+        .find(|event| matches!(event.kind, EventKind::Launch(_)));
+    let launch = launch.expect("a launch before it");
+    let allocated = |event: &Event| match event.kind {
+        EventKind::Allocate(allocation) => Some((event.at, allocation.duration)),
+        _ => None,
+    };
+    let (at, duration) = seen.events.iter().find_map(allocated).expect("an allocation");
+    assert!(duration >= Duration::from_millis(2), "{duration:?}");
+    assert!(at.since(launch.at) >= duration, "{at:?} {duration:?} {launch:?}");
 }

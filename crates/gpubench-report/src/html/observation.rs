@@ -104,6 +104,7 @@ impl ObservationPage<'_> {
             ("kernels", "Kernels", observed::kernels(seen)),
             ("memory", "Memory", observed::memory(seen)),
             ("copies", "Copies", observed::copies(seen)),
+            ("durations", "Durations", observed::durations(seen)),
             ("calls", "Calls", observed::calls(seen)),
         ];
         let sections = sections.into_iter();

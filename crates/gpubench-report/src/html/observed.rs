@@ -5,7 +5,7 @@ use super::markup::{self, Element, Markup, cell, element, row_heading, section, 
 use super::names::name;
 use crate::terminal::probe::figures::{bytes, bytes_rate, count, rate, several};
 use crate::terminal::probe::holdings::{described, groups_left, still_live};
-use crate::terminal::probe::tables::{direction, kind, process_name};
+use crate::terminal::probe::tables::{direction, kind, process_name, timed, times};
 use gpubench_contract::units::percent;
 use gpubench_contract::{ProbeAllocations, ProbeProcess, ProbeState};
 
@@ -113,6 +113,14 @@ pub(super) fn memory(seen: &ProbeState) -> Option<Element> {
     let caption = "Memory by kind; left is what processes and contexts had when they ended";
     let columns = ["kind", "allocations", "allocated", "freed", "live", "unfreed"];
     table("memory", "Memory", caption, &columns, rows.collect())
+}
+
+pub(super) fn durations(seen: &ProbeState) -> Option<Element> {
+    let rows = times(seen).into_iter().map(|(time, counts)| (text(&time), counts));
+    let kinds = seen.durations.iter().map(|durations| timed(durations.calls));
+    let columns: Vec<&str> = ["time of a call"].into_iter().chain(kinds).collect();
+    let caption = "Calls that allocate or wait, by the time from their begin to their return";
+    table("durations", "Durations", caption, &columns, rows.collect())
 }
 
 pub(super) fn errors(seen: &ProbeState) -> Option<Element> {

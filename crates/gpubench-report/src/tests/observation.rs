@@ -58,6 +58,14 @@ fn kernel(name: &str, launches: u64) -> ProbeKernel {
     }
 }
 
+fn class(above_ns: u64, at_most_ns: Option<u64>, count: u64) -> ProbeDurationClass {
+    ProbeDurationClass {
+        above_ns,
+        at_most_ns,
+        count,
+    }
+}
+
 fn state() -> ProbeState {
     ProbeState {
         events: 130_000,
@@ -127,6 +135,20 @@ fn state() -> ProbeState {
                 bytes: 4096,
                 bytes_per_second: 0.0,
                 bandwidth: None,
+            },
+        ],
+        durations: vec![
+            ProbeDurations {
+                calls: ProbeTimedCalls::Allocation,
+                count: 314,
+                total_ns: 40_000_000,
+                classes: vec![class(2_000, Some(5_000), 300), class(1_000_000, Some(2_000_000), 14)],
+            },
+            ProbeDurations {
+                calls: ProbeTimedCalls::StreamWait,
+                count: 240,
+                total_ns: 1_200_000_000,
+                classes: vec![class(0, Some(1_000), 1_234), class(10_000_000_000, None, 1)],
             },
         ],
         memory: vec![ProbeMemory {

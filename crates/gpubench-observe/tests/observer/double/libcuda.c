@@ -23,11 +23,13 @@ static u64 handle(void) { return __atomic_add_fetch(&next_handle, 0x100, __ATOMI
 /* Sizes that make the thread or the process die within the call. */
 #define DIES_IN_THREAD 0xdead1
 #define DIES_IN_PROCESS 0xdead2
+#define TAKES_LONG 0x510e
 #define TOO_MUCH (1ull << 40)
 
 static int allocate(u64 *out, u64 bytes) {
   if (bytes == DIES_IN_THREAD) syscall(SYS_exit, 0);
   if (bytes == DIES_IN_PROCESS) kill(getpid(), SIGKILL);
+  if (bytes == TAKES_LONG) usleep(2000);
   if (bytes >= TOO_MUCH) return OUT_OF_MEMORY;
   *out = handle();
   return OK;

@@ -374,6 +374,7 @@ int main(int count, char **words) {
   else if (!strcmp(what, "many-threads")) { for (long i = 0; i < number; i++) run_thread(thread_allocates); }
   else if (!strcmp(what, "die-in-thread")) { run_thread(thread_dies); allocated(42); }
   else if (!strcmp(what, "die-in-call")) allocated(0xdead2);
+  else if (!strcmp(what, "slow")) { launch(kernel("before"), 0); allocated(0x510e); }
   else if (!strcmp(what, "allocate")) { for (long i = 0; i < number; i++) allocated(8); }
   else if (!strcmp(what, "launch")) { u64 f = kernel("looped"); for (long i = 0; i < number; i++) launch(f, 0); }
   else if (!strcmp(what, "fork")) forks(words);

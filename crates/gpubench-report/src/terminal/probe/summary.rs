@@ -4,7 +4,7 @@ use super::figures::{age, count, several};
 use super::grid::Grid;
 use super::holdings::{left, still_allocated};
 use super::screen::failures;
-use super::tables::{When, copies, errors, kernels, memory, processes};
+use super::tables::{When, copies, durations, errors, kernels, memory, processes};
 use crate::terminal::style::DOUBTFUL;
 use gpubench_contract::units::listed;
 use gpubench_contract::{ProbeEnd, ProbeFinished, ProbeLeftOut, ProbeStarted, ProbeState};
@@ -21,6 +21,7 @@ pub(super) fn summary_of_calls(seen: &ProbeState, started: &ProbeStarted, column
         kernels(seen, When::Final),
         copies(seen),
         memory(seen),
+        durations(seen),
         errors(seen),
     ] {
         page += &section(&table, ROWS, columns);

@@ -1,12 +1,14 @@
 //! The tables of an observation.
 
+use std::collections::BTreeSet;
+
 use anstyle::Style;
 
 use super::figures::{age, bytes, bytes_rate, count, rate};
 use super::grid::{Grid, Room};
 use crate::terminal::style::{BAD, FAINT, PLAIN};
 use crate::terminal::table::NONE;
-use gpubench_contract::{ProbeDirection, ProbeMemoryKind, ProbeProcess, ProbeState};
+use gpubench_contract::{ProbeDirection, ProbeMemoryKind, ProbeProcess, ProbeState, ProbeTimedCalls};
 
 /// Lines of at least this many columns have more columns.
 const WIDE: usize = 100;
@@ -197,6 +199,57 @@ pub(crate) fn kind(kind: ProbeMemoryKind) -> &'static str {
         ProbeMemoryKind::Registered => "registered host",
         ProbeMemoryKind::Physical => "physical",
         ProbeMemoryKind::Array => "array",
+    }
+}
+
+/// Returns how many calls took how long.
+pub(super) fn durations(seen: &ProbeState) -> Grid {
+    let columns = seen
+        .durations
+        .iter()
+        .map(|durations| (timed(durations.calls), Room::Any));
+    let mut grid = Grid::new("time of a call", columns);
+    for (time, counts) in times(seen) {
+        grid.row(&time, counts);
+    }
+    grid
+}
+
+/// Returns the times that calls took, each with the number of calls of each kind.
+pub(crate) fn times(seen: &ProbeState) -> Vec<(String, Vec<String>)> {
+    let classes = seen.durations.iter().flat_map(|durations| &durations.classes);
+    let bounds: BTreeSet<_> = classes.map(|class| (class.above_ns, class.at_most_ns)).collect();
+    let row = |(above, at_most): (u64, Option<u64>)| {
+        let time = match at_most {
+            Some(at_most) if above == 0 => format!("up to {}", round(at_most)),
+            Some(at_most) => format!("{} to {}", round(above), round(at_most)),
+            None => format!("above {}", round(above)),
+        };
+        let counts = seen.durations.iter().map(|durations| {
+            let class = durations.classes.iter().find(|class| class.above_ns == above);
+            class.map_or_else(|| NONE.to_owned(), |class| count(class.count))
+        });
+        (time, counts.collect())
+    };
+    bounds.into_iter().map(row).collect()
+}
+
+/// Returns a round time: `1 µs`, `20 ms`, `10 s`.
+fn round(nanoseconds: u64) -> String {
+    match nanoseconds {
+        0..1_000_000 => format!("{} µs", nanoseconds / 1_000),
+        1_000_000..1_000_000_000 => format!("{} ms", nanoseconds / 1_000_000),
+        _ => format!("{} s", nanoseconds / 1_000_000_000),
+    }
+}
+
+/// Returns calls whose times are counted, for people.
+pub(crate) fn timed(calls: ProbeTimedCalls) -> &'static str {
+    match calls {
+        ProbeTimedCalls::Allocation => "allocations",
+        ProbeTimedCalls::ContextWait => "context waits",
+        ProbeTimedCalls::StreamWait => "stream waits",
+        ProbeTimedCalls::EventWait => "event waits",
     }
 }
 

@@ -148,7 +148,7 @@ fn the_end_is_told_in_the_terms_of_a_shell() {
 
 #[test]
 fn a_filter_is_named_with_what_it_leaves_out() {
-    use gpubench_contract::{ProbeFilter, ProbeLeftOut, ProbeTarget};
+    use gpubench_contract::{ProbeFilter, ProbeLeftOut, ProbeStarted, ProbeTarget};
     let started = ProbeStarted {
         target: ProbeTarget::Process,
         command: Vec::new(),
