@@ -4,6 +4,8 @@ use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 
+use crate::system;
+
 /// Whose a process is, as the system told when it began. Nothing is known of one that had ended
 /// before anyone could look.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,9 +76,12 @@ impl Owner {
         let mut groups = String::new();
         let file = std::fs::File::open(format!("/proc/{pid}/cgroup"));
         let read = file.and_then(|file| file.take(MOST_BYTES).read_to_string(&mut groups));
+        // Who ends is shown in the root of each hierarchy but that of version 2.
+        let is_told = groups.lines().all(|line| line.starts_with("0::")) || !system::is_ending(pid);
+        let group = longest(&groups).filter(|_| read.is_ok() && is_told);
         Owner {
             user: user.map(|metadata| metadata.uid()),
-            cgroup: read.ok().and_then(|_| longest(&groups)).map(Arc::from),
+            cgroup: group.map(Arc::from),
         }
     }
 }
@@ -167,6 +172,14 @@ mod tests {
     fn a_process_that_is_gone_has_an_unknown_owner() {
         let gone = Owner::of(u32::MAX);
         assert_eq!(gone, Owner::default());
+        let mut zombie = std::process::Command::new("true").spawn().unwrap();
+        while !system::is_ending(zombie.id()) {
+            std::thread::yield_now();
+        }
+        let version_2_alone = !std::path::Path::new("/sys/fs/cgroup/memory").exists();
+        let ended = Owner::of(zombie.id());
+        assert!(ended.cgroup.is_none() || version_2_alone, "{ended:?}");
+        zombie.wait().unwrap();
         assert_eq!(OwnerLabel::User.value(&gone), "unknown");
         let own = Owner::of(std::process::id());
         assert_eq!(own.user, Some(rustix::process::getuid().as_raw()));

@@ -34,6 +34,19 @@ pub(crate) fn has_ended(pid: u32) -> bool {
     is_over && fields.get(17).is_none_or(|threads| matches!(*threads, "0" | "1"))
 }
 
+/// Whether a process is ending, or has ended.
+pub(crate) fn is_ending(pid: u32) -> bool {
+    /// `PF_EXITING` in the kernel's `sched.h`.
+    const EXITING: u64 = 4;
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let flags = stat
+        .rsplit_once(')')
+        .and_then(|(_, rest)| rest.split_whitespace().nth(6));
+    flags
+        .and_then(|flags| flags.parse().ok())
+        .is_none_or(|flags: u64| flags & EXITING != 0)
+}
+
 /// Returns what the system tells of a process now.
 pub(crate) fn describe(pid: u32, origin: Origin) -> ProcessStart {
     ProcessStart {

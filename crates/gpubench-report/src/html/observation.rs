@@ -77,7 +77,9 @@ impl ObservationPage<'_> {
         let Self { started, finished } = self;
         let of_calls = finished.calls.iter().flat_map(incomplete);
         let of_outline = finished.processes_only.iter().flat_map(|outline| {
-            let left_out = outline.left_out.map(|counts| left_out(&counts, Calls::NotObserved));
+            let left_out = outline
+                .left_out
+                .and_then(|counts| left_out(&counts, Calls::NotObserved));
             let lost = (outline.lost_events > 0).then(|| outline::lost(outline));
             left_out.into_iter().chain(lost).map(|remark| format!("{remark}."))
         });
@@ -128,8 +130,7 @@ fn incomplete(seen: &ProbeState) -> Vec<String> {
     let unknown =
         (seen.unknown_frees > 0).then(|| format!("{unknown} freed memory that was not seen to be allocated."));
     let notices = seen.notices.iter().map(|notice| format!("{notice}."));
-    let left_out = seen
-        .left_out
-        .map(|counts| format!("{}.", left_out(&counts, Calls::Observed)));
+    let left_out = seen.left_out.and_then(|counts| left_out(&counts, Calls::Observed));
+    let left_out = left_out.map(|remark| format!("{remark}."));
     left_out.into_iter().chain(lost).chain(unknown).chain(notices).collect()
 }

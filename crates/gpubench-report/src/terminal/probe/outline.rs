@@ -49,7 +49,9 @@ pub(super) fn line(outline: &ProbeOutline) -> String {
 pub(super) fn summary(outline: &ProbeOutline, started: &ProbeStarted, columns: usize) -> String {
     let head = format!("{}\n{DOUBTFUL}{UNKNOWN}{DOUBTFUL:#}\n", counts(outline));
     let lost = (outline.lost_events > 0).then(|| lost(outline));
-    let left_out = outline.left_out.map(|counts| left_out(&counts, Calls::NotObserved));
+    let left_out = outline
+        .left_out
+        .and_then(|counts| left_out(&counts, Calls::NotObserved));
     let notes = remarks(left_out.into_iter().chain(lost).collect(), started);
     fitted(&head, columns) + &section(&processes(outline, When::Final), ROWS, columns) + &fitted(&notes, columns)
 }

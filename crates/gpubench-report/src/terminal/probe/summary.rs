@@ -111,8 +111,9 @@ pub(super) fn section(table: &Grid, rows: usize, columns: usize) -> String {
     })
 }
 
-/// Returns what a filter leaves out: `2 processes do not match the filter and are left out`.
-pub(crate) fn left_out(left_out: &ProbeLeftOut, calls: Calls) -> String {
+/// Returns what a filter leaves out: `2 processes do not match the filter and are left out`. `None`
+/// if that is nothing.
+pub(crate) fn left_out(left_out: &ProbeLeftOut, calls: Calls) -> Option<String> {
     let (number, which) = match calls {
         Calls::Observed => (left_out.used_the_driver, " that called the driver"),
         Calls::NotObserved => (left_out.processes, ""),
@@ -124,7 +125,8 @@ pub(crate) fn left_out(left_out: &ProbeLeftOut, calls: Calls) -> String {
         0 => String::new(),
         unknown => format!("; {} ended too early to tell", several(unknown, "process", "processes")),
     };
-    format!("{processes}{which} {do_not} not match the filter and {are} left out{unknown}")
+    let text = format!("{processes}{which} {do_not} not match the filter and {are} left out{unknown}");
+    (number > 0 || left_out.unknown > 0).then_some(text)
 }
 
 /// Whether calls are observed.
@@ -138,7 +140,7 @@ pub(crate) enum Calls {
 fn incomplete(seen: &ProbeState) -> Vec<String> {
     let untracked: u64 = seen.memory.iter().map(|memory| memory.untracked).sum();
     let remarks = [
-        seen.left_out.map(|counts| left_out(&counts, Calls::Observed)),
+        seen.left_out.and_then(|counts| left_out(&counts, Calls::Observed)),
         (seen.lost_events > 0).then(|| {
             format!(
                 "{} events were lost, so the tables may be incomplete; the counts of calls are exact",
