@@ -1,5 +1,6 @@
 //! The best observation that the machine allows.
 
+use super::ProbeOptions;
 use super::calls::Calls;
 use super::error::ProbeError;
 use super::observation::Observation;
@@ -8,16 +9,7 @@ use super::outlined::Here;
 use super::reach::Reach;
 use gpubench_bpf::Abilities;
 use gpubench_diagnostic::{Expected, Failure, chain};
-use gpubench_observe::{Filter, Filtered, Launches, Lifecycles, ObserveError, Observer, OwnerLabel, Target, Timestamp};
-
-/// Whether less than the calls of processes is enough.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Needs {
-    /// All that the machine allows, be it little.
-    WhatIsThere,
-    /// Calls: metrics are made of them, which tell programs apart by these labels, too.
-    Calls(Vec<OwnerLabel>),
-}
+use gpubench_observe::{Filtered, Launches, Lifecycles, ObserveError, Observer, Target, Timestamp};
 
 /// Begins to observe. A command runs when this returns. `target` is asked again if the machine does
 /// not let calls be observed.
@@ -25,32 +17,28 @@ pub(super) enum Needs {
 /// # Errors
 /// The machine allows nothing, or not what is needed, or there is no such program or process.
 pub(super) fn attach(
-    needs: Needs,
-    filter: Filter,
+    options: &ProbeOptions,
     reach: Reach,
     mut target: impl FnMut() -> Target,
 ) -> Result<Box<dyn Observation>, Failure> {
     let refused = match Observer::attach_for(target(), Launches::Counted, reach.users()) {
         Ok(observer) => {
             let notices = notices_of(&observer);
-            let labels = match needs {
-                Needs::Calls(labels) => labels,
-                Needs::WhatIsThere => Vec::new(),
-            };
-            let observer = Filtered::new(observer, filter);
-            return Ok(Box::new(Calls::new(observer, notices, labels, Timestamp::now())));
+            let observer = Filtered::new(observer, options.filter.clone());
+            return Ok(Box::new(Calls::new(observer, notices, options, Timestamp::now())));
         }
         Err(error) if !is_of_the_machine(&error) => return Err(ProbeError::from_observe(error)),
         Err(error) => error,
     };
-    if let Needs::Calls(_) = needs {
+    // Metrics are made of calls.
+    if options.metrics_address.is_some() || options.metrics_file.is_some() {
         return Err(ProbeError::Metrics { source: refused }.into());
     }
     match Lifecycles::attach(target()) {
         Ok(lifecycles) => {
             let missing = missing_for_calls(&refused);
             Ok(Box::new(Outline::new(
-                Filtered::new(lifecycles, filter),
+                Filtered::new(lifecycles, options.filter.clone()),
                 Box::new(Here),
                 missing,
                 Timestamp::now(),

@@ -2,13 +2,14 @@
 
 use std::process::Child;
 
+use super::ProbeOptions;
 use super::observation::{Observation, Started};
 use gpubench_contract::{ProbeEnd, ProbeFinished, ProbeSample};
 use gpubench_diagnostic::Failure;
+use gpubench_observe::Timestamp;
 use gpubench_observe::ledger::{Ledger, Limits};
 use gpubench_observe::metrics::{Exporter, Page};
 use gpubench_observe::sample::{Sampler, Totals};
-use gpubench_observe::{OwnerLabel, Timestamp};
 
 /// Calls of the driver, made into state, records and metrics.
 pub(super) struct Calls<S> {
@@ -20,11 +21,15 @@ pub(super) struct Calls<S> {
 }
 
 impl<S: Started> Calls<S> {
-    pub(super) fn new(source: S, notices: Vec<String>, labels: Vec<OwnerLabel>, now: Timestamp) -> Self {
+    pub(super) fn new(source: S, notices: Vec<String>, options: &ProbeOptions, now: Timestamp) -> Self {
+        let limits = Limits {
+            listed: options.listed,
+            ..Limits::default()
+        };
         Self {
             source,
             notices,
-            ledger: Ledger::new(Limits::default()).telling_apart(labels),
+            ledger: Ledger::new(limits).telling_apart(options.metrics_labels.clone()),
             sampler: Sampler::starting(now),
             exporter: Exporter::default(),
         }

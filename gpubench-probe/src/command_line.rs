@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgGroup, Parser, ValueHint};
+use gpubench_observe::sample::Rows;
 use gpubench_observe::{Filter, OwnerLabel};
 use gpubench_report::{Color, HELP_STYLES, OutputTarget};
 
@@ -90,6 +91,13 @@ pub(super) struct CommandLine {
     /// given.
     #[arg(long, value_name = "PATH", help_heading = "Observe", hide_short_help = true)]
     cgroup: Vec<Cgroup>,
+
+    /// List each allocation that is not freed, by its address
+    ///
+    /// The summary, the record of the end and the page then have the largest 256 of each process one
+    /// by one.
+    #[arg(long, help_heading = "Observe", hide_short_help = true)]
+    allocations: bool,
 
     /// Show the state at this interval
     #[arg(long, value_name = "DURATION", default_value = "1s", help_heading = "Observe")]
@@ -246,6 +254,7 @@ impl CommandLine {
                 _ if self.system => ObservedTarget::System,
                 _ => ObservedTarget::Command(self.command),
             },
+            listed: if self.allocations { Rows::FINAL.allocations } else { 0 },
             filter: Filter {
                 programs: self.program.into_iter().collect(),
                 users: self.user.into_iter().map(|user| user.0).collect(),

@@ -17,6 +17,8 @@ pub(super) struct ProbeOptions {
     pub target: ObservedTarget,
     /// Which of these processes are told of.
     pub filter: Filter,
+    /// Allocations of a process that are listed one by one.
+    pub listed: usize,
     /// Time between two samples.
     pub interval: Duration,
     /// The longest time to observe.

@@ -64,6 +64,7 @@ impl Set {
         let options = ProbeOptions {
             target: ObservedTarget::System,
             filter: Filter::default(),
+            listed: 0,
             interval: Duration::from_millis(5),
             duration: None,
             metrics_address: None,
@@ -83,7 +84,7 @@ impl Set {
 
     fn watch(&self, played: Played, subject: Subject) -> (ProbeFinished, Option<ExitStatus>) {
         self.observe(
-            &mut Calls::new(played, Vec::new(), Vec::new(), Timestamp::now()),
+            &mut Calls::new(played, Vec::new(), &self.options, Timestamp::now()),
             subject,
         )
     }

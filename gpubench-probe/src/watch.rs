@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::attach::{Needs, attach};
+use super::attach::attach;
 use super::command::{prepare, takes_standard_output};
 use super::display::Display;
 use super::ending::Ending;
@@ -39,16 +39,14 @@ pub(super) fn probe(options: &ProbeOptions, reach: Reach) -> Result<Ending, Fail
     let signals = Signals::catch()?;
     let subject = Subject::new(&options.target)?;
     let mut terminal = None;
-    let mut observation = attach(needs(options), options.filter.clone(), reach, || {
-        match &options.target {
-            ObservedTarget::Command(words) => {
-                let prepared = prepare(words, options);
-                terminal = prepared.terminal;
-                Target::Command(prepared.command)
-            }
-            ObservedTarget::Processes(pids) => Target::Processes(pids.clone()),
-            ObservedTarget::System => Target::System,
+    let mut observation = attach(options, reach, || match &options.target {
+        ObservedTarget::Command(words) => {
+            let prepared = prepare(words, options);
+            terminal = prepared.terminal;
+            Target::Command(prepared.command)
         }
+        ObservedTarget::Processes(pids) => Target::Processes(pids.clone()),
+        ObservedTarget::System => Target::System,
     })?;
     if let Some(terminal) = &mut terminal {
         terminal.started();
@@ -84,15 +82,6 @@ pub(super) fn probe(options: &ProbeOptions, reach: Reach) -> Result<Ending, Fail
         return Err(failure);
     }
     Ok(status.map_or(Ending::Own(ExitCode::Success), Ending::from_status))
-}
-
-/// Metrics are made of calls.
-fn needs(options: &ProbeOptions) -> Needs {
-    if options.metrics_address.is_some() || options.metrics_file.is_some() {
-        Needs::Calls(options.metrics_labels.clone())
-    } else {
-        Needs::WhatIsThere
-    }
 }
 
 /// Returns where text for people goes: to standard error if standard output is the command's, or

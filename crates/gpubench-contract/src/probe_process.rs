@@ -39,6 +39,9 @@ pub struct ProbeProcess {
     /// Live allocations in groups, those with the most bytes first. If the process ended, what it
     /// had then. At most 16.
     pub memory: Vec<ProbeAllocations>,
+    /// The same one by one, the largest first, at most 256. With `--allocations` and at the end
+    /// alone, else empty.
+    pub allocations: Vec<ProbeAllocation>,
     /// Number of allocations that it had when it ended, and its contexts when they did.
     pub unfreed: u64,
     /// Their bytes.
@@ -67,6 +70,23 @@ pub struct ProbeAllocations {
     pub oldest_ns: u64,
     /// Age of the newest, in nanoseconds.
     pub newest_ns: u64,
+}
+
+/// An allocation that was not freed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct ProbeAllocation {
+    /// Its address, in hexadecimal digits after `0x`, or the handle of an array. Of memory of
+    /// `cuMemCreate`, the lowest address where it is mapped, and null if it is not.
+    pub address: Option<String>,
+    /// How it was allocated.
+    pub kind: ProbeMemoryKind,
+    /// Its size, in bytes.
+    pub bytes: u64,
+    /// The thread that allocated it.
+    pub thread: u32,
+    /// Its age, in nanoseconds.
+    pub age_ns: u64,
 }
 
 /// Launches of a kernel by a process.

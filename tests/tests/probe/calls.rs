@@ -337,3 +337,31 @@ fn times_of_allocations_and_waits_are_counted_by_their_length() {
         "{text}"
     );
 }
+
+#[test]
+fn allocations_are_listed_by_address_on_request() {
+    if !can_observe("allocations_are_listed_by_address_on_request") {
+        return;
+    }
+    let program = program();
+    let run = |options: &[&str]| {
+        let command = ["--", &program, "allocate", "300"];
+        probe(&[options, &command].concat()).output().expect("it runs")
+    };
+    let finished = finished(&run(&["--message-format", "json", "--allocations"]));
+    let process = &finished["calls"]["processes"][0];
+    let listed = process["allocations"].as_array().expect("allocations");
+    assert_eq!((listed.len(), process["unfreed"].as_u64()), (256, Some(300)));
+    let addresses: std::collections::BTreeSet<_> = listed.iter().filter_map(|held| held["address"].as_str()).collect();
+    assert!(
+        addresses.len() == 256 && addresses.iter().all(|address| address.starts_with("0x")),
+        "{addresses:?}"
+    );
+    let text = stderr(&run(&["--allocations"]));
+    let lines = text
+        .lines()
+        .filter(|line| line.contains(": 8 B device, allocated by thread"));
+    assert!(lines.count() == 256 && text.contains("    …\n"), "{text}");
+    let text = stderr(&run(&[]));
+    assert!(text.contains("300 × 8 B") && !text.contains("0x"), "{text}");
+}

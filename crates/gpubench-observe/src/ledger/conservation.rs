@@ -53,6 +53,7 @@ fn limits() -> impl Strategy<Value = Limits> {
             processes,
             ended,
             allocations,
+            listed: allocations,
             functions,
             names,
             kernels,

@@ -109,6 +109,11 @@ impl Ledger {
         &self.labels
     }
 
+    /// Returns how much is kept.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
     /// Adds an event.
     pub fn apply(&mut self, event: Event) {
         let Event {
@@ -326,7 +331,7 @@ impl Ledger {
             return;
         };
         self.of_pids.remove(&id.pid);
-        let (left, unnamed) = process.end(at, status, &mut self.budgets);
+        let (left, unnamed) = process.end(at, status, self.limits.listed, &mut self.budgets);
         if let Some(program) = process.program_key {
             self.books
                 .each(&mut process.activity, program, |sums| sums.left.merge(&left));
@@ -529,8 +534,9 @@ impl Entry<'_> {
 
     fn end_context(&mut self, context: ContextHandle) {
         let memory = &mut self.process.memory;
-        let (left, groups) = memory.end_context(context, &mut self.budgets.allocations);
-        self.process.leave(groups);
+        let listed = self.limits.listed;
+        let (left, kept) = memory.end_context(context, listed, &mut self.budgets.allocations);
+        self.process.leave(kept, listed);
         self.each(|sums| sums.left.merge(&left));
     }
 

@@ -9,6 +9,8 @@ pub struct Limits {
     pub ended: usize,
     /// Live allocations of all processes together.
     pub allocations: usize,
+    /// Allocations of a process that are told one by one. 0 keeps none of what has ended.
+    pub listed: usize,
     /// Handles of kernels of all processes together.
     pub functions: usize,
     /// Different names of kernels.
@@ -29,6 +31,7 @@ impl Default for Limits {
             processes: 4096,
             ended: 256,
             allocations: 1 << 18,
+            listed: 0,
             functions: 1 << 18,
             names: 1 << 15,
             kernels: 1 << 17,

@@ -1,5 +1,6 @@
 //! The memory that a process has.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use super::activity::ByKind;
@@ -47,6 +48,48 @@ pub struct AllocationGroup {
     pub oldest: Timestamp,
     /// When the last was allocated.
     pub newest: Timestamp,
+}
+
+/// What is kept of memory that was not freed, the largest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Left {
+    /// In groups, at most 64.
+    pub groups: Vec<AllocationGroup>,
+    /// One by one, as many as the limits say.
+    pub allocations: Vec<HeldAllocation>,
+}
+
+/// Groups of memory that a process left which are kept.
+const MOST_LEFT: usize = 64;
+
+impl Left {
+    /// Adds what something else left, and keeps the largest.
+    pub(super) fn add(&mut self, other: Left, listed: usize) {
+        self.groups.extend(other.groups);
+        self.groups
+            .sort_by_key(|group| Reverse(group.bytes.saturating_mul(group.count)));
+        self.groups.truncate(MOST_LEFT);
+        self.allocations.extend(other.allocations);
+        self.allocations
+            .sort_by_key(|allocation| (Reverse(allocation.bytes), allocation.address));
+        self.allocations.truncate(listed);
+    }
+}
+
+/// An allocation that was not freed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldAllocation {
+    /// Its address, or the handle of an array. Of physical memory, the lowest address where it is
+    /// mapped, or `None` if it is not.
+    pub address: Option<u64>,
+    /// How it was allocated.
+    pub kind: MemoryKind,
+    /// Its size, in bytes.
+    pub bytes: u64,
+    /// The thread that allocated it.
+    pub thread: u32,
+    /// When it was allocated.
+    pub at: Timestamp,
 }
 
 /// The fate of an allocation.
@@ -107,6 +150,29 @@ impl LiveMemory {
     /// Returns the live allocations in groups, those with the most bytes first.
     pub fn groups(&self) -> Vec<AllocationGroup> {
         groups_of(self.allocations.values())
+    }
+
+    /// Returns the largest live allocations, by size and address.
+    pub fn largest(&self, most: usize) -> Vec<HeldAllocation> {
+        self.largest_of(&self.allocations, most)
+    }
+
+    fn largest_of(&self, allocations: &BTreeMap<MemoryHandle, Live>, most: usize) -> Vec<HeldAllocation> {
+        let mut largest: Vec<_> = allocations.iter().collect();
+        largest.sort_unstable_by_key(|(handle, live)| (Reverse(live.bytes), **handle));
+        largest.truncate(most);
+        let address = |handle: &MemoryHandle| match handle.space {
+            HandleSpace::Physical => self.physical.mapped_at(Block(handle.value)),
+            _ => Some(handle.value),
+        };
+        let told = largest.into_iter().map(|(handle, live)| HeldAllocation {
+            address: address(handle),
+            kind: live.kind,
+            bytes: live.bytes,
+            thread: live.thread,
+            at: live.at,
+        });
+        told.collect()
     }
 
     /// Returns the kind of the memory at an address, if it is live.
@@ -244,12 +310,8 @@ impl LiveMemory {
         })
     }
 
-    /// Ends what ends with a context, and returns it, by kind and in groups.
-    pub(super) fn end_context(
-        &mut self,
-        context: ContextHandle,
-        budget: &mut Budget,
-    ) -> (ByKind, Vec<AllocationGroup>) {
+    /// Ends what ends with a context, and returns it by kind, and as what is kept of it.
+    pub(super) fn end_context(&mut self, context: ContextHandle, listed: usize, budget: &mut Budget) -> (ByKind, Left) {
         let all = std::mem::take(&mut self.allocations).into_iter();
         let (ended, staying): (BTreeMap<_, _>, _) =
             all.partition(|(_, live)| live.context == context && live.kind.ends_with_context());
@@ -261,7 +323,19 @@ impl LiveMemory {
             self.totals[live.kind].remove(live.bytes);
             self.bytes = self.bytes.saturating_sub(live.bytes);
         }
-        (left, groups_of(ended.values()))
+        let kept = Left {
+            groups: groups_of(ended.values()),
+            allocations: self.largest_of(&ended, listed),
+        };
+        (left, kept)
+    }
+
+    /// Returns what is kept of live memory at the end of its process.
+    pub(super) fn left(&self, listed: usize) -> Left {
+        Left {
+            groups: self.groups(),
+            allocations: self.largest(listed),
+        }
     }
 
     /// Forgets everything.
@@ -297,6 +371,6 @@ fn groups_of<'a>(memory: impl Iterator<Item = &'a Live>) -> Vec<AllocationGroup>
         group.newest = group.newest.max(live.at);
     }
     let mut groups: Vec<_> = groups.into_values().collect();
-    groups.sort_by_key(|group| std::cmp::Reverse(group.bytes.saturating_mul(group.count)));
+    groups.sort_by_key(|group| Reverse(group.bytes.saturating_mul(group.count)));
     groups
 }

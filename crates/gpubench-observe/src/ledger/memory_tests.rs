@@ -2,7 +2,7 @@
 
 use super::{Ledger, Limits};
 use crate::testing::Script;
-use crate::{Event, EventKind, HandleSpace, MemoryHandle, MemoryKind, Timestamp};
+use crate::{ContextHandle, Event, EventKind, HandleSpace, MemoryHandle, MemoryKind, Timestamp};
 
 const MAPPED: u64 = 0x5000_0000;
 
@@ -132,4 +132,69 @@ fn frees_that_return_after_their_address_was_used_again_are_known() {
     assert_eq!(freed_late(twice.clone(), &[1, 2]), [0, 5, 0]);
     assert_eq!(freed_late(twice.clone(), &[2, 1]), [0, 5, 0]);
     assert_eq!(freed_late(twice, &[1, 2, 2]), [0, 5, 1], "a third was never allocated");
+}
+
+#[test]
+fn allocations_are_listed_on_request_the_largest_first_and_kept_at_the_end_within_a_limit() {
+    let limits = Limits {
+        listed: 3,
+        ..Limits::default()
+    };
+    let script = (0..100)
+        .fold(Script::new(7, 1, "app"), |script, number| {
+            script.allocate(0x1000 + number, number + 1)
+        })
+        .free(0x1000 + 99);
+    let listed = |ledger: &Ledger| {
+        let live = ledger.live().next().map(|process| process.memory.largest(3));
+        let ended = ledger.ended().latest().next().and_then(|process| process.ended.clone());
+        let all = live.or_else(|| Some(ended?.left.allocations)).expect("a process");
+        all.iter().map(|held| (held.address, held.bytes)).collect::<Vec<_>>()
+    };
+    let wanted = [(Some(0x1062), 99), (Some(0x1061), 98), (Some(0x1060), 97)];
+    for script in [script.clone(), script.exit(0)] {
+        let mut ledger = Ledger::new(limits);
+        script.events.into_iter().for_each(|event| ledger.apply(event));
+        assert_eq!(listed(&ledger), wanted);
+    }
+}
+
+#[test]
+fn what_contexts_leave_is_listed_with_what_the_process_leaves() {
+    let limits = Limits {
+        listed: 2,
+        ..Limits::default()
+    };
+    let script = Script::new(7, 1, "app")
+        .in_context(1)
+        .allocate(0x1000, 10)
+        .allocate(0x2000, 30)
+        .push(EventKind::ContextEnd {
+            context: ContextHandle(1),
+        })
+        .in_context(2)
+        .allocate(0x1000, 20)
+        .exit(0);
+    let mut ledger = Ledger::new(limits);
+    script.events.into_iter().for_each(|event| ledger.apply(event));
+    let ended = ledger.ended().latest().next().and_then(|process| process.ended.clone());
+    let left = ended.expect("it ended").left.allocations;
+    let told: Vec<_> = left.iter().map(|held| (held.address, held.bytes)).collect();
+    assert_eq!(told, [(Some(0x2000), 30), (Some(0x1000), 20)]);
+}
+
+#[test]
+fn physical_memory_is_listed_where_it_is_mapped() {
+    let script = Script::new(7, 1, "app")
+        .allocate_as(MemoryKind::Physical, 0x77, 64)
+        .allocate_as(MemoryKind::Physical, 0x88, 32)
+        .push(EventKind::Map {
+            address: 0x9000,
+            memory: 0x77,
+        });
+    let mut ledger = Ledger::new(Limits::default());
+    script.events.into_iter().for_each(|event| ledger.apply(event));
+    let largest = ledger.live().next().expect("a process").memory.largest(10);
+    let told: Vec<_> = largest.iter().map(|held| (held.address, held.bytes)).collect();
+    assert_eq!(told, [(Some(0x9000), 64), (None, 32)]);
 }

@@ -40,7 +40,7 @@ pub use errors::{ErrorKey, ErrorTable};
 pub use kernels::{KernelKey, KernelName, KernelNames, LaunchCount};
 pub use ledger::{EndedProcesses, Ledger};
 pub use limits::Limits;
-pub use live_memory::{AllocationGroup, LiveMemory};
+pub use live_memory::{AllocationGroup, HeldAllocation, Left, LiveMemory};
 pub(crate) use process::program_of;
 pub use process::{Ended, Process};
 pub use programs::{Program, ProgramKey, Programs};

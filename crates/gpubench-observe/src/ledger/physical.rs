@@ -145,6 +145,12 @@ impl Physical {
         self.holds.entry(block).or_default().mappings += 1;
     }
 
+    /// Returns the lowest address where a block is mapped.
+    pub(super) fn mapped_at(&self, block: Block) -> Option<u64> {
+        let mut mappings = self.mappings.iter();
+        mappings.find_map(|(address, mapped)| (*mapped == block).then_some(*address))
+    }
+
     /// Ends the mappings in a range, and returns the blocks that nothing holds any more.
     pub(super) fn unmap(&mut self, address: u64, bytes: u64, budget: &mut Budget) -> Vec<Block> {
         let range = address..address.saturating_add(bytes);

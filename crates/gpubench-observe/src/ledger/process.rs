@@ -6,7 +6,7 @@ use super::errors::{ErrorKey, ErrorTable};
 use super::functions::Functions;
 use super::kernels::{KernelKey, LaunchCount};
 use super::limits::{Budget, Budgets};
-use super::live_memory::{AllocationGroup, LiveMemory};
+use super::live_memory::{Left, LiveMemory};
 use super::programs::ProgramKey;
 use super::{Activity, ByKind};
 use crate::{Origin, ProcessId, ProcessStart, Timestamp};
@@ -18,9 +18,8 @@ pub struct Ended {
     pub at: Timestamp,
     /// The status that `wait` gives, if it is known.
     pub status: Option<i32>,
-    /// What it had when it or its contexts ended, those with the most bytes first: at most 64
-    /// groups.
-    pub left: Vec<AllocationGroup>,
+    /// What it had when it or its contexts ended.
+    pub left: Left,
 }
 
 /// A process and what it did.
@@ -45,13 +44,10 @@ pub struct Process {
     pub(super) kernels: HashMap<KernelKey, LaunchCount>,
     pub(super) functions: Functions,
     /// What it had when contexts ended.
-    left: Vec<AllocationGroup>,
+    left: Left,
     /// Its row in the table of programs, from its first event that counts on.
     pub(super) program_key: Option<ProgramKey>,
 }
-
-/// Groups of memory that a process left which are kept.
-const MOST_LEFT: usize = 64;
 
 impl Process {
     pub(super) fn new(id: ProcessId, start: Option<ProcessStart>, first_seen: Timestamp) -> Self {
@@ -66,7 +62,7 @@ impl Process {
             errors: ErrorTable::default(),
             kernels: HashMap::new(),
             functions: Functions::default(),
-            left: Vec::new(),
+            left: Left::default(),
             program_key: None,
         }
     }
@@ -140,25 +136,24 @@ impl Process {
     }
 
     /// Notes what it had when it, or a context, ended.
-    pub(super) fn leave(&mut self, groups: Vec<AllocationGroup>) {
-        let left = &mut self.left;
-        left.extend(groups);
-        left.sort_by_key(|group| std::cmp::Reverse(group.bytes.saturating_mul(group.count)));
-        left.truncate(MOST_LEFT);
+    pub(super) fn leave(&mut self, left: Left, listed: usize) {
+        self.left.add(left, listed);
     }
 
     /// Ends the process, and returns the memory it had and the launches without a name.
-    pub(super) fn end(&mut self, at: Timestamp, status: Option<i32>, budgets: &mut Budgets) -> (ByKind, LaunchCount) {
+    pub(super) fn end(
+        &mut self,
+        at: Timestamp,
+        status: Option<i32>,
+        listed: usize,
+        budgets: &mut Budgets,
+    ) -> (ByKind, LaunchCount) {
         let left = *self.memory.totals();
-        self.leave(self.memory.groups());
-        let groups = std::mem::take(&mut self.left);
+        self.leave(self.memory.left(listed), listed);
+        let kept = std::mem::take(&mut self.left);
         self.memory.clear(&mut budgets.allocations);
         let unnamed = self.functions.clear(&mut budgets.functions);
-        self.ended = Some(Ended {
-            at,
-            status,
-            left: groups,
-        });
+        self.ended = Some(Ended { at, status, left: kept });
         (left, unnamed)
     }
 }

@@ -73,7 +73,13 @@ fn memory_of_a_context_is_left_when_it_ends() {
     let script = script.free(0x10);
     let ended = ledger_of([script.clone().exit(0)]);
     let left = ended.ended().latest().next().and_then(|process| process.ended.clone());
-    let left: Vec<_> = left.expect("it ended").left.iter().map(|group| group.bytes).collect();
+    let left: Vec<_> = left
+        .expect("it ended")
+        .left
+        .groups
+        .iter()
+        .map(|group| group.bytes)
+        .collect();
     assert_eq!(left, [100, 20, 3]);
     let ledger = ledger_of([script]);
     assert_eq!(only_live(&ledger).memory.bytes(), 23);
@@ -160,7 +166,10 @@ fn what_a_process_leaves_at_its_end_is_told_after_it() {
         }
     );
     let left = &leaky.ended.as_ref().expect("an end").left;
-    assert_eq!((left[0].count, left[0].thread, left[0].bytes), (2, 8, 1 << 20));
+    assert_eq!(
+        (left.groups[0].count, left.groups[0].thread, left.groups[0].bytes),
+        (2, 8, 1 << 20)
+    );
     assert_eq!(ledger.all().left.total().count, 2);
 }
 
@@ -366,6 +375,7 @@ fn what_exceeds_a_limit_is_still_in_the_sums() {
         processes: 2,
         ended: 1,
         allocations: 2,
+        listed: 1,
         functions: 2,
         names: 1,
         kernels: 1,
@@ -688,7 +698,13 @@ fn the_largest_groups_of_what_a_process_leaves_are_kept() {
         .latest()
         .next()
         .and_then(|process| process.ended.as_ref());
-    let left: Vec<u64> = ended.expect("an end").left.iter().map(|group| group.bytes).collect();
+    let left: Vec<u64> = ended
+        .expect("an end")
+        .left
+        .groups
+        .iter()
+        .map(|group| group.bytes)
+        .collect();
     assert_eq!(left, (37..=100).rev().collect::<Vec<u64>>());
 }
 

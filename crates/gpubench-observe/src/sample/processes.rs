@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::time::Duration;
 
-use gpubench_contract::{ProbeAllocations, ProbeLaunches, ProbeProcess};
+use gpubench_contract::{ProbeAllocation, ProbeAllocations, ProbeLaunches, ProbeProcess};
 use gpubench_diagnostic::layout::in_one_line;
 
 use super::before::{Before, rate};
@@ -34,7 +34,10 @@ pub(super) fn processes(
         .take(rows.running)
         .chain(ended.into_iter().take(rows.ended));
     let shown = shown
-        .map(|process| row(ledger, process, before, now, interval))
+        .map(|process| ProbeProcess {
+            allocations: allocations(process, now, rows.allocations.min(ledger.limits().listed)),
+            ..row(ledger, process, before, now, interval)
+        })
         .collect();
     (shown, hidden as u64 + ledger.ended().earlier() + in_others)
 }
@@ -44,7 +47,7 @@ fn row(ledger: &Ledger, process: &Process, before: &Before, now: Timestamp, inte
     let launches = activity.kernel_launches();
     let (until, groups) = match &process.ended {
         None => (now, process.memory.groups()),
-        Some(ended) => (ended.at, ended.left.clone()),
+        Some(ended) => (ended.at, ended.left.groups.clone()),
     };
     let left = activity.left.total();
     let live = process.memory.totals().total();
@@ -76,11 +79,8 @@ fn row(ledger: &Ledger, process: &Process, before: &Before, now: Timestamp, inte
         oldest_ns: oldest
             .filter(|_| process.ended.is_none())
             .map(|oldest| nanoseconds(now.since(oldest))),
-        memory: groups
-            .iter()
-            .take(GROUPS)
-            .map(|group| allocations(group, until))
-            .collect(),
+        memory: groups.iter().take(GROUPS).map(|group| group_of(group, until)).collect(),
+        allocations: Vec::new(),
         unfreed: left.count,
         unfreed_bytes: left.bytes,
         unknown_frees: activity.unknown_frees,
@@ -94,7 +94,26 @@ fn row(ledger: &Ledger, process: &Process, before: &Before, now: Timestamp, inte
     }
 }
 
-fn allocations(group: &AllocationGroup, now: Timestamp) -> ProbeAllocations {
+/// Returns what a process has or left, one by one.
+fn allocations(process: &Process, now: Timestamp, most: usize) -> Vec<ProbeAllocation> {
+    if most == 0 {
+        return Vec::new();
+    }
+    let (until, held) = match &process.ended {
+        None => (now, process.memory.largest(most)),
+        Some(ended) => (ended.at, ended.left.allocations.clone()),
+    };
+    let told = held.into_iter().take(most).map(|held| ProbeAllocation {
+        address: held.address.map(|address| format!("{address:#x}")),
+        kind: held.kind.into(),
+        bytes: held.bytes,
+        thread: held.thread,
+        age_ns: nanoseconds(until.since(held.at)),
+    });
+    told.collect()
+}
+
+fn group_of(group: &AllocationGroup, now: Timestamp) -> ProbeAllocations {
     ProbeAllocations {
         kind: group.kind.into(),
         bytes: group.bytes,

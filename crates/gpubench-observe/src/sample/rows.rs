@@ -11,6 +11,8 @@ pub struct Rows {
     pub kernels: usize,
     /// Errors.
     pub errors: usize,
+    /// Allocations of a process one by one, if the ledger lists as many.
+    pub allocations: usize,
 }
 
 impl Rows {
@@ -20,6 +22,7 @@ impl Rows {
         ended: 16,
         kernels: 64,
         errors: 64,
+        allocations: 0,
     };
 
     /// The record at the end.
@@ -28,6 +31,7 @@ impl Rows {
         ended: 256,
         kernels: 1024,
         errors: 256,
+        allocations: 256,
     };
 }
 

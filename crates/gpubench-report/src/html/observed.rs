@@ -4,10 +4,10 @@ use super::markup::scrolled;
 use super::markup::{self, Element, Markup, cell, element, row_heading, section, text};
 use super::names::name;
 use crate::terminal::probe::figures::{bytes, bytes_rate, count, rate, several};
-use crate::terminal::probe::holdings::{described, groups_left, still_live};
+use crate::terminal::probe::holdings::{lines_left, lines_of, still_live};
 use crate::terminal::probe::tables::{direction, kind, process_name, timed, times};
 use gpubench_contract::units::percent;
-use gpubench_contract::{ProbeAllocations, ProbeProcess, ProbeState};
+use gpubench_contract::{ProbeProcess, ProbeState};
 
 /// A row: its heading, and its figures.
 pub(super) type Row = (Markup, Vec<String>);
@@ -144,25 +144,25 @@ pub(super) fn errors(seen: &ProbeState) -> Option<Element> {
 /// Returns the memory that processes had when they ended.
 pub(super) fn unfreed(seen: &ProbeState) -> Option<Element> {
     let unfreed = seen.processes.iter().filter(|process| process.unfreed > 0);
-    let rows = unfreed.map(|process| (process, process.unfreed, process.unfreed_bytes, groups_left(process)));
+    let rows = unfreed.map(|process| (process, process.unfreed, process.unfreed_bytes, lines_left(process)));
     allocations("unfreed", "Left allocated", "failures", rows)
 }
 
 /// Returns the memory that running processes have.
 pub(super) fn still_allocated(seen: &ProbeState) -> Option<Element> {
     let running = still_live(seen).into_iter();
-    let rows = running.map(|process| (process, process.live, process.live_bytes, &process.memory[..]));
+    let rows = running.map(|process| (process, process.live, process.live_bytes, lines_of(process)));
     allocations("live", "Still allocated", "plain-list", rows)
 }
 
-/// Returns processes with a number of allocations, their bytes and their groups.
+/// Returns processes with a number of allocations, their bytes and their parts.
 fn allocations<'a>(
     id: &str,
     title: &str,
     class: &'static str,
-    rows: impl Iterator<Item = (&'a ProbeProcess, u64, u64, &'a [ProbeAllocations])>,
+    rows: impl Iterator<Item = (&'a ProbeProcess, u64, u64, Vec<String>)>,
 ) -> Option<Element> {
-    let items = rows.map(|(process, count, total, groups)| {
+    let items = rows.map(|(process, count, total, lines)| {
         let head = format!(
             "{} ({}): {} in {}",
             process_name(process),
@@ -170,10 +170,10 @@ fn allocations<'a>(
             bytes(total),
             several(count, "allocation", "allocations")
         );
-        let groups = groups.iter().map(|group| element("li").text(described(group)));
+        let lines = lines.into_iter().map(|line| element("li").text(line));
         element("li")
             .child(element("p").text(head))
-            .child(element("ul").children(groups))
+            .child(element("ul").children(lines))
     });
     let list = markup::list(class, items)?;
     Some(section(id, title).child(list))

@@ -40,6 +40,7 @@ fn process(pid: u32, program: &str) -> ProbeProcess {
             oldest_ns: 12_100_000_000,
             newest_ns: 100_000_000,
         }],
+        allocations: Vec::new(),
         unfreed: 0,
         unfreed_bytes: 0,
         unknown_frees: 0,

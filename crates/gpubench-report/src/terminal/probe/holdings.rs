@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::figures::{age, bytes, count, several};
 use super::tables::{kind, process_name};
 use crate::terminal::style::{BAD, GOOD, TITLE};
-use gpubench_contract::{ProbeAllocations, ProbeProcess, ProbeState};
+use gpubench_contract::{ProbeAllocation, ProbeAllocations, ProbeProcess, ProbeState};
 use gpubench_diagnostic::printable_line;
 
 /// The most processes that are shown.
@@ -36,7 +36,7 @@ pub(super) fn left(seen: &ProbeState) -> String {
         process,
         count: process.unfreed,
         bytes: process.unfreed_bytes,
-        groups: groups_left(process),
+        lines: lines_left(process),
     });
     let listed: u64 = leaking.iter().map(|process| process.unfreed).sum();
     text + &by_process(&rows.collect::<Vec<_>>(), Listed::of(listed, total))
@@ -59,7 +59,7 @@ pub(super) fn still_allocated(seen: &ProbeState) -> String {
         process,
         count: process.live,
         bytes: process.live_bytes,
-        groups: &process.memory,
+        lines: lines_of(process),
     });
     let all: u64 = seen.memory.iter().map(|memory| memory.live).sum();
     head + &by_process(&rows.collect::<Vec<_>>(), Listed::of(total, all))
@@ -73,10 +73,18 @@ pub(crate) fn still_live(seen: &ProbeState) -> Vec<&ProbeProcess> {
     running
 }
 
-/// Returns the groups of what a process left. A process that runs on has groups of what it still
-/// has, and none of what its contexts left.
-pub(crate) fn groups_left(process: &ProbeProcess) -> &[ProbeAllocations] {
-    if process.running { &[] } else { &process.memory }
+/// Returns a line for each part of what a process left. A process that runs on has parts of what it
+/// still has, and none of what its contexts left.
+pub(crate) fn lines_left(process: &ProbeProcess) -> Vec<String> {
+    if process.running { Vec::new() } else { lines_of(process) }
+}
+
+/// Returns a line for each allocation that is told one by one, or else for each group.
+pub(crate) fn lines_of(process: &ProbeProcess) -> Vec<String> {
+    if process.allocations.is_empty() {
+        return process.memory.iter().map(described).collect();
+    }
+    process.allocations.iter().map(described_one).collect()
 }
 
 /// Allocations of a process.
@@ -84,7 +92,7 @@ struct Holding<'a> {
     process: &'a ProbeProcess,
     count: u64,
     bytes: u64,
-    groups: &'a [ProbeAllocations],
+    lines: Vec<String>,
 }
 
 /// Whether the record lists all processes with such memory.
@@ -111,9 +119,12 @@ fn by_process(rows: &[Holding<'_>], listed: Listed) -> String {
             bytes(holding.bytes),
             several(holding.count, "allocation", "allocations")
         );
-        let groups = holding.groups.iter().take(GROUPS);
-        text.extend(groups.map(|group| format!("    {}\n", described(group))));
-        if holding.groups.len() > GROUPS {
+        // Who asks for each allocation gets all that the record has.
+        let is_listed = !holding.process.allocations.is_empty();
+        let most = if is_listed { usize::MAX } else { GROUPS };
+        text.extend(holding.lines.iter().take(most).map(|line| format!("    {line}\n")));
+        let has_more = is_listed && (holding.lines.len() as u64) < holding.count;
+        if holding.lines.len() > most || has_more {
             text += "    …\n";
         }
     }
@@ -127,8 +138,20 @@ fn by_process(rows: &[Holding<'_>], listed: Listed) -> String {
     text
 }
 
+/// Returns `0x7f0010000000: 1 MiB device, allocated by thread 1234 12.1 s before the end`.
+fn described_one(allocation: &ProbeAllocation) -> String {
+    format!(
+        "{}: {} {}, allocated by thread {} {} before the end",
+        allocation.address.as_deref().unwrap_or("not mapped"),
+        bytes(allocation.bytes),
+        kind(allocation.kind),
+        allocation.thread,
+        age(allocation.age_ns)
+    )
+}
+
 /// Returns `12 × 1 MiB device, allocated by thread 1234 from 12.1 s to 0.40 s before the end`.
-pub(crate) fn described(group: &ProbeAllocations) -> String {
+fn described(group: &ProbeAllocations) -> String {
     let times = match group.count {
         1 => format!("{} before the end", age(group.oldest_ns)),
         _ => format!(
