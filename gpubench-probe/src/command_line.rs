@@ -50,8 +50,8 @@ pub(super) struct CommandLine {
 
     /// Observe the process with this id, and its children
     ///
-    /// Memory that it allocated before is not known, but all that it does from now on is. Several are
-    /// given one by one or separated by commas: the observation ends with the last of them.
+    /// Memory that it allocated before is not known, but all that it does from now on is. Several
+    /// are given one by one or separated by commas: the observation ends with the last of them.
     #[arg(
         long,
         value_name = "PID",
@@ -65,11 +65,11 @@ pub(super) struct CommandLine {
     #[arg(long, help_heading = "Observe")]
     system: bool,
 
-    /// Tell only of processes of this program
+    /// Show only processes of this program
     ///
     /// NAME is the file name of the executable, as the table of processes has it. Several may be
-    /// given. Processes that do not match `--program`, `--user` and `--cgroup` are left out, and
-    /// their number is told.
+    /// given. Processes that do not match `--program`, `--user` and `--cgroup` are left out and
+    /// counted.
     #[arg(
         long,
         value_name = "NAME",
@@ -79,13 +79,13 @@ pub(super) struct CommandLine {
     )]
     program: Vec<String>,
 
-    /// Tell only of processes of this user, by name or number
+    /// Show only processes of this user, by name or number
     ///
     /// It is the user that a process has when it begins. Several may be given.
     #[arg(long, value_name = "USER", help_heading = "Observe", hide_short_help = true)]
     user: Vec<User>,
 
-    /// Tell only of processes in this control group, and in those below it
+    /// Show only processes in this control group, and in those below it
     ///
     /// PATH is as in `/proc/PID/cgroup`, such as `/system.slice/docker.service`. Several may be
     /// given.
@@ -94,8 +94,8 @@ pub(super) struct CommandLine {
 
     /// List each allocation that is not freed, by its address
     ///
-    /// The summary, the record of the end and the page then have the largest 256 of each process one
-    /// by one.
+    /// The summary, the record of the end and the page then have the largest 256 of each process,
+    /// one by one.
     #[arg(long, help_heading = "Observe", hide_short_help = true)]
     allocations: bool,
 

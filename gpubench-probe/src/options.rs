@@ -15,7 +15,7 @@ use gpubench_report::OutputTarget;
 pub(super) struct ProbeOptions {
     /// What is observed.
     pub target: ObservedTarget,
-    /// Which of these processes are told of.
+    /// Which of these processes the output has.
     pub filter: Filter,
     /// Allocations of a process that are listed one by one.
     pub listed: usize,

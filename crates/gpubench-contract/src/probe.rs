@@ -24,14 +24,14 @@ pub struct ProbeStarted {
     pub pid: Option<u32>,
     /// All processes that `--pid` names.
     pub pids: Vec<u32>,
-    /// Which of the observed processes are told of. Null if all are.
+    /// Which of the observed processes the records have. Null if all.
     pub filter: Option<ProbeFilter>,
     /// What cannot be seen on this machine, and what would change that.
     pub notices: Vec<String>,
 }
 
-/// Which of the observed processes are told of. A process matches by one value of each list that is
-/// not empty.
+/// Which of the observed processes the records have. A process matches by one value of each list
+/// that is not empty.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct ProbeFilter {
@@ -43,7 +43,7 @@ pub struct ProbeFilter {
     pub cgroups: Vec<String>,
 }
 
-/// The processes that a filter leaves out: nothing else tells of them.
+/// The processes that a filter leaves out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct ProbeLeftOut {
@@ -159,8 +159,8 @@ pub struct ProbeState {
     /// Number of failed calls that are not listed.
     pub errors_left_out: u64,
     /// Functions of the driver that were called, from counters that lose nothing. Those that only
-    /// ask, such as `cuCtxGetCurrent`, are not observed. Empty with a filter, since the counters are
-    /// those of all processes.
+    /// ask, such as `cuCtxGetCurrent`, are not observed. Empty with a filter, since the counters
+    /// are those of all processes.
     pub calls: Vec<ProbeCalls>,
 }
 
@@ -335,7 +335,8 @@ words! {
     }
 }
 
-/// Calls that took about as long. The bounds are 1, 2 and 5 of each power of ten, from 1 µs to 10 s.
+/// Calls that took about as long. The bounds are 1, 2 and 5 of each power of ten, from 1 µs to
+/// 10 s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
 pub struct ProbeDurationClass {

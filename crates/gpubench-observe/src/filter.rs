@@ -7,7 +7,8 @@ use gpubench_diagnostic::Failure;
 use crate::ledger::program_of;
 use crate::{Event, EventKind, FunctionTotal, ProcessId, ProcessStart, Source};
 
-/// Which processes are told of. Each kind of value that is given must match, by one of its values.
+/// Which processes a source tells of. Each kind of value that is given must match, by one of its
+/// values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Names of programs: file names of executables.
@@ -29,7 +30,7 @@ pub struct LeftOut {
     pub unknown: u64,
 }
 
-/// Whether a process is told of.
+/// Whether a process matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Match {
     Yes,

@@ -9,8 +9,6 @@ pub struct Limits {
     pub ended: usize,
     /// Live allocations of all processes together.
     pub allocations: usize,
-    /// Allocations of a process that are told one by one. 0 keeps none of what has ended.
-    pub listed: usize,
     /// Handles of kernels of all processes together.
     pub functions: usize,
     /// Different names of kernels.
@@ -23,6 +21,8 @@ pub struct Limits {
     pub programs: usize,
     /// Kernels by program, of all programs together.
     pub kernels_of_programs: usize,
+    /// Allocations of a process that are kept one by one when it ends.
+    pub listed: usize,
 }
 
 impl Default for Limits {
@@ -31,13 +31,13 @@ impl Default for Limits {
             processes: 4096,
             ended: 256,
             allocations: 1 << 18,
-            listed: 0,
             functions: 1 << 18,
             names: 1 << 15,
             kernels: 1 << 17,
             errors: 256,
             programs: 128,
             kernels_of_programs: 1 << 16,
+            listed: 0,
         }
     }
 }

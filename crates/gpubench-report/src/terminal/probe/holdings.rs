@@ -79,7 +79,7 @@ pub(crate) fn lines_left(process: &ProbeProcess) -> Vec<String> {
     if process.running { Vec::new() } else { lines_of(process) }
 }
 
-/// Returns a line for each allocation that is told one by one, or else for each group.
+/// Returns a line for each allocation that the record lists, or else for each group.
 pub(crate) fn lines_of(process: &ProbeProcess) -> Vec<String> {
     if process.allocations.is_empty() {
         return process.memory.iter().map(described).collect();
