@@ -1,6 +1,6 @@
 //! Functions of libraries that a compiler made.
 
-use gpubench_bpf::elf::{Library, Shape};
+use gpubench_bpf::elf::{Library, Shape, Site};
 
 use crate::target::Target;
 
@@ -44,6 +44,38 @@ fn probes_go_to_the_implementations_behind_stubs() {
         );
     }
     assert_eq!(plain.site.offset, plain.symbol);
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn odd_functions_are_probed_where_arguments_and_stack_are_the_callers() {
+    const ODD: &str = r#"
+#define BEGIN(name) ".globl " #name "\n.type " #name ",@function\n" #name ":\n"
+__asm__(BEGIN(cuLoop) "1: test %rdi,%rdi\n je 2f\n dec %rdi\n jmp 1b\n2: ret\n.size cuLoop,.-cuLoop");
+__asm__(BEGIN(cuMoved) " mov %rsp,%rax\n push %rbx\n pop %rbx\n ret\n.size cuMoved,.-cuMoved");
+__asm__(BEGIN(cuOuter) " endbr64\n" BEGIN(cuOuterInner) " push %rbx\n pop %rbx\n ret\n.size cuOuter,.-cuOuter");
+__asm__(BEGIN(cuShort) " ret\n.size cuShort,.-cuShort");
+__asm__(BEGIN(cuSub) " sub $8,%rsp\n push %rbx\n pop %rbx\n add $8,%rsp\n ret\n.size cuSub,.-cuSub");
+"#;
+    let target = Target::build();
+    for options in [&["-shared", "-fPIC"][..], &["-shared", "-fPIC", "-s"]] {
+        let file = target.compile("libodd.so", ODD, options);
+        let library = Library::read(&file, |name| name.starts_with("cu")).expect("a library");
+        let sites = library.functions.iter().map(|function| {
+            let Site { offset, is_emulated } = function.site;
+            (function.name.as_str(), offset - function.symbol, is_emulated)
+        });
+        let expected = [
+            ("cuLoop", 0, false),
+            ("cuMoved", 3, true),
+            // One place for both, so a call is one trap.
+            ("cuOuter", 4, true),
+            ("cuOuterInner", 0, true),
+            ("cuShort", 0, false),
+            ("cuSub", 0, false),
+        ];
+        assert_eq!(sites.collect::<Vec<_>>(), expected, "{options:?}");
+    }
 }
 
 #[test]
