@@ -9,7 +9,7 @@ use super::outlined::Here;
 use super::reach::Reach;
 use gpubench_bpf::Abilities;
 use gpubench_diagnostic::{Expected, Failure, chain};
-use gpubench_observe::{Filtered, Launches, Lifecycles, ObserveError, Observer, Target, Timestamp};
+use gpubench_observe::{Filtered, Launches, Lifecycles, ObserveError, Observer, Source as _, Target, Timestamp};
 
 /// Begins to observe. A command runs when this returns. `target` is asked again if the machine does
 /// not let calls be observed.
@@ -21,7 +21,7 @@ pub(super) fn attach(
     reach: Reach,
     mut target: impl FnMut() -> Target,
 ) -> Result<Box<dyn Observation>, Failure> {
-    let refused = match Observer::attach_for(target(), Launches::Counted, reach.users()) {
+    let refused = match Observer::attach_for(target(), options.descendants, Launches::Counted, reach.users()) {
         Ok(observer) => {
             let notices = notices_of(&observer);
             let observer = Filtered::new(observer, options.filter.clone());
@@ -34,7 +34,7 @@ pub(super) fn attach(
     if options.metrics_address.is_some() || options.metrics_file.is_some() {
         return Err(ProbeError::Metrics { source: refused }.into());
     }
-    match Lifecycles::attach(target()) {
+    match Lifecycles::attach(target(), options.descendants) {
         Ok(lifecycles) => {
             let missing = missing_for_calls(&refused);
             Ok(Box::new(Outline::new(
@@ -63,7 +63,7 @@ const MOST_REFUSED: usize = 8;
 
 fn notices_of(observer: &Observer) -> Vec<String> {
     let missing = Abilities::here().missing.map(|missing| missing.to_string());
-    let driver = observer.drivers().next().is_none().then(|| {
+    let driver = observer.drivers().is_empty().then(|| {
         "no CUDA driver was found at the start: a program that brings its own is observed once it has loaded it"
             .to_owned()
     });

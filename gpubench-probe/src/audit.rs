@@ -8,8 +8,8 @@ use std::time::Duration;
 use gpubench_contract::{AuditAnswer, AuditRequest, ObservedSystemCall, Refusal};
 use gpubench_diagnostic::{Expected, Failure, InternalError, chain};
 use gpubench_observe::{
-    Doorbell, DoorbellError, Event, Launches, ObserveError, Observer, Source, SystemCall, SystemCalls, Target,
-    observed_calls,
+    Descendants, Doorbell, DoorbellError, Event, Launches, ObserveError, Observer, Source, SystemCall, SystemCalls,
+    Target, observed_calls,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -82,7 +82,7 @@ struct Audit {
 impl Audit {
     fn begin(reach: Reach) -> Result<Self, Failure> {
         let target = Target::Processes(vec![reach.parent()?]);
-        let observer = Observer::attach_for(target, Launches::Each, reach.users())?;
+        let observer = Observer::attach_for(target, Descendants::Followed, Launches::Each, reach.users())?;
         Ok(Self {
             reach,
             system_calls: SystemCalls::new(&observer, reach.users())?,

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgGroup, Parser, ValueHint};
 use gpubench_observe::sample::Rows;
-use gpubench_observe::{Filter, OwnerLabel};
+use gpubench_observe::{Descendants, Filter, OwnerLabel};
 use gpubench_report::{Color, HELP_STYLES, OutputTarget};
 
 use super::error::ProbeError;
@@ -64,6 +64,18 @@ pub(super) struct CommandLine {
     /// Observe all processes of the machine
     #[arg(long, help_heading = "Observe")]
     system: bool,
+
+    /// Observe the command or the processes alone, without their children
+    ///
+    /// From Linux 6.12 on, no other process pays for the probes of one process. For those of several
+    /// `--pid`, all processes that use the driver pay.
+    #[arg(
+        long,
+        conflicts_with_all = ["system", "abilities", "audit"],
+        help_heading = "Observe",
+        hide_short_help = true
+    )]
+    no_children: bool,
 
     /// Show only processes of this program
     ///
@@ -260,6 +272,11 @@ impl CommandLine {
                 users: self.user.into_iter().map(|user| user.0).collect(),
                 cgroups: self.cgroup.into_iter().map(|cgroup| cgroup.0).collect(),
             },
+            descendants: if self.no_children {
+                Descendants::LeftOut
+            } else {
+                Descendants::Followed
+            },
             interval: self.interval.0,
             duration: self.duration.map(|duration| duration.0),
             metrics_address: self.metrics_addr.map(|address| address.0),
@@ -378,6 +395,18 @@ mod tests {
             .into_task()
             .expect_err("too many");
         assert_eq!(error.to_string(), "`--program` takes at most 64 values");
+    }
+
+    #[test]
+    fn children_of_a_command_or_a_process_are_left_out_if_asked_for() {
+        assert_eq!(options(&["app", "--no-children"]).descendants, Descendants::Followed);
+        assert_eq!(options(&["--pid", "1"]).descendants, Descendants::Followed);
+        for target in [&["--pid", "1"][..], &["app"]] {
+            let all = [&["--no-children"], target].concat();
+            assert_eq!(options(&all).descendants, Descendants::LeftOut);
+        }
+        let all = ["gpubench-probe", "--no-children", "--system"];
+        assert!(CommandLine::try_parse_from(all).is_err());
     }
 
     #[test]

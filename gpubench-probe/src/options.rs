@@ -7,7 +7,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 
 use gpubench_contract::ProbeTarget;
-use gpubench_observe::{Filter, OwnerLabel};
+use gpubench_observe::{Descendants, Filter, OwnerLabel};
 use gpubench_report::OutputTarget;
 
 /// The options of an observation.
@@ -15,6 +15,8 @@ use gpubench_report::OutputTarget;
 pub(super) struct ProbeOptions {
     /// What is observed.
     pub target: ObservedTarget,
+    /// Whether its children are observed with it.
+    pub descendants: Descendants,
     /// Which of these processes the output has.
     pub filter: Filter,
     /// Allocations of a process that are listed one by one.

@@ -20,7 +20,7 @@ use super::{Liveliness, ObservedTarget, ProbeOptions};
 use gpubench_contract::{ProbeEnd, ProbeFinished, ProbeStarted, ProbeTarget, Record, SchemaVersion};
 use gpubench_diagnostic::Failure;
 use gpubench_observe::testing::{Replay, Script};
-use gpubench_observe::{DoorbellError, Event, Filter, FunctionTotal, Source, Timestamp};
+use gpubench_observe::{Descendants, DoorbellError, Event, Filter, FunctionTotal, Source, Timestamp};
 
 /// Recorded events, and perhaps a real command.
 #[derive(Default)]
@@ -63,6 +63,7 @@ impl Set {
         let path = |name: &str| camino::Utf8PathBuf::from_path_buf(folder.path().join(name)).expect("UTF-8");
         let options = ProbeOptions {
             target: ObservedTarget::System,
+            descendants: Descendants::Followed,
             filter: Filter::default(),
             listed: 0,
             interval: Duration::from_millis(5),
@@ -95,6 +96,7 @@ impl Set {
             started_at: "2026-11-18T10:00:00Z".into(),
             tool_version: "0".into(),
             target: ProbeTarget::System,
+            children: true,
             command: Vec::new(),
             pid: None,
             pids: Vec::new(),

@@ -19,7 +19,7 @@ use super::{Liveliness, ObservedTarget, ProbeOptions};
 use gpubench_contract::{ProbeEnd, ProbeFinished, ProbeStarted, Record, SchemaVersion};
 use gpubench_diagnostic::layout::columns_of;
 use gpubench_diagnostic::{ExitCode, Failure, print_warning};
-use gpubench_observe::{Target, Timestamp};
+use gpubench_observe::{Descendants, Target, Timestamp};
 use gpubench_report::probe_summary;
 
 /// Time between two looks at the source while events come.
@@ -108,6 +108,7 @@ fn started(options: &ProbeOptions, observation: &mut dyn Observation) -> ProbeSt
         started_at: jiff::Timestamp::now().to_string(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         target: options.target.word(),
+        children: options.descendants == Descendants::Followed,
         command,
         pid,
         pids: match &options.target {

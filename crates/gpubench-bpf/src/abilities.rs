@@ -5,7 +5,9 @@ use std::path::Path;
 
 use crate::capabilities;
 use crate::perf::{Records, Watched, Watchpoint, uprobe_source};
-use crate::{Assembler, AttachType, BpfError, KernelTypes, Link, Moment, ProbePoint, Program, ProgramKind, Register};
+use crate::{
+    Assembler, AttachType, BpfError, KernelTypes, Link, Moment, ProbePoint, Program, ProgramKind, Register, Within,
+};
 
 /// How much can be seen, from most to least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -140,6 +142,6 @@ fn nothing_at_all(attach: AttachType) -> Result<Program, BpfError> {
 /// Whether the kernel attaches programs to many functions: it then says that a folder is no file.
 fn attaches_many(program: &Program) -> bool {
     let point = ProbePoint { offset: 0, cookie: 0 };
-    let attached = Link::uprobe_multi(program, Path::new("/"), &[point], Moment::Entry);
+    let attached = Link::uprobe_multi(program, Path::new("/"), &[point], Moment::Entry, Within::AllProcesses);
     matches!(attached, Err(BpfError::Refused { source, .. }) if source.raw_os_error() == Some(libc::EBADF))
 }

@@ -36,7 +36,7 @@ pub use error::BpfError;
 pub use held::{HeldChild, HoldError};
 pub use helper::Helper;
 pub use inventory::{Inventory, owned_by};
-pub use link::{Link, Moment, ProbePoint};
+pub use link::{Link, Moment, ProbePoint, Within};
 pub use map::{Map, MapKind, Update};
 pub use program::{AttachType, Program, ProgramKind};
 pub use registers::Registers;

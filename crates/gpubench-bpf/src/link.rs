@@ -28,6 +28,41 @@ pub struct ProbePoint {
     pub cookie: u64,
 }
 
+/// Whose calls run into a probe. Each pays for the trap, whether its calls are recorded or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Within {
+    /// All processes that map the file, at any time.
+    AllProcesses,
+    /// The process with this pid, with all its threads, also after it runs another program. Its
+    /// children pay if it forks, but the program does not run for them.
+    ///
+    /// The kernel knows the process by its first thread. What the process maps after that thread has
+    /// ended, or after another thread has run another program, has no probes.
+    Process(u32),
+}
+
+impl Within {
+    /// Returns the one process with this pid if the kernel can tell it from others, else all.
+    ///
+    /// Before Linux 6.12, the kernel takes one thread for the process, or none once its first thread
+    /// has ended, and calls of the others are missed.
+    pub fn process(pid: u32) -> Within {
+        let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        if can_tell_processes(&release) {
+            Within::Process(pid)
+        } else {
+            Within::AllProcesses
+        }
+    }
+}
+
+/// Whether a kernel of this release has probes of one process with all its threads.
+fn can_tell_processes(release: &str) -> bool {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
+    let version = (numbers.next(), numbers.next());
+    matches!(version, (Some(Ok(major)), Some(Ok(minor))) if (major, minor) >= (6, 12))
+}
+
 /// A program that runs. It stops when this is dropped, or when the process ends.
 #[derive(Debug)]
 #[expect(dead_code, reason = "the descriptors hold the attachment")]
@@ -40,8 +75,8 @@ const BPF_PERF_EVENT: u32 = 41;
 const RETURN: u32 = 1;
 
 impl Link {
-    /// Attaches a program to many instructions of a file at once, in all processes that map it now
-    /// or later. The file is found by its inode, whatever its path is in other processes.
+    /// Attaches a program to many instructions of a file at once, now and where it is mapped later.
+    /// The file is found by its inode, whatever its path is in other processes.
     ///
     /// # Errors
     ///
@@ -51,6 +86,7 @@ impl Link {
         file: &Path,
         points: &[ProbePoint],
         moment: Moment,
+        within: Within,
     ) -> Result<Link, BpfError> {
         let path = c_path(file)?;
         let offsets: Vec<u64> = points.iter().map(|point| point.offset).collect();
@@ -59,6 +95,10 @@ impl Link {
             Moment::Entry => 0,
             Moment::Return => RETURN,
         };
+        let pid = match within {
+            Within::AllProcesses => 0,
+            Within::Process(pid) => pid,
+        };
         let mut attribute = Attribute::new()
             .word(0, program.as_raw_fd().cast_unsigned())
             .word(8, program.attach_type() as u32)
@@ -66,7 +106,8 @@ impl Link {
             .pointer(24, offsets.as_ptr())
             .pointer(40, cookies.as_ptr())
             .word(48, points.len() as u32)
-            .word(52, flags);
+            .word(52, flags)
+            .word(56, pid);
         // SAFETY: path, offsets and cookies outlive the call, and there are as many as told.
         let attachment = unsafe { bpf_descriptor(Command::LinkCreate, &mut attribute) };
         attachment
@@ -80,7 +121,8 @@ impl Link {
             })
     }
 
-    /// Attaches a program to one instruction, on kernels older than 6.6. It takes 100 ms to detach.
+    /// Attaches a program to one instruction in all processes, on kernels older than 6.6. It takes
+    /// 100 ms to detach.
     ///
     /// # Errors
     ///
@@ -133,4 +175,27 @@ fn c_path(file: &Path) -> Result<CString, BpfError> {
         path: file.to_owned(),
         source: error.into(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_told_from_its_threads_from_linux_6_12_on() {
+        for release in ["6.12.0", "6.12-rc1", "6.18.44-fc", "7.0"] {
+            assert!(can_tell_processes(release), "{release}");
+        }
+        for release in [
+            "",
+            "6",
+            "6.11.9-generic",
+            "5.14.0-503.el9",
+            "x6.12",
+            "6.x.12",
+            "99999999999999.1",
+        ] {
+            assert!(!can_tell_processes(release), "{release}");
+        }
+    }
 }

@@ -17,6 +17,8 @@ pub struct ProbeStarted {
     pub tool_version: String,
     /// Which processes are observed.
     pub target: ProbeTarget,
+    /// Whether processes that they start are observed, too. False with `--no-children`.
+    pub children: bool,
     /// The command with its arguments. Empty if none was started.
     pub command: Vec<String>,
     /// The process that was started, or that `--pid` names. Null if several are named, or all
@@ -58,9 +60,9 @@ pub struct ProbeLeftOut {
 words! {
     /// Which processes an observation is about.
     pub enum ProbeTarget {
-        /// A command that the tool started, and its descendants.
+        /// A command that the tool started.
         Command = "command",
-        /// Processes that ran already, and their descendants.
+        /// Processes that ran already.
         Process = "process",
         /// All processes of the machine.
         System = "system",
@@ -132,6 +134,8 @@ pub struct ProbeState {
     pub notices: Vec<String>,
     /// The processes that the filter leaves out. Null without a filter.
     pub left_out: Option<ProbeLeftOut>,
+    /// The files of the driver that are probed, and what that costs.
+    pub drivers: Vec<ProbeDriver>,
     /// Number of processes that began or were found.
     pub processes_seen: u64,
     /// Processes that used the driver: those that run, with the most memory first, then those that
@@ -374,6 +378,34 @@ pub struct ProbeCalls {
     pub errors: Option<u64>,
     /// Number of calls whose event was lost.
     pub lost: u64,
+}
+
+/// A file of the driver, and where its functions are probed. Each call that comes to such a place
+/// traps into the kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(any(test, feature = "schema"), derive(schemars::JsonSchema))]
+pub struct ProbeDriver {
+    /// Where it was found, perhaps through `/proc`.
+    pub path: String,
+    /// Number of functions that are probed at an instruction that the kernel emulates.
+    pub emulated: u64,
+    /// Number of functions that are probed at an instruction that the kernel steps over: a trap
+    /// there takes 15 times as long or more.
+    pub stepped: u64,
+    /// Number of functions whose return is another trap.
+    pub returns: u64,
+    /// Whose calls trap.
+    pub pays: ProbePayer,
+}
+
+words! {
+    /// Whose calls trap into the kernel at a probe.
+    pub enum ProbePayer {
+        /// Every process that uses the file, observed or not.
+        EveryProcess = "every-process",
+        /// The observed process.
+        OneProcess = "one-process",
+    }
 }
 
 /// A step of the course of an observation.

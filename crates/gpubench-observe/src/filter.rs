@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use gpubench_diagnostic::Failure;
 
 use crate::ledger::program_of;
-use crate::{Event, EventKind, FunctionTotal, ProcessId, ProcessStart, Source};
+use crate::{Driver, Event, EventKind, FunctionTotal, ProcessId, ProcessStart, Source};
 
 /// Which processes a source tells of. Each kind of value that is given must match, by one of its
 /// values.
@@ -132,6 +132,10 @@ impl<S: Source> Source for Filtered<S> {
 
     fn lost(&self) -> u64 {
         self.source.lost()
+    }
+
+    fn drivers(&self) -> Vec<Driver> {
+        self.source.drivers()
     }
 
     fn notices(&self) -> Vec<String> {

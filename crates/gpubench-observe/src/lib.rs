@@ -26,9 +26,9 @@ pub mod testing;
 mod timestamp;
 mod work;
 
-pub use attach::{Attachment, Driver, Lifecycles, ObserveError, Observer, Target};
+pub use attach::{Attachment, Descendants, Driver, Lifecycles, ObserveError, Observer, Target};
 pub use audit::observed_calls;
-pub use cuda::Recognised;
+pub use cuda::{Recognised, Traps};
 pub use doorbell::{Doorbell, DoorbellError};
 pub use event::{DriverCall, Event, EventKind};
 pub use filter::{Filter, Filtered, LeftOut};

@@ -2,7 +2,7 @@
 
 use gpubench_diagnostic::Failure;
 
-use crate::{DriverCall, Event, LeftOut};
+use crate::{Driver, DriverCall, Event, LeftOut};
 
 /// Gives the events of the observed processes: the observer of a machine, or a recording.
 pub trait Source {
@@ -22,6 +22,11 @@ pub trait Source {
     /// Returns how many events were lost until now: calls, beginnings and ends of processes, and
     /// processes that ended before the driver they used could be observed.
     fn lost(&self) -> u64;
+
+    /// Returns the files of the driver that are probed. More may be found later.
+    fn drivers(&self) -> Vec<Driver> {
+        Vec::new()
+    }
 
     /// Returns what is not observed, and why, as sentences for people. They may change.
     fn notices(&self) -> Vec<String> {

@@ -8,7 +8,9 @@ use std::time::Duration;
 use gpubench_tests::{Fixture, Terminal, repository, wait_until};
 use serde_json::Value;
 
-use crate::double::{can_observe, double, finished, interrupt, kernels, probe, program, stderr, tell_skipped};
+use crate::double::{
+    can_observe, compiled, double, finished, interrupt, kernels, probe, program, stderr, tell_skipped,
+};
 
 /// The longest wait for anything.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -81,6 +83,35 @@ fn failed_calls_are_counted_by_call_and_code() {
         (&memory["name"], &memory["count"]),
         (&"CUDA_ERROR_OUT_OF_MEMORY".into(), &1.into())
     );
+}
+
+#[test]
+fn without_children_a_command_is_the_only_process_and_the_record_says_what_is_probed() {
+    if !can_observe("without_children_a_command_is_the_only_process_and_the_record_says_what_is_probed") {
+        return;
+    }
+    for (option, children, count) in [(&["--no-children"][..], false, 1), (&[], true, 4)] {
+        let program = program();
+        let words = [&["--message-format", "json"], option, &["--", &program, "fork"]].concat();
+        let output = probe(&words).output().expect("it runs");
+        let finished = finished(&output);
+        let first = output.stdout.split(|byte| *byte == b'\n').next().expect("a line");
+        let started: Value = serde_json::from_slice(first).expect("a record");
+        assert_eq!(started["children"], children, "{started:#}");
+        let processes = finished["calls"]["processes"].as_array().expect("processes");
+        assert_eq!(processes.len(), count, "{processes:#?}");
+        let drivers = finished["calls"]["drivers"].as_array().expect("drivers");
+        let own = compiled("libcuda.so.1");
+        let driver = drivers
+            .iter()
+            .find(|driver| driver["path"] == *own)
+            .expect("it is probed");
+        let number = |field: &str| driver[field].as_u64().expect("a number");
+        assert!(number("emulated") > 50 && number("returns") > 50, "{driver:#}");
+        assert_eq!(number("stepped"), 0, "{driver:#}");
+        // Linux before 6.12 cannot tell the process from others.
+        assert!(!children || driver["pays"] == "every-process", "{driver:#}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use gpubench_bpf::{
     Assembler, AttachType, Inventory, Link, Map, MapKind, Moment, ProbePoint, Program, ProgramKind, Register, Ring,
-    owned_by,
+    Within, owned_by,
 };
 
 use crate::target::{Target, may_probe};
@@ -61,7 +61,8 @@ fn attach_and_wait(library: &std::path::Path) -> ! {
     let functions = gpubench_bpf::elf::Library::read(library, |name| name == "counted").expect("a library");
     let offset = functions.functions[0].site.offset;
     let point = ProbePoint { offset, cookie: 0 };
-    let _link = Link::uprobe_multi(&program, library, &[point], Moment::Entry).expect("it attaches");
+    let _link =
+        Link::uprobe_multi(&program, library, &[point], Moment::Entry, Within::AllProcesses).expect("it attaches");
     println!("attached");
     loop {
         std::thread::park();

@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 use Register::{R0, R1, R2, R3, R6, R7, R8, R10};
 use gpubench_bpf::elf::Library;
 use gpubench_bpf::{
-    Assembler, AttachType, Condition, Helper, KernelTypes, Link, Map, MapKind, Moment, ProbePoint, Program,
-    ProgramKind, Register, Registers, Ring, Width,
+    Assembler, AttachType, Condition, HeldChild, Helper, KernelTypes, Link, Map, MapKind, Moment, ProbePoint, Program,
+    ProgramKind, Register, Registers, Ring, Width, Within,
 };
 
 use crate::target::{Target, may_probe};
@@ -88,8 +88,10 @@ fn every_call_of_every_thread_is_counted_at_entry_and_return() {
     let (entry, exit) = (load(&counts).expect("it loads"), load(&returns).expect("it loads"));
     let points = points(&target);
     let links = [
-        Link::uprobe_multi(&exit, &target.library(), &points, Moment::Return).expect("it attaches"),
-        Link::uprobe_multi(&entry, &target.library(), &points, Moment::Entry).expect("it attaches"),
+        Link::uprobe_multi(&exit, &target.library(), &points, Moment::Return, Within::AllProcesses)
+            .expect("it attaches"),
+        Link::uprobe_multi(&entry, &target.library(), &points, Moment::Entry, Within::AllProcesses)
+            .expect("it attaches"),
     ];
     run(&target, 500, 4);
     for index in 0..3 {
@@ -98,6 +100,28 @@ fn every_call_of_every_thread_is_counted_at_entry_and_return() {
     drop(links);
     run(&target, 500, 1);
     assert_eq!(count(&counts, 0), 2000, "nothing is counted after the detachment");
+}
+
+#[test]
+fn a_probe_of_one_process_runs_for_its_threads_and_for_nobody_else() {
+    if !may_probe("a_probe_of_one_process_runs_for_its_threads_and_for_nobody_else") {
+        return;
+    }
+    let target = Target::build();
+    let counts = Map::create(MapKind::Array, 4, 8, 3, "counts").expect("a map");
+    let code = counting(&counts);
+    let program = Program::load(ProgramKind::Probe, AttachType::UprobeMulti, "count", code).expect("it loads");
+    let mut command = Command::new(target.program());
+    command.args(["100", "4"]).stdout(Stdio::null());
+    let held = HeldChild::start(command).expect("it is held");
+    let within = Within::process(held.pid());
+    let link = Link::uprobe_multi(&program, &target.library(), &points(&target), Moment::Entry, within);
+    let _link = link.expect("it attaches");
+    if within != Within::AllProcesses {
+        run(&target, 500, 1);
+    }
+    assert!(held.release().expect("it runs").wait().expect("it ends").success());
+    assert_eq!([0, 1, 2].map(|index| count(&counts, index)), [400; 3]);
 }
 
 #[test]
@@ -130,7 +154,14 @@ fn records_arrive_in_order_and_those_without_room_are_counted() {
     let code = recording(&ring, &lost);
     let program = Program::load(ProgramKind::Probe, AttachType::UprobeMulti, "record", code).expect("it loads");
     let point = points(&target)[1];
-    let _link = Link::uprobe_multi(&program, &target.library(), &[point], Moment::Entry).expect("it attaches");
+    let _link = Link::uprobe_multi(
+        &program,
+        &target.library(),
+        &[point],
+        Moment::Entry,
+        Within::AllProcesses,
+    )
+    .expect("it attaches");
     run(&target, 1000, 1);
     let mut values = Vec::new();
     let read = ring.drain(&mut |record| {

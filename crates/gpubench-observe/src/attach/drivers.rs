@@ -186,7 +186,9 @@ impl Drivers {
             self.next_survey = Instant::now() + BETWEEN_SURVEYS;
             match self.scope {
                 Scope::Everything => drop(self.add(Account::Own, Job::Survey)),
-                Scope::Listed => self.scan(by_account(system::all().into_iter().filter(|pid| concerns(*pid)))),
+                Scope::Listed | Scope::Alone => {
+                    self.scan(by_account(system::all().into_iter().filter(|pid| concerns(*pid))))
+                }
             }
         }
     }
@@ -341,8 +343,18 @@ impl Drivers {
         }
         let path = new.path;
         let file = match new.outcome {
-            Ok(Attached { recognised, links }) => DriverFile::Probed {
-                driver: Driver { path, recognised },
+            Ok(Attached {
+                recognised,
+                traps,
+                within,
+                links,
+            }) => DriverFile::Probed {
+                driver: Driver {
+                    path,
+                    recognised,
+                    traps,
+                    within,
+                },
                 links,
             },
             Err(error) => DriverFile::Refused { path, error },

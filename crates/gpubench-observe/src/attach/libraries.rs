@@ -8,7 +8,10 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::cuda::Recognised;
+use gpubench_bpf::Within;
+use gpubench_contract::ProbePayer;
+
+use crate::cuda::{Recognised, Traps};
 
 /// A file of the driver whose functions are probed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +20,20 @@ pub struct Driver {
     pub path: PathBuf,
     /// How its functions were recognised.
     pub recognised: Recognised,
+    /// Where its calls trap into the kernel.
+    pub traps: Traps,
+    /// Whose calls do.
+    pub within: Within,
+}
+
+impl Driver {
+    /// Returns whose calls trap.
+    pub(crate) fn payer(&self) -> ProbePayer {
+        match self.within {
+            Within::AllProcesses => ProbePayer::EveryProcess,
+            Within::Process(_) => ProbePayer::OneProcess,
+        }
+    }
 }
 
 /// Which file it is, whatever its path.

@@ -1,6 +1,6 @@
 //! Processes without the calls that they make: what can be seen without rights.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::process::Child;
@@ -10,7 +10,7 @@ use gpubench_bpf::perf::{Lifecycle, Record, Records, Watched};
 use gpubench_diagnostic::Failure;
 
 use super::libraries::is_driver;
-use super::{ObserveError, Target};
+use super::{Descendants, ObserveError, Target};
 use crate::system;
 use crate::{Event, EventKind, FunctionTotal, Origin, ProcessId, ProcessStart, Source, Timestamp};
 
@@ -25,6 +25,8 @@ pub struct Lifecycles {
     records: Vec<Records>,
     /// Whether a process is reported although it does not use the driver.
     reports_all: bool,
+    /// The processes that are observed, where others are left out.
+    only: Option<BTreeSet<u32>>,
     order: Order,
     running: BTreeMap<u32, ProcessId>,
     child: Option<Child>,
@@ -38,12 +40,20 @@ impl Lifecycles {
     /// # Errors
     ///
     /// If the kernel refuses, or there is no such process or program.
-    pub fn attach(target: Target) -> Result<Lifecycles, ObserveError> {
+    pub fn attach(target: Target, descendants: Descendants) -> Result<Lifecycles, ObserveError> {
         let begin = |watched: &[Watched]| {
             let records = watched.iter().map(|watched| Records::open(*watched));
+            let pids = watched.iter().map(|watched| match watched {
+                Watched::Process(pid) => Some(*pid),
+                Watched::System => None,
+            });
             Ok::<_, ObserveError>(Lifecycles {
                 records: records.collect::<Result<_, _>>()?,
                 reports_all: !watched.contains(&Watched::System),
+                only: match descendants {
+                    Descendants::Followed => None,
+                    Descendants::LeftOut => pids.collect(),
+                },
                 order: Order::default(),
                 running: BTreeMap::new(),
                 child: None,
@@ -84,7 +94,10 @@ impl Lifecycles {
     fn follow(&mut self, record: Record) {
         let Record { at, pid, what } = record;
         let at = Timestamp(at);
+        let is_of_another = self.only.as_ref().is_some_and(|only| !only.contains(&pid));
         match what {
+            Lifecycle::Lost { records } => self.lost += records,
+            _ if is_of_another => {}
             Lifecycle::Forked { parent } => {
                 if let Some(parent) = self.running.get(&parent).copied() {
                     let start = system::describe(pid, Origin::Fork { parent });
@@ -107,7 +120,6 @@ impl Lifecycles {
             Lifecycle::Exited => {
                 self.end(at, pid);
             }
-            Lifecycle::Lost { records } => self.lost += records,
         }
     }
 

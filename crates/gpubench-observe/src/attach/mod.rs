@@ -18,4 +18,4 @@ pub use error::ObserveError;
 pub use libraries::Driver;
 pub use lifecycles::Lifecycles;
 pub use observer::{Attachment, Observer};
-pub use target::Target;
+pub use target::{Descendants, Target};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::thread::ScopedJoinHandle;
 
-use gpubench_bpf::{Abilities, Ability, AttachType, BpfError, HeldChild, KernelTypes, Link, Map, Update};
+use gpubench_bpf::{Abilities, Ability, AttachType, BpfError, HeldChild, KernelTypes, Link, Map, Update, Within};
 use gpubench_diagnostic::Failure;
 
 use super::counts::Counts;
@@ -13,7 +13,7 @@ use super::drivers::Drivers;
 use super::libraries::{self, Driver};
 use super::lost_ends::LostEnds;
 use super::prober::Prober;
-use super::{ObserveError, Target};
+use super::{Descendants, ObserveError, Target};
 use crate::cuda::{
     Decoder, Decoding, FIRST_SEEN, Introduction, Maps, PROCESSES_LOST, Programs, Recording, Scope, counter,
     process_value,
@@ -43,6 +43,40 @@ pub struct Observer {
     events: Vec<Event>,
 }
 
+/// What is observed, once it is there.
+enum Subject {
+    Command { held: HeldChild, program: String },
+    Processes(Vec<u32>),
+    System,
+}
+
+impl Subject {
+    /// Starts a command, which waits. Checks that processes exist.
+    fn hold(target: Target) -> Result<Subject, ObserveError> {
+        match target {
+            Target::Command(command) => {
+                let program = command.get_program().to_string_lossy().into_owned();
+                let held = HeldChild::start(command)?;
+                Ok(Subject::Command { held, program })
+            }
+            Target::Processes(pids) => match pids.iter().find(|pid| !system::exists(**pid)) {
+                Some(missing) => Err(ObserveError::NoProcess(*missing)),
+                None => Ok(Subject::Processes(pids)),
+            },
+            Target::System => Ok(Subject::System),
+        }
+    }
+
+    /// Returns the process if it is one. Probes in one process take several links for several.
+    fn only_pid(&self) -> Option<u32> {
+        match self {
+            Subject::Command { held, .. } => Some(held.pid()),
+            Subject::Processes(pids) => <[u32; 1]>::try_from(&**pids).ok().map(|[pid]| pid),
+            Subject::System => None,
+        }
+    }
+}
+
 /// How probes are attached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attachment {
@@ -60,7 +94,7 @@ impl Observer {
     ///
     /// If the machine does not allow it, or there is no such process or program.
     pub fn attach(target: Target) -> Result<Observer, ObserveError> {
-        Observer::attach_for(target, Launches::Each, Users::All)
+        Observer::attach_for(target, Descendants::Followed, Launches::Each, Users::All)
     }
 
     /// Begins to observe the calls of these users. A command runs when this returns.
@@ -68,12 +102,17 @@ impl Observer {
     /// # Errors
     ///
     /// As [`Observer::attach`].
-    pub fn attach_for(target: Target, launches: Launches, users: Users) -> Result<Observer, ObserveError> {
+    pub fn attach_for(
+        target: Target,
+        descendants: Descendants,
+        launches: Launches,
+        users: Users,
+    ) -> Result<Observer, ObserveError> {
         let attachment = match Abilities::to_probe().map_err(ObserveError::NotAllowed)? {
             Ability::Probes => Attachment::AtOnce,
             _ => Attachment::OneByOne,
         };
-        Observer::attach_as(target, attachment, launches, users)
+        Observer::attach_as(target, descendants, attachment, launches, users)
     }
 
     /// Begins to observe with a given way to attach probes.
@@ -82,11 +121,12 @@ impl Observer {
     ///
     /// As [`Observer::attach`].
     pub fn attach_with(target: Target, attachment: Attachment, launches: Launches) -> Result<Observer, ObserveError> {
-        Observer::attach_as(target, attachment, launches, Users::All)
+        Observer::attach_as(target, Descendants::Followed, attachment, launches, Users::All)
     }
 
     fn attach_as(
         target: Target,
+        descendants: Descendants,
         attachment: Attachment,
         launches: Launches,
         users: Users,
@@ -97,9 +137,15 @@ impl Observer {
             Target::Processes(_) | Target::System => own_library_path(),
         };
         let installed = libraries::installed(search.as_deref());
-        let scope = match target {
-            Target::Command(_) | Target::Processes(_) => Scope::Listed,
-            Target::System => Scope::Everything,
+        let subject = Subject::hold(target)?;
+        let scope = match (&subject, descendants) {
+            (Subject::System, _) => Scope::Everything,
+            (_, Descendants::Followed) => Scope::Listed,
+            (_, Descendants::LeftOut) => Scope::Alone,
+        };
+        let within = match (scope, attachment, subject.only_pid()) {
+            (Scope::Alone, Attachment::AtOnce, Some(pid)) => Within::process(pid),
+            _ => Within::AllProcesses,
         };
         let recording = Recording {
             scope,
@@ -107,11 +153,11 @@ impl Observer {
             pids,
             users,
         };
-        let observer = Observer::begin(recording, attachment, &installed)?;
-        match target {
-            Target::Command(command) => observer.run(command),
-            Target::Processes(pids) => observer.follow(&pids),
-            Target::System => observer.follow_all(),
+        let observer = Observer::begin(recording, attachment, within, &installed)?;
+        match subject {
+            Subject::Command { held, program } => observer.run(held, program),
+            Subject::Processes(pids) => observer.follow(&pids),
+            Subject::System => observer.follow_all(),
         }
     }
 
@@ -119,6 +165,7 @@ impl Observer {
     fn begin(
         recording: Recording,
         attachment: Attachment,
+        within: Within,
         installed: &BTreeSet<PathBuf>,
     ) -> Result<Observer, ObserveError> {
         let attach = match attachment {
@@ -132,14 +179,14 @@ impl Observer {
         });
         let maps = maps?;
         let programs = Programs::load(&maps, &types?, recording, attach)?;
-        let links = programs.follow_processes()?;
+        let links = programs.follow_processes(recording.scope)?;
         let mut observer = Observer {
             maps,
             decoder: Decoder::default(),
             links,
             scope: recording.scope,
             counts: Counts::new(recording.launches),
-            drivers: Drivers::new(Prober::new(programs, attachment), recording.scope),
+            drivers: Drivers::new(Prober::new(programs, attachment, within), recording.scope),
             missed: 0,
             lost_ends: LostEnds::new(),
             child: None,
@@ -151,9 +198,7 @@ impl Observer {
         Ok(observer)
     }
 
-    fn run(mut self, command: Command) -> Result<Observer, ObserveError> {
-        let program = command.get_program().to_string_lossy().into_owned();
-        let held = HeldChild::start(command)?;
+    fn run(mut self, held: HeldChild, program: String) -> Result<Observer, ObserveError> {
         self.list(held.pid(), FIRST_SEEN)?;
         let released = held.release();
         self.child = Some(released.map_err(|source| ObserveError::Start { program, source })?);
@@ -161,13 +206,13 @@ impl Observer {
     }
 
     fn follow(mut self, roots: &[u32]) -> Result<Observer, ObserveError> {
-        if let Some(missing) = roots.iter().find(|pid| !system::exists(**pid)) {
-            return Err(ObserveError::NoProcess(*missing));
-        }
         let mut listed = BTreeSet::new();
         // A process that is not listed yet may fork meanwhile. Once a round finds none, all are.
         loop {
-            let found = system::with_descendants(roots);
+            let found = match self.scope {
+                Scope::Alone => roots.iter().copied().collect(),
+                Scope::Listed | Scope::Everything => system::with_descendants(roots),
+            };
             let new: Vec<u32> = found.difference(&listed).copied().collect();
             if new.is_empty() {
                 break;
@@ -232,18 +277,12 @@ impl Observer {
         let (scope, decoder, processes) = (self.scope, &self.decoder, &self.maps.processes);
         self.drivers.poll(|pid| match scope {
             Scope::Everything => true,
-            Scope::Listed => {
+            Scope::Listed | Scope::Alone => {
                 let is_listed = || processes.lookup(&pid.to_ne_bytes()).is_ok_and(|entry| entry.is_some());
                 decoder.follows(pid) || began(pid) || is_listed()
             }
         });
         self.missed += self.drivers.too_late().len() as u64;
-    }
-
-    /// Returns the files whose functions are probed. More may be found while the observation goes
-    /// on.
-    pub fn drivers(&self) -> impl Iterator<Item = &Driver> {
-        self.drivers.probed()
     }
 
     /// Returns the files that are named like a driver and cannot be probed, with the reason.
@@ -322,6 +361,10 @@ impl Source for Observer {
             .sum::<u64>()
             + self.missed
             + self.drivers.ended_meanwhile()
+    }
+
+    fn drivers(&self) -> Vec<Driver> {
+        self.drivers.probed().cloned().collect()
     }
 
     fn notices(&self) -> Vec<String> {

@@ -5,17 +5,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gpubench_bpf::elf::{Function, LibraryFile};
-use gpubench_bpf::{BpfError, Link};
+use gpubench_bpf::{BpfError, Link, Within};
 
 use super::Attachment;
 use super::libraries::{self, Inode};
-use crate::cuda::{Coverage, Functions, Plan, Programs, Recognised, is_observed};
+use crate::cuda::{Coverage, Functions, Plan, Programs, Recognised, Traps, is_observed};
 
 /// Probes files, each of them once.
 #[derive(Debug)]
 pub(super) struct Prober {
     programs: Programs,
     attachment: Attachment,
+    within: Within,
     functions: Mutex<Functions>,
     /// Files that were looked at, also while they are.
     claimed: Mutex<BTreeSet<Inode>>,
@@ -40,14 +41,17 @@ pub(super) struct Probed {
 #[derive(Debug)]
 pub(super) struct Attached {
     pub(super) recognised: Recognised,
+    pub(super) traps: Traps,
+    pub(super) within: Within,
     pub(super) links: Vec<Link>,
 }
 
 impl Prober {
-    pub(super) fn new(programs: Programs, attachment: Attachment) -> Prober {
+    pub(super) fn new(programs: Programs, attachment: Attachment, within: Within) -> Prober {
         Prober {
             programs,
             attachment,
+            within,
             functions: Mutex::default(),
             claimed: Mutex::default(),
         }
@@ -89,12 +93,15 @@ impl Prober {
             Attachment::AtOnce => Coverage::All,
             Attachment::OneByOne => Coverage::Roles,
         };
-        let plan = Plan::new(library, &mut self.functions(), coverage);
+        let places = Plan::new(library, &mut self.functions(), coverage).places();
+        let traps = Traps::new(&places, library);
         let mut links = Vec::new();
-        for (place, points) in plan.places() {
+        for (place, points) in places {
             let program = self.programs.at(place);
             match self.attachment {
-                Attachment::AtOnce => links.push(Link::uprobe_multi(program, path, &points, place.moment())?),
+                Attachment::AtOnce => {
+                    links.push(Link::uprobe_multi(program, path, &points, place.moment(), self.within)?);
+                }
                 Attachment::OneByOne => {
                     for point in points {
                         links.push(Link::uprobe(program, path, point, place.moment())?);
@@ -104,6 +111,8 @@ impl Prober {
         }
         Ok(Attached {
             recognised: Recognised::new(library),
+            traps,
+            within: self.within,
             links,
         })
     }

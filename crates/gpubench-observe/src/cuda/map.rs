@@ -9,6 +9,8 @@ use crate::{Launches, Users};
 pub(crate) enum Scope {
     /// Those that the map of processes lists. The kernel lists their children before they run.
     Listed,
+    /// Those that the map of processes lists, without their children.
+    Alone,
     /// All that call the driver. The kernel lists each at its first call.
     Everything,
 }

@@ -1,6 +1,6 @@
 //! Which programs record which function.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use gpubench_bpf::ProbePoint;
@@ -174,9 +174,7 @@ pub struct Recognised {
     pub implementations: usize,
     /// Functions that are probed at their symbol.
     pub symbols: usize,
-    /// Functions whose probe is on an instruction that the kernel must step over: slow.
-    pub stepped: usize,
-    /// Those of them that launch.
+    /// Functions that launch and whose probe is on an instruction that the kernel must step over.
     pub stepped_launches: usize,
 }
 
@@ -187,12 +185,40 @@ impl Recognised {
         Recognised {
             implementations: library.len() - symbols,
             symbols,
-            stepped: count(&|function| !function.site.is_emulated),
             stepped_launches: count(&|function| {
                 let role = super::calls::role(&function.name);
                 let launches = matches!(role, Role::Launch(_) | Role::LaunchExtended | Role::GraphLaunch);
                 launches && !function.site.is_emulated
             }),
+        }
+    }
+}
+
+/// How many functions of a library trap into the kernel, and how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traps {
+    /// At an instruction that the kernel emulates.
+    pub emulated: usize,
+    /// At an instruction that the kernel must step over: slow.
+    pub stepped: usize,
+    /// Once more when they return.
+    pub returns: usize,
+}
+
+impl Traps {
+    pub(crate) fn new(places: &BTreeMap<Place, Vec<ProbePoint>>, library: &[Function]) -> Traps {
+        let offsets = |place| {
+            let points = places.get(&place).into_iter().flatten();
+            points.map(|point| point.offset).collect::<BTreeSet<u64>>()
+        };
+        let entries = offsets(Place::Entries);
+        let stepped = library.iter().filter(|function| !function.site.is_emulated);
+        let stepped: BTreeSet<u64> = stepped.map(|function| function.site.offset).collect();
+        let stepped = stepped.intersection(&entries).count();
+        Traps {
+            emulated: entries.len() - stepped,
+            stepped,
+            returns: offsets(Place::Returns).len(),
         }
     }
 }
@@ -249,8 +275,22 @@ mod tests {
             stepped("cuGraphLaunch_ptsz"),
             stepped("cuMemFree_v2"),
         ];
-        let recognised = Recognised::new(&library);
-        assert_eq!((recognised.stepped, recognised.stepped_launches), (3, 2));
+        assert_eq!(Recognised::new(&library).stepped_launches, 2);
+    }
+
+    #[test]
+    fn traps_of_a_function_with_two_names_are_counted_once() {
+        let mut slow = function("cuMemFree_v2", 32, None);
+        slow.site.is_emulated = false;
+        let library = [
+            function("cuLaunchKernel", 8, Some(64)),
+            function("cuLaunchKernelEx", 16, None),
+            function("cuMemFree", 32, None),
+            slow,
+        ];
+        let places = Plan::new(&library, &mut Functions::default(), Coverage::All).places();
+        let traps = Traps::new(&places, &library);
+        assert_eq!((traps.emulated, traps.stepped, traps.returns), (2, 1, 2));
     }
 
     #[test]

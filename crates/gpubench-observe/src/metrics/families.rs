@@ -105,7 +105,28 @@ fn probe(ledger: &Ledger, totals: &Totals, kernels: &KernelRows) -> Vec<Family> 
     if let Some(counts) = totals.left_out {
         left_out.add([], counts.used_the_driver as f64);
     }
-    vec![version, events, lost, folded, retired, left_out]
+    vec![version, events, lost, traps(totals), folded, retired, left_out]
+}
+
+/// Returns what the probes cost, and whom.
+fn traps(totals: &Totals) -> Family {
+    let mut traps = Family::gauge(
+        "gpubench_probe_traps",
+        &["at", "pays"],
+        "Functions of the driver at which a call traps into the kernel: at an instruction that it emulates, \
+         at one that it steps over, which takes 15 times as long, or at the return",
+    );
+    for driver in &totals.drivers {
+        let kinds = [
+            ("emulated", driver.traps.emulated),
+            ("stepped", driver.traps.stepped),
+            ("return", driver.traps.returns),
+        ];
+        for (at, count) in kinds {
+            traps.add([at, driver.payer().as_str()], count as f64);
+        }
+    }
+    traps
 }
 
 fn processes(ledger: &Ledger, programs: &[Row<'_>]) -> [Family; 2] {

@@ -8,7 +8,7 @@ use super::rows::Rows;
 use super::state::state;
 use super::timeline::{Timeline, point};
 use crate::ledger::Ledger;
-use crate::{FunctionTotal, LeftOut, Source, Timestamp};
+use crate::{Driver, FunctionTotal, LeftOut, Source, Timestamp};
 
 /// What a source knows besides its events.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +17,8 @@ pub struct Totals {
     pub functions: Vec<FunctionTotal>,
     /// Lost events.
     pub lost: u64,
+    /// The files of the driver that are probed.
+    pub drivers: Vec<Driver>,
     /// What is not observed.
     pub notices: Vec<String>,
     /// The processes that a filter leaves out. `None` without one.
@@ -29,6 +31,7 @@ impl Totals {
         Self {
             functions: source.totals(),
             lost: source.lost(),
+            drivers: source.drivers(),
             notices: source.notices(),
             left_out: source.left_out(),
         }

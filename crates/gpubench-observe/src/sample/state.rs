@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::time::Duration;
 
 use gpubench_contract::{
-    ProbeCalls, ProbeCopies, ProbeDurationClass, ProbeDurations, ProbeError, ProbeKernel, ProbeMemory, ProbeState,
-    ProbeTimedCalls, ProbeWork,
+    ProbeCalls, ProbeCopies, ProbeDriver, ProbeDurationClass, ProbeDurations, ProbeError, ProbeKernel, ProbeMemory,
+    ProbeState, ProbeTimedCalls, ProbeWork,
 };
 
 use super::Totals;
@@ -31,6 +31,7 @@ pub(super) fn state(ledger: &Ledger, totals: &Totals, before: &Before, now: Time
         lost_events: totals.lost,
         notices: totals.notices.clone(),
         left_out: totals.left_out.map(Into::into),
+        drivers: drivers(totals),
         processes_seen: ledger.started(),
         processes,
         processes_left_out,
@@ -172,6 +173,17 @@ fn errors(ledger: &Ledger, most: usize) -> (Vec<ProbeError>, u64) {
         count: *count,
     });
     (shown.collect(), hidden + ledger.errors().other())
+}
+
+fn drivers(totals: &Totals) -> Vec<ProbeDriver> {
+    let drivers = totals.drivers.iter().map(|driver| ProbeDriver {
+        path: driver.path.display().to_string(),
+        emulated: driver.traps.emulated as u64,
+        stepped: driver.traps.stepped as u64,
+        returns: driver.traps.returns as u64,
+        pays: driver.payer(),
+    });
+    drivers.collect()
 }
 
 fn calls(totals: &Totals) -> Vec<ProbeCalls> {

@@ -220,6 +220,7 @@ fn calls_have_the_most_frequent_first_and_errors_only_if_their_results_are_seen(
             total("cuCtxGet", 2, 2, 0, 0),
         ],
         lost: 5,
+        drivers: Vec::new(),
         notices: vec!["a notice".to_owned()],
         left_out: None,
     };

@@ -50,6 +50,7 @@ fn is_seen_of_alice(observer: &mut Observer, folder: &Path) -> bool {
     let begun = Instant::now();
     while !observer
         .drivers()
+        .iter()
         .any(|driver| driver.path.to_string_lossy().contains(&format!("/{}/", child.id())))
         && begun.elapsed() < Duration::from_secs(20)
     {

@@ -2,6 +2,7 @@
 //!
 //! Each test needs root and eBPF. Where the kernel refuses, it says so on standard error, by name.
 
+mod alone;
 mod counted;
 mod doorbell;
 mod double;

@@ -5,7 +5,8 @@ use std::process::{Command, Stdio};
 
 use gpubench_observe::Source as _;
 use gpubench_observe::{
-    Event, EventKind, Launches, Lifecycles, ObserveError, Observer, Origin, ProcessId, ProcessStart, Target, Users,
+    Descendants, Event, EventKind, Launches, Lifecycles, ObserveError, Observer, Origin, ProcessId, ProcessStart,
+    Target, Users,
 };
 
 use crate::double::{Seen, Stubs, driver_folder, may_observe, of_assembly, program};
@@ -64,7 +65,7 @@ fn forks_execs_and_ends_separate_processes() {
 #[test]
 fn begins_and_ends_of_processes_are_seen_without_probes() {
     let command = program("dynamic", Stubs::Call, &["fork"]);
-    let mut lifecycles = match Lifecycles::attach(Target::Command(command)) {
+    let mut lifecycles = match Lifecycles::attach(Target::Command(command), Descendants::Followed) {
         Ok(lifecycles) => lifecycles,
         Err(error) => {
             let _ = writeln!(
@@ -307,7 +308,7 @@ fn a_driver_that_is_mapped_later_is_probed_then() {
     let mut input = child.stdin.take().expect("piped");
     input.write_all(b"\n").expect("it reads");
     let mut seen = Vec::new();
-    let is_found = |observer: &Observer| observer.drivers().any(|driver| same_file(&driver.path, &late));
+    let is_found = |observer: &Observer| observer.drivers().iter().any(|driver| same_file(&driver.path, &late));
     for _ in 0..10_000 {
         seen.extend(Seen::rest(&mut observer).events);
         if is_found(&observer) {
@@ -315,7 +316,7 @@ fn a_driver_that_is_mapped_later_is_probed_then() {
         }
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
-    assert!(is_found(&observer), "{:?}", observer.drivers().collect::<Vec<_>>());
+    assert!(is_found(&observer), "{:?}", observer.drivers());
     input.write_all(b"\n").expect("it reads");
     observer.child().expect("a child").wait().expect("it ends");
     assert_eq!(Seen::rest(&mut observer).launched_names(), ["short_lived"]);
@@ -470,7 +471,7 @@ fn calls_of_other_users_are_not_recorded() {
     let own = rustix::process::getuid().as_raw();
     let launches_of = |launches, user| {
         let target = Target::Command(program("dynamic", Stubs::Call, &["launch", "1000"]));
-        let observer = Observer::attach_for(target, launches, Users::One(user));
+        let observer = Observer::attach_for(target, Descendants::Followed, launches, Users::One(user));
         let mut observer = observer.unwrap_or_else(|error| panic!("{error:?}"));
         observer.child().expect("a child").wait().expect("it ends");
         let seen = Seen::rest(&mut observer);

@@ -58,6 +58,7 @@ impl ObservationPage<'_> {
         let facts = Facts::default()
             .and("Started", moment(&started.started_at))
             .and("Observed", text(started.target.describe().trim_end_matches('.')))
+            .and_known("Children", (!started.children).then_some("not observed"))
             .and_known("Process", started.pid)
             .and_known("Events", finished.calls.as_ref().map(|seen| count(seen.events)));
         element("header")

@@ -8,6 +8,7 @@ pub(crate) fn started() -> ProbeStarted {
         started_at: "2026-11-18T10:00:00Z".into(),
         tool_version: "0.1.0".into(),
         target: ProbeTarget::Command,
+        children: true,
         command: ["python", "train.py", "--steps", "7"].map(str::to_owned).to_vec(),
         pid: Some(4711),
         pids: Vec::new(),
@@ -73,6 +74,22 @@ fn state() -> ProbeState {
         lost_events: 0,
         notices: Vec::new(),
         left_out: None,
+        drivers: vec![
+            ProbeDriver {
+                path: "/usr/lib/x86_64-linux-gnu/libcuda.so.1".into(),
+                emulated: 320,
+                stepped: 0,
+                returns: 174,
+                pays: ProbePayer::EveryProcess,
+            },
+            ProbeDriver {
+                path: "/opt/odd/libcuda.so.1".into(),
+                emulated: 2,
+                stepped: 1,
+                returns: 0,
+                pays: ProbePayer::OneProcess,
+            },
+        ],
         processes_seen: 5,
         processes: vec![
             process(4711, "python"),

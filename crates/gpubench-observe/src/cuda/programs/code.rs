@@ -104,7 +104,7 @@ impl<'a> Code<'a> {
         self.look_up(&maps.processes, stack::PROCESS);
         self.asm.jump_if(R0, Condition::NotEqual, 0, known);
         match self.recording.scope {
-            Scope::Listed => {
+            Scope::Listed | Scope::Alone => {
                 let end = self.end;
                 self.asm.jump(end);
             }

@@ -6,7 +6,7 @@ use super::calls;
 use super::code::Code;
 use super::kernel::Offsets;
 use super::processes;
-use crate::cuda::map::{Maps, Recording};
+use crate::cuda::map::{Maps, Recording, Scope};
 
 /// What is recorded at an instruction of the driver. The upper half of a cookie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -116,11 +116,14 @@ impl Programs {
     }
 
     /// Begins to follow processes.
-    pub(crate) fn follow_processes(&self) -> Result<Vec<Link>, BpfError> {
-        Ok(vec![
+    pub(crate) fn follow_processes(&self, scope: Scope) -> Result<Vec<Link>, BpfError> {
+        let mut links = vec![
             Link::raw_tracepoint(&self.exit, c"sched_process_exit")?,
             Link::raw_tracepoint(&self.exec, c"sched_process_exec")?,
-            Link::raw_tracepoint(&self.fork, c"sched_process_fork")?,
-        ])
+        ];
+        if scope != Scope::Alone {
+            links.push(Link::raw_tracepoint(&self.fork, c"sched_process_fork")?);
+        }
+        Ok(links)
     }
 }

@@ -1,6 +1,7 @@
 /* A test double of the driver: its functions, with the types and calling sequences of `cuda.h`, and
  * stubs in the shape of a real driver. SHAPE is 0 for none, 535 for stubs that jump through a slot,
- * 580 for stubs that call through one. */
+ * 580 for stubs that call through one, and 1 for functions whose first instruction the kernel must
+ * step over. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -164,6 +165,9 @@ WIDE_FUNCTIONS(SLOT)
           " call *slot_" #name "(%rip)\n" AFTER END(name));
 #elif SHAPE == 535
 #define STUB(name) __asm__(BEGIN(name) IS_DEAD " jmp *slot_" #name "(%rip)\n1: mov $4,%eax\n ret\n" END(name));
+#define WIDE_STUB STUB
+#elif SHAPE == 1
+#define STUB(name) __asm__(BEGIN(name) " mov %rdi,%rdi\n jmp *slot_" #name "(%rip)\n" END(name));
 #define WIDE_STUB STUB
 #else
 #define STUB(name) __asm__(".globl " #name "\n.type " #name ",@function\n.set " #name ",impl_" #name "\n");

@@ -19,16 +19,19 @@ pub(crate) enum Stubs {
     None,
     Jump,
     Call,
+    /// None, and the kernel must step over the first instruction.
+    Stepped,
 }
 
 impl Stubs {
-    pub(crate) const ALL: [Stubs; 3] = [Stubs::None, Stubs::Jump, Stubs::Call];
+    pub(crate) const ALL: [Stubs; 4] = [Stubs::None, Stubs::Jump, Stubs::Call, Stubs::Stepped];
 
     fn number(self) -> u32 {
         match self {
             Stubs::None => 0,
             Stubs::Jump => 535,
             Stubs::Call => 580,
+            Stubs::Stepped => 1,
         }
     }
 }

@@ -284,6 +284,20 @@ static void die_while_launching(void) {
   kill(getpid(), SIGKILL);
 }
 
+/* Launches from another thread once the main thread has ended. */
+static void *thread_outlives(void *main_thread) {
+  pthread_join(*(pthread_t *)main_thread, 0);
+  launch(kernel("after_main"), 0);
+  return 0;
+}
+static void outlive_main(void) {
+  static pthread_t own;
+  pthread_t thread;
+  own = pthread_self();
+  pthread_create(&thread, 0, thread_outlives, &own);
+  pthread_exit(0);
+}
+
 static void cold_name(void) {
   char path[] = "/tmp/gpubench-name-XXXXXX";
   int file = mkstemp(path);
@@ -356,6 +370,7 @@ int main(int count, char **words) {
   const char *what = count > 1 ? words[1] : "short";
   long number = count > 2 ? atol(words[2]) : 1;
   FUNCTION(cuInit, u32)(0);
+  if (!strcmp(what, "greet-and-wait")) { puts("ready"); fflush(stdout); what = "wait"; }
   if (!strcmp(what, "wait")) { getchar(); what = "short"; }
   if (!strcmp(what, "short")) { launch(kernel("short_lived"), 0); allocated(300); }
   else if (!strcmp(what, "yield")) { getchar(); for (long i = 0; i < number; i++) sched_yield(); }
@@ -382,6 +397,7 @@ int main(int count, char **words) {
   else if (!strcmp(what, "reuse")) reuse();
   else if (!strcmp(what, "failing-launches")) failing_launches();
   else if (!strcmp(what, "die-while-launching")) die_while_launching();
+  else if (!strcmp(what, "outlive-main")) outlive_main();
   else if (!strcmp(what, "cold-name")) cold_name();
   else if (!strcmp(what, "names")) names(number);
   else if (!strcmp(what, "long-name")) long_name();

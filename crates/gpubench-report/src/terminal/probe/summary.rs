@@ -7,7 +7,7 @@ use super::screen::failures;
 use super::tables::{When, copies, durations, errors, kernels, memory, processes};
 use crate::terminal::style::DOUBTFUL;
 use gpubench_contract::units::listed;
-use gpubench_contract::{ProbeEnd, ProbeFinished, ProbeLeftOut, ProbeStarted, ProbeState};
+use gpubench_contract::{ProbeEnd, ProbeFinished, ProbeLeftOut, ProbePayer, ProbeStarted, ProbeState};
 use gpubench_diagnostic::layout::fitted;
 use gpubench_diagnostic::printable_line;
 
@@ -28,8 +28,40 @@ pub(super) fn summary_of_calls(seen: &ProbeState, started: &ProbeStarted, column
     }
     page += &fitted(&left(seen), columns);
     page += &fitted(&still_allocated(seen), columns);
+    page += &fitted(&drivers(seen), columns);
     page += &fitted(&remarks(incomplete(seen), started), columns);
     page
+}
+
+/// The most files of drivers that are listed.
+const DRIVERS: usize = 4;
+
+/// Returns what the probes of each file cost, and whom.
+fn drivers(seen: &ProbeState) -> String {
+    let lines = seen.drivers.iter().take(DRIVERS).map(|driver| {
+        let functions = several(driver.emulated + driver.stepped, "function", "functions");
+        let and = [
+            (driver.returns > 0).then(|| format!("{} with their return", count(driver.returns))),
+            (driver.stepped > 0).then(|| format!("{} slow", count(driver.stepped))),
+        ];
+        let and: String = and.into_iter().flatten().map(|part| format!(", {part}")).collect();
+        let pays = match driver.pays {
+            ProbePayer::EveryProcess => "every process that uses it pays",
+            ProbePayer::OneProcess => "no other process pays",
+        };
+        let path = printable_line(&driver.path);
+        format!("Probed: {functions}{and}, of {path}; {pays}.\n")
+    });
+    let lines: String = lines.collect();
+    let more = match seen.drivers.len().saturating_sub(DRIVERS) {
+        0 => String::new(),
+        more => format!("Probed: {} more.\n", several(more as u64, "driver", "drivers")),
+    };
+    if lines.is_empty() {
+        lines
+    } else {
+        format!("\n{lines}{more}")
+    }
 }
 
 /// Returns how it ended and when: `exit code 0 after 12.4 s`, `killed by SIGSEGV after 3.1 s`,

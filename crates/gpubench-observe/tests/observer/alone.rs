@@ -1,0 +1,185 @@
+//! One process, without its children: nobody else pays for the probes.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use gpubench_bpf::elf::Library;
+use gpubench_observe::{Descendants, EventKind, Launches, Lifecycles, Observer, Source as _, Target, Users};
+
+use crate::double::{Seen, Stubs, driver_folder, may_observe, program};
+
+fn alone(target: Target, launches: Launches) -> Observer {
+    let observer = Observer::attach_for(target, Descendants::LeftOut, launches, Users::All);
+    observer.unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+fn seen_alone(command: Command) -> Seen {
+    let mut observer = alone(Target::Command(command), Launches::Each);
+    observer.child().expect("a child").wait().expect("it ends");
+    Seen::rest(&mut observer)
+}
+
+/// Starts a program that has mapped the driver, and waits for a line.
+fn waiting(stubs: Stubs) -> Child {
+    let mut command = program("dynamic", stubs, &["greet-and-wait"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
+    let mut line = String::new();
+    let output = child.stdout.as_mut().expect("piped");
+    BufReader::new(output).read_line(&mut line).expect("it greets");
+    assert_eq!(line, "ready\n");
+    child
+}
+
+fn go_on(child: &mut Child) {
+    child.stdin.take().expect("piped").write_all(b"\n").expect("it reads");
+    assert!(child.wait().expect("it ends").success());
+}
+
+/// The bytes that a process has where a function of the driver is probed.
+fn probed_byte(child: &Child, driver: &Path) -> u8 {
+    let library = Library::read(driver, |name| name == "cuLaunchKernel").expect("a library");
+    let site = library.functions[0].site.offset;
+    let maps = std::fs::read_to_string(format!("/proc/{}/maps", child.id())).expect("it runs");
+    let driver = driver.to_str().expect("it is text");
+    let number = |text: &str| u64::from_str_radix(text, 16).expect("a number");
+    let mut places = maps.lines().filter(|line| line.ends_with(driver)).filter_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (begin, end) = words[0].split_once('-').expect("a range");
+        let (begin, end, offset) = (number(begin), number(end), number(words[2]));
+        let is_inside = words[1].contains('x') && site >= offset && site - offset < end - begin;
+        is_inside.then(|| begin + site - offset)
+    });
+    let memory = std::fs::File::open(format!("/proc/{}/mem", child.id())).expect("root may");
+    let mut byte = [0];
+    let place = places.next().expect("it is mapped");
+    memory.read_exact_at(&mut byte, place).expect("it is there");
+    byte[0]
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn probes_of_one_process_are_in_no_other() {
+    if !may_observe("probes_of_one_process_are_in_no_other") {
+        return;
+    }
+    const BREAKPOINT: u8 = 0xcc;
+    for stubs in Stubs::ALL {
+        let driver = driver_folder(stubs).join("libcuda.so.1");
+        let (mut observed, mut other) = (waiting(stubs), waiting(stubs));
+        let mut observer = alone(Target::Processes(vec![observed.id()]), Launches::Each);
+        assert_eq!(probed_byte(&observed, &driver), BREAKPOINT, "{stubs:?}");
+        assert_ne!(probed_byte(&other, &driver), BREAKPOINT, "{stubs:?}");
+        let mut later = waiting(stubs);
+        assert_ne!(probed_byte(&later, &driver), BREAKPOINT, "{stubs:?}");
+        for child in [&mut observed, &mut other, &mut later] {
+            go_on(child);
+        }
+        assert_eq!(Seen::rest(&mut observer).launched_names(), ["short_lived"], "{stubs:?}");
+    }
+}
+
+#[test]
+fn a_process_alone_is_observed_without_its_children() {
+    if !may_observe("a_process_alone_is_observed_without_its_children") {
+        return;
+    }
+    let seen = seen_alone(program("dynamic", Stubs::Call, &["fork"]));
+    assert_eq!(seen.launched_names(), ["of_the_parent"; 2]);
+    assert_eq!(seen.entries("cuLaunchKernel"), 2);
+    assert!(seen.allocations().is_empty(), "they are a child's");
+    let starts = seen.kinds().filter(|kind| matches!(kind, EventKind::Started(_)));
+    assert_eq!((starts.count(), seen.lost), (1, 0));
+}
+
+#[test]
+fn all_threads_of_a_process_alone_are_observed() {
+    if !may_observe("all_threads_of_a_process_alone_are_observed") {
+        return;
+    }
+    let seen = seen_alone(program("dynamic", Stubs::Call, &["many-threads", "20"]));
+    assert_eq!(seen.launched_names(), ["in_thread"; 20]);
+    let seen = seen_alone(program("dynamic", Stubs::Call, &["outlive-main"]));
+    assert_eq!(seen.launched_names(), ["after_main"]);
+}
+
+#[test]
+fn a_process_alone_is_observed_after_it_runs_another_program() {
+    if !may_observe("a_process_alone_is_observed_after_it_runs_another_program") {
+        return;
+    }
+    let inner = program("dynamic", Stubs::Call, &[]);
+    let mut command = Command::new("sh");
+    command.args(["-c", "\"$0\" short; exec \"$0\" launch 300"]);
+    command
+        .arg(inner.get_program())
+        .env("LD_LIBRARY_PATH", driver_folder(Stubs::Call));
+    let seen = seen_alone(command);
+    assert_eq!(seen.launched_names(), vec!["looped"; 300]);
+}
+
+#[test]
+fn counted_launches_of_a_process_alone_are_all_told() {
+    if !may_observe("counted_launches_of_a_process_alone_are_all_told") {
+        return;
+    }
+    let command = program("dynamic", Stubs::Call, &["launch", "100000"]);
+    let mut observer = alone(Target::Command(command), Launches::Counted);
+    observer.child().expect("a child").wait().expect("it ends");
+    assert_eq!(Seen::rest(&mut observer).entries("cuLaunchKernel"), 100_000);
+}
+
+#[test]
+fn a_driver_that_replaces_another_meanwhile_is_probed_for_a_process_alone() {
+    if !may_observe("a_driver_that_replaces_another_meanwhile_is_probed_for_a_process_alone") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("libcuda.so.1");
+    let driver = driver_folder(Stubs::Call).join("libcuda.so.1");
+    std::fs::copy(&driver, &file).expect("a copy");
+    let script = r#"read line; cp "$1" "$0.new"; mv "$0.new" "$0"; exec "$2" wait"#;
+    let inner = program("dynamic", Stubs::Call, &[]);
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", script])
+        .arg(&file)
+        .arg(&driver)
+        .arg(inner.get_program());
+    command.stdin(Stdio::piped()).env("LD_LIBRARY_PATH", folder.path());
+    let mut observer = alone(Target::Command(command), Launches::Each);
+    let before = observer.drivers().len();
+    let mut input = observer.child().and_then(|child| child.stdin.take()).expect("piped");
+    input.write_all(b"\n").expect("it reads");
+    let is_probed = (0..10_000).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        Seen::rest(&mut observer);
+        observer.drivers().len() > before
+    });
+    assert!(is_probed, "{:?}", observer.drivers());
+    input.write_all(b"\n").expect("it reads");
+    observer.child().expect("a child").wait().expect("it ends");
+    assert_eq!(Seen::rest(&mut observer).launched_names(), ["short_lived"]);
+}
+
+#[test]
+fn without_probes_children_are_left_out_too() {
+    let command = program("dynamic", Stubs::Call, &["fork"]);
+    let mut lifecycles = match Lifecycles::attach(Target::Command(command), Descendants::LeftOut) {
+        Ok(lifecycles) => lifecycles,
+        Err(error) => {
+            let _ = writeln!(
+                std::io::stderr(),
+                "skipped: without_probes_children_are_left_out_too: {error}"
+            );
+            return;
+        }
+    };
+    lifecycles.child().expect("a child").wait().expect("it ends");
+    let seen = Seen::rest(&mut lifecycles);
+    let starts = seen.kinds().filter(|kind| matches!(kind, EventKind::Started(_)));
+    let ends = seen.kinds().filter(|kind| matches!(kind, EventKind::Exited { .. }));
+    assert_eq!((starts.count(), ends.count()), (1, 1));
+}
