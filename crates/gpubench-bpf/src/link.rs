@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use crate::perf::UprobeEvent;
-use crate::syscall::{Attribute, Command, bpf_descriptor};
+use crate::syscall::{Attribute, Command, bpf, bpf_descriptor};
 use crate::{BpfError, Program};
 
 /// When a program runs.
@@ -37,7 +37,8 @@ pub enum Within {
     /// children pay if it forks, but the program does not run for them.
     ///
     /// The kernel knows the process by its first thread. What the process maps after that thread has
-    /// ended, or after another thread has run another program, has no probes.
+    /// ended, or after [another thread](Link::has_lost_its_process) has run another program, has no
+    /// probes.
     Process(u32),
 }
 
@@ -119,6 +120,21 @@ impl Link {
                 what: "probe functions of a file",
                 source,
             })
+    }
+
+    /// Whether the kernel has lost the process of [`Within::Process`]: it has ended, or another
+    /// thread than its first one has run another program.
+    pub fn has_lost_its_process(&self) -> bool {
+        // `struct bpf_link_info`, whose last word for these links is the pid.
+        const WORDS: usize = 16;
+        let mut info = [0_u32; WORDS];
+        let mut attribute = Attribute::new()
+            .word(0, self.attachment.as_raw_fd().cast_unsigned())
+            .word(4, size_of_val(&info) as u32)
+            .pointer(8, info.as_mut_ptr());
+        // SAFETY: the information outlives the call, and is as long as told.
+        let asked = unsafe { bpf(Command::ObjectInfo, &mut attribute) };
+        asked.is_ok() && info[WORDS - 1] == 0
     }
 
     /// Attaches a program to one instruction in all processes, on kernels older than 6.6. It takes

@@ -14,6 +14,7 @@ pub(crate) enum Command {
     ProgramLoad = 5,
     ProgramNextId = 11,
     MapNextId = 12,
+    ObjectInfo = 15,
     RawTracepointOpen = 17,
     MapLookupBatch = 24,
     LinkCreate = 28,

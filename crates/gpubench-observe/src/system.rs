@@ -25,13 +25,25 @@ pub(crate) fn has_ended(pid: u32) -> bool {
     let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else {
         return !exists(pid);
     };
-    // The name of the program may contain anything. The main thread may end before others.
-    let Some((_, rest)) = stat.rsplit_once(')') else {
-        return false;
-    };
-    let fields: Vec<&str> = rest.split_whitespace().take(18).collect();
-    let is_over = matches!(fields.first(), Some(&("Z" | "X")));
-    is_over && fields.get(17).is_none_or(|threads| matches!(*threads, "0" | "1"))
+    // The main thread may end before others.
+    let threads = fields(&stat).nth(17);
+    is_of_ended_thread(&stat) && threads.is_none_or(|threads| matches!(threads, "0" | "1"))
+}
+
+/// Whether the first thread of a process has ended. Others may go on.
+pub(crate) fn first_thread_has_ended(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+    stat.is_ok_and(|stat| is_of_ended_thread(&stat))
+}
+
+fn is_of_ended_thread(stat: &str) -> bool {
+    matches!(fields(stat).next(), Some("Z" | "X"))
+}
+
+/// Returns the fields after the name of the program, which may contain anything.
+fn fields(stat: &str) -> impl Iterator<Item = &str> {
+    let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    rest.split_whitespace()
 }
 
 /// Whether a process is ending, or has ended.

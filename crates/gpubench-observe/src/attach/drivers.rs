@@ -7,9 +7,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use gpubench_bpf::perf::{Lifecycle, Records, Watched};
-use gpubench_bpf::{Account, BpfError, Link};
+use gpubench_bpf::{Account, BpfError, Link, Within};
 
-use super::libraries::{Driver, Inode, below_root, is_driver};
+use super::libraries::{self, Driver, Inode, below_root, is_driver};
 use super::mapped::{Found, Job, MappedFile, Mapping, Unread};
 use super::places::{NOBODY, Places, Room};
 use super::prober::{Attached, Looked, Probed, Prober};
@@ -193,8 +193,12 @@ impl Drivers {
         }
     }
 
-    fn mapped(&mut self, account: Account, mapping: Mapping, file: MappedFile) {
+    fn mapped(&mut self, account: Account, mapping: Mapping, mut file: MappedFile) {
         let pid = file.pid;
+        if let Some(path) = self.give_up_lost(pid, mapping) {
+            // The folder of a process without its first thread leads nowhere.
+            file.place = path;
+        }
         if let Some(inode) = self.mappings.get(&mapping) {
             self.places.hold(pid, account, *inode);
             return;
@@ -362,11 +366,34 @@ impl Drivers {
         self.places.take(inode, account, file);
     }
 
+    /// Gives a file up whose probes a process that is observed alone does not get any more, so that
+    /// it is probed anew. Returns the path that leads to it.
+    fn give_up_lost(&mut self, pid: u32, (_, number): Mapping) -> Option<PathBuf> {
+        let lost = self.places.iter().find_map(|(inode, file)| match file {
+            _ if inode.1 != number => None,
+            DriverFile::Probed { driver, links } if driver.within != Within::AllProcesses => {
+                let is_lost = system::first_thread_has_ended(pid) || links.iter().any(Link::has_lost_its_process);
+                (is_lost && !system::has_ended(pid)).then(|| (inode, driver.path.clone()))
+            }
+            DriverFile::Probed { .. } | DriverFile::Refused { .. } => None,
+        });
+        let (inode, path) = lost?;
+        // They would run too where others put a probe.
+        drop(self.take(inode));
+        Some(path).filter(|path| libraries::inode(path) == Some(inode))
+    }
+
     fn evict(&mut self, inode: Inode) {
+        detach_aside(self.take(inode));
+    }
+
+    /// Takes the place of a file away, and returns its probes.
+    fn take(&mut self, inode: Inode) -> Vec<Link> {
         self.mappings.retain(|_, known| *known != inode);
         self.prober.forget(inode);
-        if let Some(DriverFile::Probed { links, .. }) = self.places.evict(inode) {
-            detach_aside(links);
+        match self.places.evict(inode) {
+            Some(DriverFile::Probed { links, .. }) => links,
+            Some(DriverFile::Refused { .. }) | None => Vec::new(),
         }
     }
 
@@ -399,7 +426,7 @@ impl Drivers {
         let stepped = |driver: &&Driver| driver.recognised.stepped_launches > 0;
         let slow = self.probed().filter(stepped).take(MOST_SLOW).map(|driver| {
             format!(
-                "launches through `{}` take about 20 µs longer each, since the kernel steps over their first \
+                "launches through `{}` take 10 to 20 µs longer each, since the kernel steps over their first \
                  instruction",
                 driver.path.display()
             )

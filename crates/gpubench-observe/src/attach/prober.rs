@@ -10,6 +10,7 @@ use gpubench_bpf::{BpfError, Link, Within};
 use super::Attachment;
 use super::libraries::{self, Inode};
 use crate::cuda::{Coverage, Functions, Plan, Programs, Recognised, Traps, is_observed};
+use crate::system;
 
 /// Probes files, each of them once.
 #[derive(Debug)]
@@ -93,6 +94,10 @@ impl Prober {
             Attachment::AtOnce => Coverage::All,
             Attachment::OneByOne => Coverage::Roles,
         };
+        let within = match self.within {
+            Within::Process(pid) if system::first_thread_has_ended(pid) => Within::AllProcesses,
+            within => within,
+        };
         let places = Plan::new(library, &mut self.functions(), coverage).places();
         let traps = Traps::new(&places, library);
         let mut links = Vec::new();
@@ -100,7 +105,7 @@ impl Prober {
             let program = self.programs.at(place);
             match self.attachment {
                 Attachment::AtOnce => {
-                    links.push(Link::uprobe_multi(program, path, &points, place.moment(), self.within)?);
+                    links.push(Link::uprobe_multi(program, path, &points, place.moment(), within)?);
                 }
                 Attachment::OneByOne => {
                     for point in points {
@@ -112,7 +117,7 @@ impl Prober {
         Ok(Attached {
             recognised: Recognised::new(library),
             traps,
-            within: self.within,
+            within,
             links,
         })
     }

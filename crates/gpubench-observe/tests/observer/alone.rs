@@ -164,6 +164,42 @@ fn a_driver_that_replaces_another_meanwhile_is_probed_for_a_process_alone() {
     assert_eq!(Seen::rest(&mut observer).launched_names(), ["short_lived"]);
 }
 
+/// Makes a copy of this program run one test. In a process of many tests, a command of another one
+/// that waits to be started has the probes of this one too, and keeps them.
+const BY_ITSELF: &str = "GPUBENCH_TEST_BY_ITSELF";
+
+#[test]
+fn a_driver_that_a_process_loads_when_the_kernel_has_lost_it_is_probed_anew() {
+    if !may_observe("a_driver_that_a_process_loads_when_the_kernel_has_lost_it_is_probed_anew") {
+        return;
+    }
+    if std::env::var_os(BY_ITSELF).is_none() {
+        let mut command = Command::new(std::env::current_exe().expect("this program"));
+        let test = "alone::a_driver_that_a_process_loads_when_the_kernel_has_lost_it_is_probed_anew";
+        command.args(["--exact", test, "--nocapture"]).env(BY_ITSELF, "1");
+        let output = command.output().expect("it starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"), "it ran");
+        return;
+    }
+    for (word, kernel) in [("load-after-main", "after_main"), ("exec-in-thread", "short_lived")] {
+        let mut command = program("static-runtime", Stubs::Call, &[word]);
+        command.stdin(Stdio::piped());
+        let mut observer = alone(Target::Command(command), Launches::Each);
+        let is_probed = (0..10_000).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            Seen::rest(&mut observer);
+            observer.notices().iter().any(|notice| notice.contains("found when"))
+        });
+        assert!(is_probed, "{word}: {:?}", observer.drivers());
+        let child = observer.child().expect("a child");
+        let mut input = child.stdin.take().expect("piped");
+        input.write_all(b"\n").expect("it reads");
+        child.wait().expect("it ends");
+        assert_eq!(Seen::rest(&mut observer).launched_names(), [kernel], "{word}");
+    }
+}
+
 #[test]
 fn without_probes_children_are_left_out_too() {
     let command = program("dynamic", Stubs::Call, &["fork"]);

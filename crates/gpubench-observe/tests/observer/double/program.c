@@ -290,12 +290,27 @@ static void *thread_outlives(void *main_thread) {
   launch(kernel("after_main"), 0);
   return 0;
 }
-static void outlive_main(void) {
+static void outlive_main(void *(*function)(void *)) {
   static pthread_t own;
   pthread_t thread;
   own = pthread_self();
-  pthread_create(&thread, 0, thread_outlives, &own);
+  pthread_create(&thread, 0, function, &own);
   pthread_exit(0);
+}
+
+/* The same, from a thread that also loads the driver. */
+static void *thread_loads(void *main_thread) {
+  pthread_join(*(pthread_t *)main_thread, 0);
+  FUNCTION(cuInit, u32)(0);
+  getchar();
+  launch(kernel("after_main"), 0);
+  return 0;
+}
+/* Runs a program that loads the driver from another thread. */
+static void *thread_runs(void *unused) {
+  char *next[] = {"program", "wait", 0};
+  execv("/proc/self/exe", next);
+  _exit(8);
 }
 
 static void cold_name(void) {
@@ -369,6 +384,8 @@ static void pace(long number) {
 int main(int count, char **words) {
   const char *what = count > 1 ? words[1] : "short";
   long number = count > 2 ? atol(words[2]) : 1;
+  if (!strcmp(what, "load-after-main")) outlive_main(thread_loads);
+  if (!strcmp(what, "exec-in-thread")) run_thread(thread_runs);
   FUNCTION(cuInit, u32)(0);
   if (!strcmp(what, "greet-and-wait")) { puts("ready"); fflush(stdout); what = "wait"; }
   if (!strcmp(what, "wait")) { getchar(); what = "short"; }
@@ -397,7 +414,7 @@ int main(int count, char **words) {
   else if (!strcmp(what, "reuse")) reuse();
   else if (!strcmp(what, "failing-launches")) failing_launches();
   else if (!strcmp(what, "die-while-launching")) die_while_launching();
-  else if (!strcmp(what, "outlive-main")) outlive_main();
+  else if (!strcmp(what, "outlive-main")) outlive_main(thread_outlives);
   else if (!strcmp(what, "cold-name")) cold_name();
   else if (!strcmp(what, "names")) names(number);
   else if (!strcmp(what, "long-name")) long_name();
