@@ -401,7 +401,7 @@ mod tests {
     fn children_of_a_command_or_a_process_are_left_out_if_asked_for() {
         assert_eq!(options(&["app", "--no-children"]).descendants, Descendants::Followed);
         assert_eq!(options(&["--pid", "1"]).descendants, Descendants::Followed);
-        for target in [&["--pid", "1"][..], &["app"]] {
+        for target in [&["--pid", "1"][..], &["--pid", "1,2"], &["app"]] {
             let all = [&["--no-children"], target].concat();
             assert_eq!(options(&all).descendants, Descendants::LeftOut);
         }

@@ -172,7 +172,10 @@ fn is_told(filter: &Filter, others: &mut HashMap<ProcessId, bool>, left_out: &mu
 
 #[cfg(test)]
 mod tests {
+    use gpubench_bpf::Within;
+
     use super::*;
+    use crate::cuda::{Recognised, Traps};
     use crate::testing::{Replay, Script};
     use crate::{Origin, Owner};
 
@@ -243,6 +246,22 @@ mod tests {
         };
         assert_eq!(filtered.left_out(), Some(left_out));
         assert_eq!(filtered.others.len(), 1, "one runs on");
+    }
+
+    #[test]
+    fn drivers_are_told_also_with_a_filter() {
+        let driver = Driver {
+            path: "/opt/libcuda.so.1".into(),
+            recognised: Recognised::default(),
+            traps: Traps::default(),
+            within: Within::AllProcesses,
+        };
+        let source = Replay {
+            drivers: vec![driver.clone()],
+            ..Replay::default()
+        };
+        let filtered = Filtered::new(source, filter(&["wanted"], &[], &[]));
+        assert_eq!(filtered.drivers(), [driver]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use gpubench_diagnostic::Failure;
 
 use crate::{
-    Allocation, ContextHandle, Copy, CopyDirection, DriverCall, Event, EventKind, Execution, FunctionHandle,
+    Allocation, ContextHandle, Copy, CopyDirection, Driver, DriverCall, Event, EventKind, Execution, FunctionHandle,
     FunctionTotal, Launch, LaunchKind, MemoryHandle, MemoryKind, Origin, Owner, ProcessId, ProcessStart, Source,
     StreamHandle, Timestamp, Waiting,
 };
@@ -21,6 +21,8 @@ pub struct Replay {
     pub totals: Vec<FunctionTotal>,
     /// What [`Source::lost`] returns.
     pub lost: u64,
+    /// What [`Source::drivers`] returns.
+    pub drivers: Vec<Driver>,
 }
 
 impl Replay {
@@ -47,6 +49,10 @@ impl Source for Replay {
 
     fn lost(&self) -> u64 {
         self.lost
+    }
+
+    fn drivers(&self) -> Vec<Driver> {
+        self.drivers.clone()
     }
 }
 

@@ -1,12 +1,13 @@
-//! One process, without its children: nobody else pays for the probes.
+//! Processes without their children: of one process, nobody else pays for the probes.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use gpubench_bpf::Within;
 use gpubench_bpf::elf::Library;
-use gpubench_observe::{Descendants, EventKind, Launches, Lifecycles, Observer, Source as _, Target, Users};
+use gpubench_observe::{Descendants, EventKind, Launches, Lifecycles, Observer, Origin, Source as _, Target, Users};
 
 use crate::double::{Seen, Stubs, driver_folder, may_observe, program};
 
@@ -92,6 +93,42 @@ fn a_process_alone_is_observed_without_its_children() {
     assert!(seen.allocations().is_empty(), "they are a child's");
     let starts = seen.kinds().filter(|kind| matches!(kind, EventKind::Started(_)));
     assert_eq!((starts.count(), seen.lost), (1, 0));
+}
+
+/// Starts a program that waits for a line, and then runs one program in a child and another itself.
+fn waiting_parent() -> Child {
+    let inner = program("dynamic", Stubs::Call, &[]);
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", "read line; \"$0\" short; exec \"$0\" launch 3"])
+        .arg(inner.get_program())
+        .env("LD_LIBRARY_PATH", driver_folder(Stubs::Call))
+        .stdin(Stdio::piped());
+    command.spawn().expect("it starts")
+}
+
+fn has_forked(kind: &EventKind) -> bool {
+    matches!(kind, EventKind::Started(start) if matches!(start.origin, Origin::Fork { .. }))
+}
+
+#[test]
+fn several_processes_alone_are_observed_without_children_and_everybody_pays() {
+    if !may_observe("several_processes_alone_are_observed_without_children_and_everybody_pays") {
+        return;
+    }
+    let mut children = [waiting(Stubs::Call), waiting_parent(), waiting(Stubs::Call)];
+    let observed = children[..2].iter().map(Child::id).collect();
+    let mut observer = alone(Target::Processes(observed), Launches::Each);
+    children.iter_mut().for_each(go_on);
+    let seen = Seen::rest(&mut observer);
+    let mut names = seen.launched_names();
+    names.sort_unstable();
+    assert_eq!(names, ["looped", "looped", "looped", "short_lived"]);
+    assert_eq!(seen.kinds().filter(|kind| has_forked(kind)).count(), 0);
+    let drivers = observer.drivers();
+    let payers: Vec<_> = drivers.iter().map(|driver| driver.within).collect();
+    assert_eq!(payers, vec![Within::AllProcesses; payers.len()]);
+    assert!(!payers.is_empty());
 }
 
 #[test]
@@ -218,4 +255,28 @@ fn without_probes_children_are_left_out_too() {
     let starts = seen.kinds().filter(|kind| matches!(kind, EventKind::Started(_)));
     let ends = seen.kinds().filter(|kind| matches!(kind, EventKind::Exited { .. }));
     assert_eq!((starts.count(), ends.count()), (1, 1));
+}
+
+#[test]
+fn without_probes_children_of_several_processes_are_left_out_too() {
+    let mut children = [waiting_parent(), waiting_parent()];
+    let observed = children.iter().map(Child::id).collect();
+    let attached = Lifecycles::attach(Target::Processes(observed), Descendants::LeftOut);
+    children.iter_mut().for_each(go_on);
+    let mut lifecycles = match attached {
+        Ok(lifecycles) => lifecycles,
+        Err(error) => {
+            let _ = writeln!(
+                std::io::stderr(),
+                "skipped: without_probes_children_of_several_processes_are_left_out_too: {error}"
+            );
+            return;
+        }
+    };
+    let seen = Seen::rest(&mut lifecycles);
+    let starts = seen.kinds().filter(|kind| matches!(kind, EventKind::Started(_)));
+    let ends = seen.kinds().filter(|kind| matches!(kind, EventKind::Exited { .. }));
+    // Each as it was found, and as it ran another program.
+    assert_eq!((starts.count(), ends.count()), (4, 4));
+    assert_eq!(seen.kinds().filter(|kind| has_forked(kind)).count(), 0);
 }
