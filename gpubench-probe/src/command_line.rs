@@ -67,7 +67,7 @@ pub(super) struct CommandLine {
 
     /// Observe the command or the processes alone, without their children
     ///
-    /// From Linux 6.12 on, no other process pays for the probes of one process. For those of several
+    /// From Linux 6.12 on, no other process pays for the probes of one process. With several
     /// `--pid`, all processes that use the driver pay.
     #[arg(
         long,

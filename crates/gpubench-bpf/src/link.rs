@@ -36,17 +36,17 @@ pub enum Within {
     /// The process with this pid, with all its threads, also after it runs another program. Its
     /// children pay if it forks, but the program does not run for them.
     ///
-    /// The kernel knows the process by its first thread. What the process maps after that thread has
-    /// ended, or after [another thread](Link::has_lost_its_process) has run another program, has no
-    /// probes.
+    /// The kernel knows the process by its first thread. What the process maps after that thread
+    /// has ended, or after [another thread](Link::has_lost_its_process) has run another program,
+    /// has no probes.
     Process(u32),
 }
 
 impl Within {
     /// Returns the one process with this pid if the kernel can tell it from others, else all.
     ///
-    /// Before Linux 6.12, the kernel takes one thread for the process, or none once its first thread
-    /// has ended, and calls of the others are missed.
+    /// Before Linux 6.12, the kernel takes one thread for the process, or none once its first
+    /// thread has ended, and calls of the others are missed.
     pub fn process(pid: u32) -> Within {
         let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         if can_tell_processes(&release) {

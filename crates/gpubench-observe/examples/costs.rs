@@ -1,6 +1,6 @@
 //! Prints what an observation costs on this machine: the time that a call takes longer for each way
-//! to probe it, the time to attach and to detach, and how many of ten million launches are lost at a
-//! million a second, made by two threads.
+//! to probe it, the time to attach and to detach, and how many of ten million launches are lost at
+//! a million a second, made by two threads.
 //!
 //! `cargo run --release -p gpubench-observe --example costs` uses a test double of the driver. It
 //! does nothing, so a call's own time is that of the probe. Given a command, it runs that, alone
