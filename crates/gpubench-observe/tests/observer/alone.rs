@@ -22,9 +22,10 @@ fn seen_alone(command: Command) -> Seen {
     Seen::rest(&mut observer)
 }
 
-/// Starts a program that has mapped the driver, and waits for a line.
-fn waiting(stubs: Stubs) -> Child {
-    let mut command = program("dynamic", stubs, &["greet-and-wait"]);
+/// Starts a program that has mapped the driver of a folder, and waits for a line.
+fn waiting(folder: &Path) -> Child {
+    let mut command = program("dynamic", Stubs::Call, &["greet-and-wait"]);
+    command.env("LD_LIBRARY_PATH", folder);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().expect("it starts");
     let mut line = String::new();
@@ -68,12 +69,15 @@ fn probes_of_one_process_are_in_no_other() {
     }
     const BREAKPOINT: u8 = 0xcc;
     for stubs in Stubs::ALL {
-        let driver = driver_folder(stubs).join("libcuda.so.1");
-        let (mut observed, mut other) = (waiting(stubs), waiting(stubs));
+        // Other tests probe the file of all.
+        let folder = tempfile::tempdir().expect("a folder");
+        let driver = folder.path().join("libcuda.so.1");
+        std::fs::copy(driver_folder(stubs).join("libcuda.so.1"), &driver).expect("a copy");
+        let (mut observed, mut other) = (waiting(folder.path()), waiting(folder.path()));
         let mut observer = alone(Target::Processes(vec![observed.id()]), Launches::Each);
         assert_eq!(probed_byte(&observed, &driver), BREAKPOINT, "{stubs:?}");
         assert_ne!(probed_byte(&other, &driver), BREAKPOINT, "{stubs:?}");
-        let mut later = waiting(stubs);
+        let mut later = waiting(folder.path());
         assert_ne!(probed_byte(&later, &driver), BREAKPOINT, "{stubs:?}");
         for child in [&mut observed, &mut other, &mut later] {
             go_on(child);
@@ -116,7 +120,8 @@ fn several_processes_alone_are_observed_without_children_and_everybody_pays() {
     if !may_observe("several_processes_alone_are_observed_without_children_and_everybody_pays") {
         return;
     }
-    let mut children = [waiting(Stubs::Call), waiting_parent(), waiting(Stubs::Call)];
+    let folder = driver_folder(Stubs::Call);
+    let mut children = [waiting(&folder), waiting_parent(), waiting(&folder)];
     let observed = children[..2].iter().map(Child::id).collect();
     let mut observer = alone(Target::Processes(observed), Launches::Each);
     children.iter_mut().for_each(go_on);
