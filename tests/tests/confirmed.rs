@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use gpubench_tests::{Finished, Fixture, GitRepository, Run, RunFolder, repository};
 use serde_json::{Value, json};
 
-/// Iterations of the kernel's loop. The slow one takes so many more that no load hides it.
+/// Iterations of the kernel's loop. The slow one takes 250 times as many: no load hides that.
 const FAST: u32 = 1_000;
 const SLOW: u32 = 250_000;
 

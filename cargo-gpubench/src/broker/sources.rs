@@ -111,8 +111,8 @@ impl Sources {
         Ok((Both { candidate, other }, catalogs))
     }
 
-    /// Checks before a device is known that the run has cases on some kind of device. Axes differ by
-    /// kind, and so do the names of cases.
+    /// Checks before a device is known that the run has cases on some kind of device. Axes differ
+    /// by kind, and so do the names of cases.
     ///
     /// # Errors
     /// It has none on any, or nothing can be graded.

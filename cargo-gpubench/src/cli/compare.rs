@@ -25,8 +25,8 @@ settings! {
         ///
         /// Each further run is compared with the baseline. A name such as `main` is a baseline in
         /// the target directory. A value with a path separator, or one that ends in `.json`, is a
-        /// file of `--save-baseline` or `--export-json`. Runs of several devices are not compared: a
-        /// table has a row for each case and a column for each run.
+        /// file of `--save-baseline` or `--export-json`. Runs of several devices are not compared:
+        /// a table has a row for each case and a column for each run.
         #[arg(value_names = ["BASELINE", "CANDIDATE"], num_args = 1.., required_unless_present = "baselines")]
         names: Vec<RunName> => Line "main pr.json", common;
 
@@ -69,7 +69,8 @@ settings! {
         /// Write standard output in this format
         ///
         /// `json` is one object a line, with `"reason": "comparison-complete"`, and then
-        /// `"device-matrix"` for several devices. `markdown` is a comment for a GitHub pull request.
+        /// `"device-matrix"` for several devices. `markdown` is a comment for a GitHub pull
+        /// request.
         #[arg(long, value_name = "FORMAT", default_value = "human", help_heading = "Output")]
         message_format: ComparisonFormat => Line "main pr --message-format markdown > comment.md", common;
 

@@ -33,8 +33,8 @@ pub enum Record {
     ProblemComplete(Box<ProblemComplete>),
     /// A comparison. Printed after the last case, if results were compared.
     ComparisonComplete(Box<ComparisonComplete>),
-    /// The results of several devices. Printed by `cargo gpubench compare` after the comparisons, if
-    /// the runs have several.
+    /// The results of several devices. Printed by `cargo gpubench compare` after the comparisons,
+    /// if the runs have several.
     DeviceMatrix(Box<DeviceMatrix>),
     /// The end of a run. Printed once, after the last case.
     RunFinished(RunFinished),

@@ -9,8 +9,8 @@ use gpubench_contract::{DeviceCell, DeviceMatrix, Grade, Metric, Standing, Verdi
 /// What a cell says if the run has no such result.
 pub(super) const MISSING: &str = "not in this run";
 
-/// Returns what stands next to a value: `fastest`, `1.25×`, `≈1.02×`. `None` if there is nothing to
-/// compare it with.
+/// Returns what is shown next to a value: `fastest`, `1.25×`, `≈1.02×`. `None` if there is nothing
+/// to compare it with.
 pub(super) fn standing(cell: &DeviceCell, metric: &Metric) -> Option<String> {
     let ratio = cell.ratio.map(|ratio| match ratio {
         1e5.. => format!("{ratio:.1e}×"),

@@ -140,9 +140,9 @@ impl Leases {
         Some(order)
     }
 
-    /// Returns how many of the waiting pieces from `first` on the next lease has: as many as are expected to take
-    /// no more than an agent's part of what waits. A piece of a lease that was lost is alone: it
-    /// may be what ends agents.
+    /// Returns how many of the waiting pieces from `first` on the next lease has: as many as are
+    /// expected to take no more than an agent's part of what waits. A piece of a lease that was
+    /// lost is alone: it may be what ends agents.
     fn pieces_of_next(&self, waiting: &VecDeque<Piece>, first: usize) -> usize {
         let shares = self.agents * PART_OF_AGENT;
         let most = (waiting.len() / shares).clamp(1, MOST_PIECES);

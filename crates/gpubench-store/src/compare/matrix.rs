@@ -137,8 +137,8 @@ fn whole(amount: f64) -> String {
 const MANY: usize = 3;
 
 /// Describes the facts that differ, each with the titles of the columns that have a value:
-/// `driver: 570.86 (NVIDIA H100), 580.159 (NVIDIA H200)`. The value of most columns comes last, with
-/// `the others` if they are many. All columns have the same facts.
+/// `driver: 570.86 (NVIDIA H100), 580.159 (NVIDIA H200)`. The value of most columns comes last,
+/// with `the others` if they are many. All columns have the same facts.
 fn differences(facts: &[Vec<Fact>], titles: &[String]) -> Vec<String> {
     let Some(first) = facts.first() else {
         return Vec::new();
