@@ -48,6 +48,7 @@ pub use lint::{Fixing, LintOptions, lint};
 pub use places::PlaceOptions;
 pub use problems::{ProblemAction, ProblemOptions, StarterForm, problem};
 pub use report::{ReportOptions, report};
+pub(crate) use process::catch_interrupts;
 pub(crate) use reporting::first_failure;
 pub use run::run;
 pub(crate) use run::worse;

@@ -2,7 +2,7 @@
 
 use camino::Utf8PathBuf;
 
-use super::options::{LastRun, LibrarySource, OutputOptions, ResultOptions};
+use super::options::{LastRun, LibrarySource, ResultOptions, RunOptions};
 use crate::cdylibs::{BuildOptions, ManifestOptions, WorkspaceFolders, workspace_root};
 use crate::git::Git;
 use gpubench_contract::{DeviceIdentity, Revision, RunStarted};
@@ -70,13 +70,12 @@ impl Places {
     ///
     /// # Errors
     /// Cargo cannot locate the workspace.
-    pub(super) fn new(
-        libraries: &LibrarySource,
-        results: &ResultOptions,
-        output: &OutputOptions,
-    ) -> Result<Places, Failure> {
-        let is_useful = results.is_about_files() || results.last_run != LastRun::Ignored || output.has_records();
-        match libraries {
+    pub(super) fn new(options: &RunOptions, results: &ResultOptions) -> Result<Places, Failure> {
+        let is_useful = results.is_about_files()
+            || results.last_run != LastRun::Ignored
+            || options.output.has_records()
+            || options.fleet.is_some();
+        match &options.libraries {
             LibrarySource::Build(build) if results.needs_a_workspace() || is_useful && is_in_workspace(build) => {
                 let target_dir = build.compilation.target_dir.as_deref();
                 let WorkspaceFolders { root, target } = WorkspaceFolders::find(&build.manifest, target_dir)?;

@@ -10,7 +10,7 @@ use gpubench_sandbox::hide_from_others;
 ///
 /// # Errors
 /// The operating system refuses.
-pub(super) fn catch_interrupts() -> Result<Interrupt, Failure> {
+pub(crate) fn catch_interrupts() -> Result<Interrupt, Failure> {
     Ok(Interrupt::catch().map_err(InternalError::because("cannot handle signals"))?)
 }
 

@@ -45,7 +45,9 @@ pub fn report(options: &ReportOptions) -> Result<ExitCode, Failure> {
     let fences = past.as_ref().map(|past| fences(past, &run.results)).unwrap_or_default();
     let candidate = NamedRun { name, run };
     let baselines = load_all(&options.compare, &home, load_baseline)?;
-    let devices = device_matrix(&latest_of_each_device(baselines.iter().chain(&runs)));
+    let mut earlier: Vec<&(String, StoredRun)> = baselines.iter().collect();
+    earlier.sort_by_cached_key(|(_, run)| began(&run.run.started_at));
+    let devices = device_matrix(&latest_of_each_device(earlier.into_iter().chain(&runs)));
     let comparisons: Vec<ComparisonComplete> = baselines
         .iter()
         .map(|(name, run)| {

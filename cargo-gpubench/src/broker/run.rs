@@ -58,7 +58,7 @@ fn run_untraced(options: &RunOptions) -> Result<ExitCode, Failure> {
         reward.begin()?;
     }
     let results = results_wanted(options);
-    let places = Places::new(&options.libraries, &results, &options.output)?;
+    let places = Places::new(options, &results)?;
     let records = options.output.records.as_deref();
     let records = records.map(RecordsFile::open).transpose()?;
     let targets = ResultTargets::open(&results, &places, options.output.verbosity)?;
@@ -174,11 +174,13 @@ fn run_on(
     runner.finish(end)
 }
 
-/// Returns the exit code of two runs: that of an interrupt, else that of the first that failed.
+/// Returns the exit code of two runs: that of an interrupt, else that of the first that failed. A
+/// regression says more than a comparison that is not conclusive.
 pub(crate) fn worse(before: ExitCode, now: ExitCode) -> ExitCode {
     match before {
         ExitCode::Success => now,
         _ if now == ExitCode::Interrupted => now,
+        ExitCode::Inconclusive if now == ExitCode::Regression => now,
         before => before,
     }
 }

@@ -3,7 +3,6 @@
 
 use std::cmp::Reverse;
 use std::fmt;
-use std::sync::atomic::AtomicBool;
 
 use camino::Utf8PathBuf;
 
@@ -13,7 +12,7 @@ use crate::broker::options::{
     Action, CaseOrder, Export, ExportFormat, LibrarySource, MeasurementOptions, OpponentSource, OutputOptions,
     ResultOptions, RunOptions,
 };
-use crate::broker::{first_failure, first_of, on_device_of, run, status, worse};
+use crate::broker::{catch_interrupts, first_failure, first_of, on_device_of, run, status, worse};
 use crate::cdylibs::{BuildOptions, WorkspaceFolders};
 use crate::checkout::Checkout;
 use crate::config::{CaseLayers, CaseSettings, Metrics, Modes};
@@ -23,6 +22,7 @@ use gpubench_contract::{
     Record, is_full_hash, short_revision,
 };
 use gpubench_diagnostic::{ExitCode, Failure, InternalError, chain, print_warning, printable_line};
+use gpubench_measure::clients::Interrupt;
 use gpubench_report::OutputTarget;
 
 /// Number of cases to name in a line; the rest are counted.
@@ -95,6 +95,7 @@ pub(super) fn confirm(settings: &RunOptions, shown: &mut [Vec<BenchmarkHistory>]
         let is_there = |place: &&Place<'_>| (place.device, place.gpu) == (&trial.device, &trial.gpu);
         places.iter().find(is_there)?.options.clone()
     };
+    let interrupt = catch_interrupts()?;
     let (mut code, mut measured, mut failures) = (ExitCode::Success, 0, Vec::new());
     for (position, trial) in trials.iter().enumerate() {
         let Some(options) = options_for(trial) else { continue };
@@ -105,7 +106,7 @@ pub(super) fn confirm(settings: &RunOptions, shown: &mut [Vec<BenchmarkHistory>]
             "Confirming",
             format_args!("{} ({count}): {}", trial.pair, first_of(&trial.cases, CASES_NAMED)),
         );
-        let ended = match trial.measure(&options, build) {
+        let ended = match trial.measure(&options, build, &interrupt) {
             Err(failure) => {
                 let code = failure.exit_code();
                 failures.push(failure);
@@ -118,7 +119,7 @@ pub(super) fn confirm(settings: &RunOptions, shown: &mut [Vec<BenchmarkHistory>]
                 ended
             }
         };
-        if ended == ExitCode::Interrupted {
+        if ended == ExitCode::Interrupted || interrupt.is_set() {
             break;
         }
     }
@@ -203,10 +204,15 @@ impl Trial {
     }
 
     /// Alternates between both commits, each in a checkout. Returns the rows of the comparison.
-    fn measure(&self, options: &RunOptions, build: &BuildOptions) -> Result<(ExitCode, Vec<ComparisonRow>), Failure> {
+    fn measure(
+        &self,
+        options: &RunOptions,
+        build: &BuildOptions,
+        interrupt: &Interrupt,
+    ) -> Result<(ExitCode, Vec<ComparisonRow>), Failure> {
         let target_dir = build.compilation.target_dir.as_deref();
         let WorkspaceFolders { target, .. } = WorkspaceFolders::find(&build.manifest, target_dir)?;
-        let after = Checkout::make(&self.pair.after, build, &target, &AtomicBool::new(false))?;
+        let after = Checkout::make(&self.pair.after, build, &target, interrupt.flag())?;
         after.refuse_without_manifest()?;
         status(options.output.verbosity, "Building", format_args!("{}", after.name()));
         let kept = tempfile::tempdir().map_err(InternalError::because("cannot make a temporary folder"))?;
@@ -238,6 +244,7 @@ impl Trial {
             },
             order: CaseOrder::OneByOne,
             observer: None,
+            fleet: None,
             output: OutputOptions {
                 format: options.output.format,
                 color: options.output.color,
@@ -258,8 +265,9 @@ impl Trial {
         let code = run(&options)?;
         let text =
             fs_err::read_to_string(&records).map_err(InternalError::because("cannot read the records of the run"))?;
-        let records = text.lines().filter_map(|line| serde_json::from_str(line).ok());
-        let rows = records.filter_map(|record| match record {
+        let records: Result<Vec<Record>, _> = text.lines().map(serde_json::from_str).collect();
+        let records = records.map_err(InternalError::because("cannot parse the records of the run"))?;
+        let rows = records.into_iter().filter_map(|record| match record {
             Record::ComparisonComplete(comparison) => Some(comparison.rows),
             _ => None,
         });

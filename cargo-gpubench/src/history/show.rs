@@ -40,6 +40,11 @@ pub fn show(options: &TrendOptions) -> Result<ExitCode, Failure> {
         settings.output.format = options.format;
         Confirmed { code, failures } = confirm(&settings, &mut shown)?;
     }
+    let text = match options.format {
+        MessageFormat::Human => pages(&shown, naming(of_devices.iter().flatten())),
+        MessageFormat::Json => lines(&shown)?,
+    };
+    Output::stdout_as_styled().print(&text)?;
     if let Some(folder) = &options.otava {
         let files = counted(export(folder, shown.iter().flatten())?, "CSV file");
         let what = format_args!(
@@ -48,11 +53,6 @@ pub fn show(options: &TrendOptions) -> Result<ExitCode, Failure> {
         );
         status(Verbosity::Normal, "Exported", what);
     }
-    let text = match options.format {
-        MessageFormat::Human => pages(&shown, naming(of_devices.iter().flatten())),
-        MessageFormat::Json => lines(&shown)?,
-    };
-    Output::stdout_as_styled().print(&text)?;
     first_failure(failures)?;
     Ok(code)
 }

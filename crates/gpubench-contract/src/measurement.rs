@@ -44,8 +44,11 @@ pub struct Stats {
 
 impl Stats {
     /// Whether two values may be the same: their intervals overlap on a scale of logarithms. A
-    /// single sample has no interval, so it may be any value.
+    /// single sample has no interval, so it may be any value. Zero has none, and equals itself.
     pub fn may_equal(&self, other: &Stats) -> bool {
+        if self.value == other.value {
+            return true;
+        }
         match (self.log_interval(), other.log_interval()) {
             (Some([low, high]), Some([other_low, other_high])) => low <= other_high && other_low <= high,
             _ => true,
@@ -629,6 +632,8 @@ mod tests {
             q3: value,
         };
         assert_eq!(stats(Some([9.0, 13.0]), 10.0).relative_interval(), Some(0.2));
+        let zero = stats(Some([0.0, 0.0]), 0.0);
+        assert!(zero.may_equal(&zero), "zero has no interval on a scale of logarithms");
         assert_eq!(stats(Some([-13.0, -9.0]), -10.0).relative_interval(), Some(0.2));
         assert_eq!(stats(Some([0.0, 1.0]), 0.0).relative_interval(), None);
         assert_eq!(stats(None, 10.0).relative_interval(), None);

@@ -51,9 +51,7 @@ pub(crate) fn is_ending(pid: u32) -> bool {
     /// `PF_EXITING` in the kernel's `sched.h`.
     const EXITING: u64 = 4;
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let flags = stat
-        .rsplit_once(')')
-        .and_then(|(_, rest)| rest.split_whitespace().nth(6));
+    let flags = fields(&stat).nth(6);
     flags
         .and_then(|flags| flags.parse().ok())
         .is_none_or(|flags: u64| flags & EXITING != 0)

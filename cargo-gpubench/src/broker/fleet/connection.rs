@@ -165,7 +165,7 @@ impl Connection {
     }
 
     /// Ends the command: its agent ends with its standard input. If that takes too long, signals
-    /// follow, at once if it is `hurried`.
+    /// follow, at once for [`Hurry::Signalled`].
     pub(super) fn end(mut self, hurry: Hurry) -> Option<ExitStatus> {
         drop(self.input.take());
         // The reader must not wait for this thread.

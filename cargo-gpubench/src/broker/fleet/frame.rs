@@ -13,7 +13,7 @@ const LONGEST_BANNER: usize = 64 << 10;
 /// The most bytes of a frame.
 const LONGEST: u32 = 64 << 20;
 
-/// Bytes of an archive in one frame.
+/// Bytes of a file in one frame.
 pub(super) const PIECE: usize = 256 << 10;
 
 /// A frame.
@@ -21,7 +21,7 @@ pub(super) const PIECE: usize = 256 << 10;
 pub(super) enum Frame {
     /// A message, as JSON.
     Message(Vec<u8>),
-    /// A piece of the archive.
+    /// A piece of a file.
     Piece(Vec<u8>),
 }
 

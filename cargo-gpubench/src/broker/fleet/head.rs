@@ -134,7 +134,8 @@ pub(in crate::broker) fn run_with_agents(
         baseline_run: None,
     };
     let ended = report_in_order(&groups, &running.messages, &mut results);
-    running.end();
+    // All agents end.
+    drop(running);
     let end = match ended {
         Ok(end) => end.unwrap_or(RunEnd::Completed),
         Err(Interrupted) => RunEnd::Interrupted,

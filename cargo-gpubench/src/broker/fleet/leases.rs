@@ -9,7 +9,7 @@ use gpubench_contract::{BenchmarkComplete, BenchmarkStarted};
 /// How often a group is measured before it fails.
 pub(super) const ATTEMPTS: usize = 5;
 
-/// The most pieces of a lease. An agent prepares them together, which takes small cases less time.
+/// The most pieces of a lease. An agent prepares them together, which is faster for small cases.
 const MOST_PIECES: usize = 16;
 
 /// A lease has at most this part of the work of each agent, so that all end together.

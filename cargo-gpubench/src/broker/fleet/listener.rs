@@ -20,7 +20,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 /// Frames that wait for the agent.
 const WAITING_FRAMES: usize = 4;
 
-/// The agent's ear: the frames of the head.
+/// Receives the frames of the head.
 pub(super) struct Listener {
     frames: Receiver<Frame>,
     interrupt: Interrupt,

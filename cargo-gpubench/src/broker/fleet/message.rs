@@ -137,8 +137,8 @@ pub(super) enum MessageError {
     /// It is no such JSON.
     #[error("a message cannot be read")]
     Unread(#[source] serde_json::Error),
-    /// It is a piece of an archive.
-    #[error("it sent a piece of an archive, which nobody asked for")]
+    /// It is a piece of a file.
+    #[error("it sent a piece of a file, which nobody asked for")]
     Piece,
 }
 

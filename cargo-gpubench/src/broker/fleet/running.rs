@@ -17,7 +17,7 @@ use gpubench_measure::clients::Interrupt;
 /// How long the head waits for an agent before it looks whether the run is interrupted.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
-/// The stations of a run.
+/// The stations of a run. All agents end when it is dropped.
 pub(super) struct Running {
     fleet: Arc<Fleet>,
     stations: Vec<JoinHandle<()>>,
@@ -99,11 +99,6 @@ impl Running {
     pub(super) fn measure(&self, plan: Plan) {
         // It is set once.
         let _ = self.fleet.plan.set(plan);
-    }
-
-    /// Ends all agents.
-    pub(super) fn end(self) {
-        drop(self);
     }
 }
 

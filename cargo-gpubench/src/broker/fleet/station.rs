@@ -143,6 +143,13 @@ struct Session {
     host: Option<String>,
 }
 
+impl Session {
+    /// Whether the agent is ready and its work is not lost.
+    fn can_work(&self) -> bool {
+        self.is_ready && (self.busy.is_none() || self.busy != self.silent_with)
+    }
+}
+
 impl Station {
     /// Starts the agent until the run is over, or it fails too often.
     pub(super) fn run(self) {
@@ -150,17 +157,11 @@ impl Station {
         loop {
             let mut session = Session::default();
             let broken = self.session(&mut session);
-            if let Some(plan) = self.fleet.plan.get() {
-                plan.leases.exit(self.number);
-            }
             let name = self.named(&session);
             if matches!(broken, Broken::Over) || self.fleet.interrupt.is_set() {
                 break;
             }
             let why = printable_line(&chain(&broken)).to_string();
-            if let Some(lease) = session.busy {
-                self.lose(lease, &format!("{name}: {why}"));
-            }
             match (session.is_ready, session.has_results) {
                 (false, _) => false_starts += 1,
                 (true, false) => (false_starts, ends) = (0, ends + 1),
@@ -215,6 +216,7 @@ impl Station {
             Ok(never) => match never {},
             Err(broken) => broken,
         };
+        self.leave_work(&broken, session);
         let hurry = match &broken {
             Broken::Over if self.fleet.interrupt.is_set() && !session.is_ready => Hurry::Signalled,
             Broken::Silent(_) | Broken::Protocol(_) => Hurry::Signalled,
@@ -228,6 +230,20 @@ impl Station {
         }
     }
 
+    /// Leaves the agent's work to others, who need not wait for the end of its command.
+    fn leave_work(&self, broken: &Broken, session: &mut Session) {
+        if let Some(plan) = self.fleet.plan.get() {
+            plan.leases.exit(self.number);
+        }
+        if matches!(broken, Broken::Over) {
+            return;
+        }
+        if let Some(lease) = session.busy.take() {
+            let name = self.named(session);
+            self.lose(lease, &format!("{name}: {}", printable_line(&chain(broken))));
+        }
+    }
+
     fn talk(&self, connection: &mut Connection, session: &mut Session) -> Result<std::convert::Infallible, Broken> {
         let mut heard_at = Instant::now();
         // Before it says its first word it may wait for a machine.
@@ -236,6 +252,8 @@ impl Station {
             if self.fleet.interrupt.is_set() {
                 return Err(Broken::Over);
             }
+            let silent_for = heard_at.elapsed();
+            let is_silent = has_begun && silent_for > self.fleet.silence;
             if let Some(plan) = self.fleet.plan.get() {
                 if plan.leases.are_done() {
                     return Err(Broken::Over);
@@ -243,9 +261,13 @@ impl Station {
                 if let Some(ready) = session.ready.take() {
                     self.ensure_alike(plan, &ready)?;
                     session.is_ready = true;
-                    plan.leases.enter(self.number);
                 }
-                if session.is_ready
+                match session.can_work() && !is_silent {
+                    true => plan.leases.enter(self.number),
+                    false => plan.leases.exit(self.number),
+                }
+                if session.can_work()
+                    && !is_silent
                     && session.busy.is_none()
                     && let Some(order) = plan.leases.take(self.number)
                 {
@@ -255,8 +277,7 @@ impl Station {
                     connection.tell(&ToAgent::Lease(order)).map_err(Broken::Deaf)?;
                 }
             }
-            let silent_for = heard_at.elapsed();
-            if has_begun && silent_for > self.fleet.silence {
+            if is_silent {
                 if let Some(lease) = session.busy {
                     let name = self.named(session);
                     let why = format!("{name} was silent for {} s", self.fleet.silence.as_secs_f64());
@@ -274,9 +295,10 @@ impl Station {
                 Heard::Nothing => {}
                 Heard::End(ended) => return Err(ended.into()),
                 Heard::Message(message) => {
-                    heard_at = Instant::now();
                     has_begun = true;
                     self.take(message, connection, session)?;
+                    // An agent is not silent while it gets files.
+                    heard_at = Instant::now();
                 }
             }
         }

@@ -244,17 +244,12 @@ fn a_driver_that_a_process_loads_when_the_kernel_has_lost_it_is_probed_anew() {
 
 #[test]
 fn without_probes_children_are_left_out_too() {
+    if !may_observe("without_probes_children_are_left_out_too") {
+        return;
+    }
     let command = program("dynamic", Stubs::Call, &["fork"]);
-    let mut lifecycles = match Lifecycles::attach(Target::Command(command), Descendants::LeftOut) {
-        Ok(lifecycles) => lifecycles,
-        Err(error) => {
-            let _ = writeln!(
-                std::io::stderr(),
-                "skipped: without_probes_children_are_left_out_too: {error}"
-            );
-            return;
-        }
-    };
+    let attached = Lifecycles::attach(Target::Command(command), Descendants::LeftOut);
+    let mut lifecycles = attached.unwrap_or_else(|error| panic!("{error:?}"));
     lifecycles.child().expect("a child").wait().expect("it ends");
     let seen = Seen::rest(&mut lifecycles);
     let starts = seen.kinds().filter(|kind| matches!(kind, EventKind::Started(_)));
@@ -264,20 +259,14 @@ fn without_probes_children_are_left_out_too() {
 
 #[test]
 fn without_probes_children_of_several_processes_are_left_out_too() {
+    if !may_observe("without_probes_children_of_several_processes_are_left_out_too") {
+        return;
+    }
     let mut children = [waiting_parent(), waiting_parent()];
     let observed = children.iter().map(Child::id).collect();
     let attached = Lifecycles::attach(Target::Processes(observed), Descendants::LeftOut);
     children.iter_mut().for_each(go_on);
-    let mut lifecycles = match attached {
-        Ok(lifecycles) => lifecycles,
-        Err(error) => {
-            let _ = writeln!(
-                std::io::stderr(),
-                "skipped: without_probes_children_of_several_processes_are_left_out_too: {error}"
-            );
-            return;
-        }
-    };
+    let mut lifecycles = attached.unwrap_or_else(|error| panic!("{error:?}"));
     let seen = Seen::rest(&mut lifecycles);
     let starts = seen.kinds().filter(|kind| matches!(kind, EventKind::Started(_)));
     let ends = seen.kinds().filter(|kind| matches!(kind, EventKind::Exited { .. }));
