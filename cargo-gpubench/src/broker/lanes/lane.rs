@@ -55,8 +55,8 @@ impl From<BenchmarkComplete> for Finished {
     }
 }
 
-/// Returns the result as it is shown. Of a hidden case that is the verdict and the grade, and a full
-/// disk, which is a fault of the machine.
+/// Returns the result as it is shown. Of a hidden case that is the verdict and the grade, and a
+/// full disk, which is a fault of the machine.
 pub(super) fn shown(result: BenchmarkComplete, job: &Job<'_>, entrants: Option<&Entrants>) -> BenchmarkComplete {
     if !entrants.is_some_and(|entrants| entrants.is_hidden(job.case)) {
         return result;
