@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use gpubench::catalog::OccupancyQuery;
 
 use super::against::baseline_run::BaselineRun;
-use super::begun::{Begun, begin_reports};
+use super::beginning::{Begun, begin_reports};
 use super::cases::Naming;
 use super::cases::run_names::RunNames;
 use super::device::environment;

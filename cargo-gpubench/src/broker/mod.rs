@@ -8,7 +8,7 @@
 mod against;
 mod archive;
 mod audit;
-mod begun;
+mod beginning;
 mod case_runner;
 pub mod cases;
 mod choice;

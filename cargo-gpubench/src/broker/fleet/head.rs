@@ -12,11 +12,11 @@ use super::leases::{Leases, Unit};
 use super::message::Begin;
 use super::node_archive::facts_of;
 use super::order::order_of_process;
-use super::running::Running;
 use super::station::{Plan, Sent};
+use super::stations::Stations;
 use super::submissions::{read_ones, with_submissions_read};
 use crate::broker::archive::write_uncompiled;
-use crate::broker::begun::{Begun, begin_reports};
+use crate::broker::beginning::{Begun, begin_reports};
 use crate::broker::cases::Naming;
 use crate::broker::cases::run_names::RunNames;
 use crate::broker::device::counters::Counters;
@@ -90,13 +90,13 @@ pub(in crate::broker) fn run_with_agents(
     let of_agents = interrupt.child();
     let number = agents.runners.len() * agents.agents.get();
     let sent = Sent { archive, submissions };
-    let running = Running::start(agents, begin, sent, late, &of_agents)?;
+    let stations = Stations::start(agents, begin, sent, late, &of_agents)?;
     let awaited = match number {
         1 => "the agent".to_owned(),
         several => format!("the first of {}", counted(several as u64, "agent")),
     };
     status(options.output.verbosity, "Awaiting", awaited);
-    let first = running.first_ready(interrupt)?;
+    let first = stations.first_ready(interrupt)?;
     let device = device_of(&first.facts, options);
     let chosen = sources.select(options, catalogs, &device.facts, &seeds)?;
     let plan = sources.fit(options, targets, &chosen)?;
@@ -124,7 +124,7 @@ pub(in crate::broker) fn run_with_agents(
     };
     let groups = Job::together(&jobs);
     let units = units_of(&groups, &reporting.past_durations(&jobs, &context), &device.facts);
-    running.measure(Plan {
+    stations.measure(Plan {
         leases: Leases::of(units, number),
         facts: first.facts.clone(),
     });
@@ -133,9 +133,9 @@ pub(in crate::broker) fn run_with_agents(
         reporting: &mut reporting,
         baseline_run: None,
     };
-    let ended = report_in_order(&groups, &running.messages, &mut results);
+    let ended = report_in_order(&groups, &stations.messages, &mut results);
     // All agents end.
-    drop(running);
+    drop(stations);
     let end = match ended {
         Ok(end) => end.unwrap_or(RunEnd::Completed),
         Err(Interrupted) => RunEnd::Interrupted,

@@ -18,9 +18,9 @@ mod listener;
 mod message;
 mod node_archive;
 mod order;
-mod running;
 mod speaker;
 mod station;
+mod stations;
 mod submissions;
 
 pub use agent::{ReadOrder, serve};

@@ -18,15 +18,15 @@ use gpubench_measure::clients::Interrupt;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 /// The stations of a run. All agents end when it is dropped.
-pub(super) struct Running {
+pub(super) struct Stations {
     fleet: Arc<Fleet>,
-    stations: Vec<JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
     /// What agents have measured.
     pub(super) messages: Receiver<Message>,
     ready: Receiver<Ready>,
 }
 
-impl Running {
+impl Stations {
     /// Starts the commands.
     pub(super) fn start(
         agents: &FleetOptions,
@@ -34,7 +34,7 @@ impl Running {
         sent: Sent,
         late: LateRecords,
         interrupt: &Interrupt,
-    ) -> Result<Running, Failure> {
+    ) -> Result<Stations, Failure> {
         let tool = std::env::current_exe().map_err(InternalError::because("cannot find this executable"))?;
         let tool = tool.to_string_lossy().into_owned();
         let (sender, messages) = channel();
@@ -52,21 +52,21 @@ impl Running {
             left: AtomicUsize::new(agents.runners.len() * agents.agents.get()),
             last: Mutex::default(),
         });
-        let mut stations = Vec::new();
+        let mut threads = Vec::new();
         for runner in agents.runners.iter() {
             for _ in 0..agents.agents.get() {
                 let station = Station {
                     fleet: Arc::clone(&fleet),
-                    number: stations.len(),
-                    name: format!("agent {}", stations.len() + 1),
+                    number: threads.len(),
+                    name: format!("agent {}", threads.len() + 1),
                     words: runner.to_start(&tool),
                 };
-                stations.push(std::thread::spawn(move || station.run()));
+                threads.push(std::thread::spawn(move || station.run()));
             }
         }
-        Ok(Running {
+        Ok(Stations {
             fleet,
-            stations,
+            threads,
             messages,
             ready,
         })
@@ -102,12 +102,12 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for Stations {
     fn drop(&mut self) {
         self.fleet.interrupt.cancel();
-        for station in self.stations.drain(..) {
+        for thread in self.threads.drain(..) {
             // A station that panicked has said so.
-            let _ = station.join();
+            let _ = thread.join();
         }
         self.fleet.late.sum_up();
     }
